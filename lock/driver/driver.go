@@ -1,0 +1,74 @@
+package driver
+
+import (
+	"context"
+	"time"
+)
+
+// Backend is a store that grants leases on names. Implementations are safe for
+// concurrent use.
+type Backend interface {
+	// Acquire tries once to take req.Name for req.Owner.
+	//
+	// It is idempotent by owner: when the store already holds a grant of this
+	// owner, Acquire reports that grant and does not count it twice. Tokens of
+	// one name rise strictly from grant to grant, whatever the store has
+	// forgotten in between. A refusal is a [*HeldError].
+	Acquire(ctx context.Context, req Request) (Grant, error)
+
+	// Renew sets the time left of every grant to its TTL again, and never
+	// creates what is gone. The result has one entry per grant: nil, [ErrLost]
+	// when the store no longer has it, or another error when it is unknown.
+	Renew(ctx context.Context, grants []Grant) []error
+
+	// Release gives the grant back. It is idempotent: repeating a release that
+	// took effect is a success. A grant the store does not have (any more) is
+	// [ErrLost]; nothing is changed then.
+	//
+	// Release reports how many other contenders the store believes to be
+	// waiting for the name, 0 when it cannot tell.
+	Release(ctx context.Context, g Grant) (waiting int, err error)
+
+	// Close frees what the backend made for itself. It leaves grants and the
+	// client it was given alone.
+	Close() error
+}
+
+// Mode says how a grant shares its name with others.
+type Mode uint8
+
+// Exclusive is the mode of a mutex: one grant at a time.
+const Exclusive Mode = iota
+
+// Request asks for a grant.
+type Request struct {
+	// Name is the lock's name, valid UTF-8 of 1 to 512 bytes without control
+	// characters. Backends never let two different names meet.
+	Name string
+	// Owner is unique for this acquisition, so that a repeated request can be
+	// recognised.
+	Owner string
+	// Mode is how the grant shares the name. A backend refuses a mode it lacks
+	// with [ErrUnsupported].
+	Mode Mode
+	// TTL is how long the grant lives without renewal.
+	TTL time.Duration
+	// Tokens is how many consecutive fencing tokens to reserve, at least 1.
+	Tokens int
+	// Meta is stored beside the grant for people to read; empty for none.
+	Meta string
+}
+
+// Grant is a lease the store has given.
+type Grant struct {
+	// Name, Owner, Mode and TTL are those of the request.
+	Name  string
+	Owner string
+	Mode  Mode
+	TTL   time.Duration
+	// Token is the first fencing token reserved, Tokens how many there are.
+	Token  uint64
+	Tokens int
+	// Handle belongs to the backend.
+	Handle any
+}

@@ -1,0 +1,102 @@
+package driver
+
+import (
+	"context"
+	"time"
+)
+
+// Waiter is implemented by backends that can tell when a name may have become
+// free. Without it package lock polls.
+type Waiter interface {
+	// Watch listens for releases of name. It returns once listening has begun,
+	// so that a try made afterwards cannot miss a release.
+	Watch(ctx context.Context, name string) (Watch, error)
+}
+
+// Watch is one listener.
+type Watch interface {
+	// C receives after a release, and whenever a release may have been missed
+	// (a connection was re-made). It holds one signal; more are dropped.
+	C() <-chan struct{}
+	// Close stops listening. It does not block on the network.
+	Close()
+}
+
+// Sharder is implemented by backends whose names live on several servers.
+// Renewals of different shards are sent apart, so that one failing server
+// delays none of the others' leases.
+type Sharder interface {
+	// Shard returns a small number, equal for names that fail together.
+	Shard(name string) int
+}
+
+// Timekeeper is implemented by backends that live in this process and so stop
+// when it stops: their leases are judged by their own clock. All others are
+// judged by the machine's boot-time clock, which goes on during suspend.
+type Timekeeper interface {
+	// Now returns the time since an arbitrary fixed moment.
+	Now() time.Duration
+}
+
+// Inspector is implemented by backends that can tell who holds what.
+type Inspector interface {
+	// Inspect describes name; a free lock has a zero Owner.
+	Inspect(ctx context.Context, name string) (Info, error)
+	// List describes held locks whose names begin with prefix, at most limit.
+	List(ctx context.Context, prefix string, limit int) ([]Info, error)
+}
+
+// Info describes a held lock.
+type Info struct {
+	Name  string
+	Owner string
+	// Token is the newest token the store has given out for the name.
+	Token uint64
+	// Since is when the grant was given by the store's clock; zero if unknown.
+	Since time.Time
+	// TTL is the time left unless renewed; negative when it never ends.
+	TTL time.Duration
+	// Meta is what the owner stored beside the grant.
+	Meta string
+	// Waiting is how many processes listen for the release.
+	Waiting int
+}
+
+// Forcer is implemented by backends that can take a lock away.
+type Forcer interface {
+	// ForceRelease frees name whoever holds it and raises its token, so that
+	// the former holder's writes are refused by a guard. It reports whether the
+	// name was held.
+	ForceRelease(ctx context.Context, name string) (bool, error)
+}
+
+// Checker is implemented by backends that can examine the server's settings.
+type Checker interface {
+	// Check returns what it found, worst first.
+	Check(ctx context.Context) ([]Finding, error)
+}
+
+// Finding is one thing worth knowing about a server's settings.
+type Finding struct {
+	Level Level
+	// What was found, such as "maxmemory-policy is allkeys-lru".
+	What string
+	// Means says what it does to the safety of locks.
+	Means string
+}
+
+// Level grades a finding.
+type Level uint8
+
+// The levels, from good to bad.
+const (
+	OK Level = iota
+	Notice
+	Warning
+	Danger
+)
+
+// String returns the level's name.
+func (l Level) String() string {
+	return [...]string{"ok", "notice", "warning", "danger"}[min(l, Danger)]
+}
