@@ -1,0 +1,61 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errWaited is the cause with which [MutexOptions.Wait] ends a wait.
+var errWaited = errors.New("the longest wait has passed")
+
+// acquire is one Lock or TryLock: queue up, wait for the turn, and then either
+// take over what the one before passed on, or contend at the backend.
+//
+// ctx bounds the wait; parent is the context the lease's own is made from.
+func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
+	start := time.Now()
+	c.observe(parent, Event{Kind: EventQueued, Name: m.name})
+	lease, err := c.compete(ctx, parent, m, try)
+	if err != nil {
+		err = describeWait(ctx, parent, m.name, start, err)
+		c.observe(parent, Event{Kind: EventLeft, Name: m.name, Wait: time.Since(start), Err: err})
+		return nil, err
+	}
+	if c.opts.Observer != nil {
+		lease.acquired = time.Now()
+		c.observe(parent, Event{
+			Kind: EventAcquired, Name: m.name, Owner: lease.Owner(), Token: lease.token, Wait: time.Since(start),
+		})
+	}
+	return lease, nil
+}
+
+func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
+	q, w, err := c.queues.enter(parent, m, try)
+	if err != nil {
+		return nil, err
+	}
+	yield := false
+	if w != nil {
+		t, err := q.await(ctx, w)
+		if err != nil || t.lease != nil {
+			return t.lease, err
+		}
+		yield = t.yield
+	}
+	c.observe(parent, Event{Kind: EventContending, Name: m.name})
+	return q.contend(ctx, parent, m, try, yield)
+}
+
+// describeWait turns the end of a wait into the error its user expects: the
+// context's if it ended, [ErrHeld] if the longest wait passed.
+func describeWait(ctx, parent context.Context, name string, start time.Time, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	if parent.Err() == nil && context.Cause(ctx) == errWaited {
+		return &HeldError{Name: name}
+	}
+	return waitError(ctx, name, time.Since(start))
+}

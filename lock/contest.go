@@ -1,0 +1,248 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// How a contender that was refused waits.
+const (
+	firstPoll   = time.Millisecond       // without a watch: the first pause
+	longestPoll = 100 * time.Millisecond // and the longest
+	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
+	watchRetry  = 5 * time.Second        // after a watch could not be had
+	yieldPause  = time.Millisecond       // lets a contender elsewhere be first
+)
+
+// contest is one contender's try for the backend's lock.
+type contest struct {
+	q     *queue
+	mutex *Mutex
+	try   bool
+	req   driver.Request
+
+	refusals int
+	failures int
+	failing  time.Time // since when the backend has given no answer
+	unknown  bool      // a request may have been granted without an answer
+	deaf     error     // why the backend was given up
+}
+
+// contend asks the backend until the lock is granted, ctx ends, or the backend
+// has not answered for too long. Only the front of the queue contends.
+func (q *queue) contend(ctx, parent context.Context, m *Mutex, try, yield bool) (*Lease, error) {
+	k := contest{q: q, mutex: m, try: try, req: driver.Request{
+		Name: m.name, Owner: q.client.newOwner(), Mode: driver.Exclusive, TTL: m.opts.TTL, Meta: m.meta,
+	}}
+	lease, err := k.run(ctx, parent, yield)
+	if err != nil {
+		k.giveUp()
+	}
+	return lease, err
+}
+
+func (k *contest) run(ctx, parent context.Context, yield bool) (*Lease, error) {
+	if yield {
+		if err := k.pause(ctx, jitter(yieldPause), nil); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		lease, err := k.ask(ctx, parent)
+		if err == nil {
+			return lease, nil
+		}
+		if err := k.judge(ctx, err); err != nil {
+			return nil, err
+		}
+		if err := k.wait(ctx, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ask makes one request.
+func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
+	c := k.q.client
+	k.forgetWakeUps()
+	k.req.Tokens = k.q.tokensWanted(k.mutex)
+	sent := c.now()
+	grant, err := c.backend.Acquire(ctx, k.req)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := k.q.take(ctx, parent, k.mutex, grant, sent, k.unknown)
+	if err != nil {
+		// The grant is being given back under its owner: go on under another.
+		k.req.Owner, k.unknown = c.newOwner(), false
+	}
+	return lease, err
+}
+
+// forgetWakeUps drops signals older than the request about to be made: it will
+// see what they tell.
+func (k *contest) forgetWakeUps() {
+	if k.q.watch == nil {
+		return
+	}
+	select {
+	case <-k.q.watch.C():
+	default:
+	}
+}
+
+// judge returns the error that ends the contest, or nil to go on.
+func (k *contest) judge(ctx context.Context, err error) error {
+	k.unknown = k.unknown || !settled(err)
+	if isClosed(k.q.client.closed) {
+		return opError("lock", k.req.Name, ErrClosed)
+	}
+	if errors.Is(err, driver.ErrHeld) {
+		k.failures, k.failing = 0, time.Time{}
+		if k.try {
+			return k.held(err)
+		}
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if k.try || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnsupported) {
+		return k.failed(err)
+	}
+	if k.outOfPatience() {
+		k.deaf = err
+		return k.failed(err)
+	}
+	return nil
+}
+
+// outOfPatience counts a request that got no answer.
+func (k *contest) outOfPatience() bool {
+	if k.failures++; k.failures == 1 {
+		k.failing = time.Now()
+	}
+	patience := k.q.client.opts.Patience
+	return patience == -1 || time.Since(k.failing) >= patience
+}
+
+func (k *contest) failed(err error) error {
+	if k.unknown {
+		err = &unknownError{err}
+	}
+	return opError("acquire", k.req.Name, err)
+}
+
+// held translates the backend's refusal.
+func (k *contest) held(err error) error {
+	e := &HeldError{Name: k.req.Name}
+	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
+		e.Owner = refusal.Owner
+		if refusal.TTL > 0 {
+			e.Until = time.Now().Add(refusal.TTL)
+		}
+	}
+	return e
+}
+
+// wait passes the time until the next request is worth making.
+func (k *contest) wait(ctx context.Context, err error) error {
+	if !errors.Is(err, driver.ErrHeld) {
+		return k.pause(ctx, backOff(k.failures), nil)
+	}
+	if k.listen(ctx) {
+		return nil // a release may have come before we listened: ask again
+	}
+	k.refusals++
+	var left time.Duration
+	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
+		left = refusal.TTL
+	}
+	if k.q.watch == nil {
+		return k.pause(ctx, jitter(pollPause(k.refusals, left)), nil)
+	}
+	if left <= 0 {
+		left = blindPause
+	}
+	return k.pause(ctx, left+time.Millisecond, k.q.watch.C())
+}
+
+// listen begins to watch for releases, if the backend can tell of them. It
+// reports whether the watch is new.
+func (k *contest) listen(ctx context.Context) bool {
+	c := k.q.client
+	backend, ok := c.backend.(driver.Waiter)
+	if !ok || k.q.watch != nil || c.now() < k.q.watchAfter {
+		return false
+	}
+	bounded, cancel := context.WithTimeout(ctx, watchRetry)
+	defer cancel()
+	watch, err := backend.Watch(bounded, k.q.name)
+	if err != nil {
+		k.q.watchAfter = c.now() + watchRetry
+		c.opts.Logger.Debug("lock: cannot listen for releases, polling", "name", k.q.name, "err", err)
+		return false
+	}
+	k.q.watch = watch
+	return true
+}
+
+// pause waits for a signal, a time, the context, or the client's end.
+func (k *contest) pause(ctx context.Context, d time.Duration, signal <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-signal:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-k.q.client.closed:
+		return opError("lock", k.req.Name, ErrClosed)
+	}
+	return nil
+}
+
+// giveUp cleans up after a contest that failed.
+func (k *contest) giveUp() {
+	if k.unknown {
+		k.q.client.settle(driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL})
+	}
+	if k.deaf != nil {
+		k.q.fail(k.deaf)
+		return
+	}
+	k.q.leave(false)
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// pollPause grows from poll to poll, and never outlasts the holder's lease.
+func pollPause(refusals int, left time.Duration) time.Duration {
+	d := min(firstPoll<<min(refusals-1, 10), longestPoll)
+	if left > 0 {
+		d = min(d, left+time.Millisecond)
+	}
+	return d
+}
+
+// backOff grows from failure to failure: 10 ms up to 640 ms.
+func backOff(failures int) time.Duration {
+	return jitter(10 * time.Millisecond << min(failures-1, 6))
+}
+
+// jitter spreads a duration over half to one and a half of it, so that
+// contenders do not keep step.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d+1)
+}

@@ -1,0 +1,106 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// The errors to compare with, by errors.Is.
+var (
+	// ErrHeld says that somebody else has the lock. The error is a [*HeldError].
+	ErrHeld = driver.ErrHeld
+	// ErrLost says that the lock was ours and is not any more: stop the work.
+	ErrLost = errors.New("lost")
+	// ErrReleased says that the lease was unlocked already.
+	ErrReleased = errors.New("already released")
+	// ErrClosed says that the client is closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrUnsupported says that the backend lacks a capability.
+	ErrUnsupported = driver.ErrUnsupported
+	// ErrInvalid says that an argument is not acceptable; nothing happened.
+	// The error is an [*InvalidError].
+	ErrInvalid = errors.New("invalid")
+)
+
+// HeldError says who has the lock. It matches [ErrHeld].
+type HeldError struct {
+	// Name is the lock's name.
+	Name string
+	// Owner is the holder's owner id, empty when the backend does not tell.
+	Owner string
+	// Until is when the holder's lease ends unless it is renewed; zero when
+	// the backend does not tell.
+	Until time.Time
+}
+
+// Error implements error.
+func (e *HeldError) Error() string {
+	text := fmt.Sprintf("lock %q: held", e.Name)
+	if e.Owner != "" {
+		text += " by " + e.Owner
+	}
+	if !e.Until.IsZero() {
+		text += " until " + e.Until.Format(time.RFC3339)
+	}
+	return text
+}
+
+// Is reports whether target is [ErrHeld].
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+// InvalidError names an argument that is not acceptable. It matches [ErrInvalid].
+type InvalidError struct {
+	// Field is the argument or option.
+	Field string
+	// Problem says what is wrong and what the limit is.
+	Problem string
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string { return "lock: " + e.Field + " " + e.Problem }
+
+// Is reports whether target is [ErrInvalid].
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// MaybeApplied reports whether the operation that failed with err may have
+// taken effect all the same, or may still do so.
+func MaybeApplied(err error) bool {
+	var unknown *unknownError
+	return errors.As(err, &unknown)
+}
+
+// unknownError marks an operation whose outcome is not known.
+type unknownError struct{ err error }
+
+func (e *unknownError) Error() string { return e.err.Error() + " (it may have taken effect)" }
+func (e *unknownError) Unwrap() error { return e.err }
+
+// opError wraps what a backend said of an operation on a lock.
+func opError(op, name string, err error) error {
+	return fmt.Errorf("lock %q: %s: %w", name, op, err)
+}
+
+// waitError reports a wait that the caller's context ended.
+func waitError(ctx context.Context, name string, waited time.Duration) error {
+	return opError("waited "+waited.Round(time.Microsecond).String(), name, contextError(ctx))
+}
+
+// contextError returns the context's error together with its cause.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err || errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// settled reports whether a backend's error says for certain that nothing
+// happened.
+func settled(err error) bool {
+	return errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) ||
+		errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrUnsupported)
+}

@@ -1,0 +1,200 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/wheel"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// errTooLate says that a grant arrived when its time was nearly over.
+var errTooLate = fmt.Errorf("%w: the grant arrived too late to be used", driver.ErrUnavailable)
+
+// errExpired is the cause of a loss found out by the clock.
+var errExpired = fmt.Errorf("%w: not renewed in time", ErrLost)
+
+// hold is a grant of the backend in the hands of this process. It is renewed as
+// long as it is possessed, and serves one lease after the other while local
+// hand-off passes it on.
+type hold struct {
+	q     *queue
+	grant driver.Grant
+	fixed bool // not renewed
+	// suspect says that a copy of the request may still be on its way, so that
+	// the owner must be released once more after the release.
+	suspect bool
+
+	// deadline is when, by the client's clock, the lock must be regarded as
+	// lost: before the backend can grant it to anybody else.
+	deadline atomic.Int64
+	late     atomic.Bool // a renewal has failed since the last confirmation
+
+	// Guarded by part.mu.
+	state possession
+	cause error  // of the state, if it is not possessed
+	lease *Lease // the one it serves now
+	since time.Time
+
+	// Guarded by renewer.mu.
+	timer   wheel.Entry
+	sending bool // on its way to the backend, or waiting for it
+	failed  int  // renewals since the last confirmation
+
+	first Lease // the first lease, allocated with the hold
+}
+
+// possession says whose the grant is.
+type possession uint8
+
+const (
+	possessed possession = iota
+	givenUp              // released, or about to be
+	lost
+)
+
+// take makes the grant the caller's.
+func (q *queue) take(
+	ctx, parent context.Context, m *Mutex, grant driver.Grant, sent time.Duration, suspect bool,
+) (*Lease, error) {
+	h := &hold{q: q, grant: grant, fixed: m.opts.Fixed, suspect: suspect, since: time.Now()}
+	h.confirm(sent)
+	h.timer.Owner = h
+	h.lease = &h.first
+	h.first.begin(h, m, parent, grant.Token)
+	if err := h.accept(ctx); err != nil {
+		q.client.settle(grant)
+		return nil, err
+	}
+	q.client.renewer.add(h, sent)
+	return h.lease, nil
+}
+
+// accept records the hold in its queue, unless it comes too late.
+func (h *hold) accept(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if h.expired(h.q.client.now()) {
+		return errTooLate
+	}
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	if h.q.part.closed {
+		return ErrClosed
+	}
+	h.q.hold = h
+	return nil
+}
+
+// confirm sets the deadline after the backend confirmed, at some time after
+// sent, that the grant lives for its TTL.
+func (h *hold) confirm(sent time.Duration) {
+	h.deadline.Store(int64(sent + h.grant.TTL - margin(h.grant.TTL)))
+}
+
+func (h *hold) expired(now time.Duration) bool { return int64(now) >= h.deadline.Load() }
+
+// margin is what is kept clear of the TTL for clocks that run at different
+// speeds and for the time it takes to tell the holder.
+func margin(ttl time.Duration) time.Duration {
+	return min(ttl/100+5*time.Millisecond, ttl/4)
+}
+
+// lose takes the lock from its holder: the context of the lease ends, and the
+// next in the queue may contend.
+func (h *hold) lose(cause error) {
+	if !h.end(lost, cause) {
+		return
+	}
+	c := h.q.client
+	h.lease.end(cause)
+	c.renewer.remove(h)
+	c.opts.Logger.Warn("lock: lost", "name", h.grant.Name, "owner", h.grant.Owner, "token", h.lease.token, "err", cause)
+	c.observe(c.background, Event{
+		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Err: cause,
+	})
+	if errors.Is(cause, errExpired) {
+		c.settle(h.grant) // the backend may have renewed it without our hearing of it
+	}
+	h.q.leave(false)
+}
+
+// end moves the hold out of possession. It reports whether it was possessed.
+func (h *hold) end(to possession, cause error) bool {
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	if h.state != possessed {
+		return false
+	}
+	h.state, h.cause = to, cause
+	return true
+}
+
+// release gives the grant back to the backend and the queue's front to the next
+// in line. The hold has been taken out of possession.
+func (h *hold) release(ctx context.Context) error {
+	h.q.client.renewer.remove(h)
+	waiting, err := h.giveBack(ctx)
+	h.q.leave(waiting > 0)
+	return err
+}
+
+func (h *hold) giveBack(ctx context.Context) (waiting int, err error) {
+	c := h.q.client
+	if rest := h.minHoldLeft(); rest > 0 {
+		return 0, h.keepFor(ctx, rest)
+	}
+	bounded, cancel := releaseContext(ctx)
+	defer cancel()
+	waiting, err = c.backend.Release(bounded, h.grant)
+	switch {
+	case err == nil:
+		if h.suspect {
+			c.settle(h.grant)
+		}
+		return waiting, nil
+	case errors.Is(err, driver.ErrLost):
+		return 0, opError("unlock", h.grant.Name, ErrLost)
+	default:
+		c.settle(h.grant)
+		return 0, opError("unlock goes on in the background", h.grant.Name, &unknownError{err})
+	}
+}
+
+// minHoldLeft returns how much of the minimum hold time is left.
+func (h *hold) minHoldLeft() time.Duration {
+	return h.lease.mutex.opts.MinHold - time.Since(h.since)
+}
+
+// keepFor leaves the grant in the backend for the rest of the minimum hold time.
+func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
+	bounded, cancel := releaseContext(ctx)
+	defer cancel()
+	kept := h.grant
+	kept.TTL = max(rest, time.Millisecond)
+	err := h.q.client.backend.Renew(bounded, []driver.Grant{kept})[0]
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, driver.ErrLost):
+		return opError("unlock", h.grant.Name, ErrLost)
+	default:
+		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{err})
+	}
+}
+
+// releaseGrace is how long a release whose context is over may take before it
+// goes on in the background.
+const releaseGrace = 100 * time.Millisecond
+
+// releaseContext makes a release independent of a context that is over already.
+func releaseContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), releaseGrace)
+}

@@ -1,0 +1,118 @@
+package lock
+
+import (
+	"container/heap"
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// A lane renews the holds of one shard, one batch at a time. It lives while
+// there is something to renew.
+type lane struct {
+	renewer *renewer
+	pending deadlines // guarded by renewer.mu
+}
+
+const (
+	largestBatch = 512
+	longestCall  = 5 * time.Second
+)
+
+// push adds a hold that is due. renewer.mu is held.
+func (l *lane) push(h *hold) { heap.Push(&l.pending, h) }
+
+// run renews batch after batch until nothing is pending.
+func (l *lane) run(shard int) {
+	defer l.renewer.client.work.Done()
+	for {
+		batch := l.take(shard)
+		if len(batch) == 0 {
+			return
+		}
+		l.renew(batch)
+	}
+}
+
+// take returns the holds closest to their end. When there are none the lane is
+// taken down.
+func (l *lane) take(shard int) []*hold {
+	r := l.renewer
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || len(l.pending) == 0 {
+		delete(r.lanes, shard)
+		return nil
+	}
+	batch := make([]*hold, 0, min(len(l.pending), largestBatch))
+	for len(l.pending) > 0 && len(batch) < largestBatch {
+		h := heap.Pop(&l.pending).(*hold)
+		if !h.timer.Scheduled() {
+			h.sending = false // released while it waited
+			continue
+		}
+		batch = append(batch, h)
+	}
+	return batch
+}
+
+// renew asks the backend to renew a batch and records what came of it.
+func (l *lane) renew(batch []*hold) {
+	c := l.renewer.client
+	grants := make([]driver.Grant, len(batch))
+	for i, h := range batch {
+		grants[i] = h.grant
+	}
+	sent := c.now()
+	ctx, cancel := context.WithTimeout(c.background, callTime(batch[0], sent))
+	defer cancel()
+	errs := c.backend.Renew(ctx, grants)
+	l.record(batch, sent, errs)
+}
+
+// callTime bounds a call so that the lease closest to its end can be tried again.
+func callTime(h *hold, now time.Duration) time.Duration {
+	left := time.Duration(h.deadline.Load()) - now
+	return min(max(left/3, tickLength), longestCall)
+}
+
+func (l *lane) record(batch []*hold, sent time.Duration, errs []error) {
+	r := l.renewer
+	now := r.client.now()
+	causes := make([]error, len(batch))
+	slacks := make([]time.Duration, len(batch))
+	r.mu.Lock()
+	for i, h := range batch {
+		slacks[i] = time.Duration(h.deadline.Load()) - now
+		causes[i] = r.done(h, sent, errs[i])
+	}
+	r.mu.Unlock()
+	for i, h := range batch {
+		if causes[i] != nil {
+			h.lose(causes[i])
+		} else if errs[i] == nil {
+			r.observeRenewal(h, slacks[i])
+		}
+	}
+}
+
+// deadlines is a heap of holds, the one closest to its end first.
+type deadlines []*hold
+
+func (d deadlines) Len() int           { return len(d) }
+func (d deadlines) Less(i, j int) bool { return d[i].deadline.Load() < d[j].deadline.Load() }
+func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+
+// Push implements [heap.Interface].
+func (d *deadlines) Push(x any) { *d = append(*d, x.(*hold)) }
+
+// Pop implements [heap.Interface].
+func (d *deadlines) Pop() any {
+	old := *d
+	last := len(old) - 1
+	h := old[last]
+	old[last] = nil
+	*d = old[:last]
+	return h
+}

@@ -1,0 +1,149 @@
+package lock
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Lease is what a holder has: the lock, for as long as it is renewed. It is
+// safe for concurrent use.
+type Lease struct {
+	hold   *hold
+	mutex  *Mutex
+	token  uint64
+	parent context.Context //nolint:containedctx // Context is made from it on first use
+
+	root     *Lease // the lease that was re-entered; itself if none
+	entered  int    // of the root: leases not yet unlocked; guarded by part.mu
+	unlocked bool   // guarded by part.mu
+	acquired time.Time
+
+	mu     sync.Mutex
+	ctx    context.Context //nolint:containedctx // see Context
+	cancel context.CancelCauseFunc
+	ended  error
+}
+
+// State says whether a lease can be relied on.
+type State uint8
+
+// The states of a lease.
+const (
+	// Held: confirmed by the backend within half of the TTL or so.
+	Held State = iota
+	// Unconfirmed: a renewal is late. The lock is still ours by the clock.
+	Unconfirmed
+	// Lost: somebody else may have the lock. The context has ended.
+	Lost
+	// Released: it was unlocked.
+	Released
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	return [...]string{"held", "unconfirmed", "lost", "released"}[min(s, Released)]
+}
+
+func (l *Lease) begin(h *hold, m *Mutex, parent context.Context, token uint64) {
+	l.hold, l.mutex, l.parent, l.token = h, m, parent, token
+	l.root, l.entered = l, 1
+}
+
+// Name returns the lock's name.
+func (l *Lease) Name() string { return l.hold.grant.Name }
+
+// Owner returns the owner id under which the backend knows the holder.
+func (l *Lease) Owner() string { return l.hold.grant.Owner }
+
+// Token returns the fencing token: higher than that of every earlier holder of
+// the name. A resource that remembers the highest token it has seen and refuses
+// lower ones is safe from a holder that was paused and does not know that it
+// lost the lock.
+func (l *Lease) Token() uint64 { return l.token }
+
+// Context returns a child of the context given to Lock. It ends with cause
+// [ErrLost] when the lock is lost, before the backend can grant it to anybody
+// else, and with cause [ErrReleased] at Unlock. Given to Lock of the same
+// name and client, it re-enters the lock.
+func (l *Lease) Context() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx == nil {
+		ctx, cancel := context.WithCancelCause(l.parent)
+		l.ctx, l.cancel = leaseContext{ctx, l}, cancel
+		if l.ended != nil {
+			cancel(l.ended)
+		}
+	}
+	return l.ctx
+}
+
+// end ends the lease's context. Only the first cause counts.
+func (l *Lease) end(cause error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended != nil {
+		return
+	}
+	l.ended = cause
+	if l.cancel != nil {
+		l.cancel(cause)
+	}
+}
+
+// State returns whether the lease can be relied on now.
+func (l *Lease) State() State {
+	h := l.hold
+	if h.expired(h.q.client.now()) {
+		h.lose(errExpired)
+	}
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	switch {
+	case h.state == lost && h.lease == l.root:
+		return Lost
+	case l.unlocked || h.state != possessed:
+		return Released
+	case h.late.Load():
+		return Unconfirmed
+	default:
+		return Held
+	}
+}
+
+// Err returns nil while the lock is held, and otherwise why it is not:
+// an error matching [ErrLost], [ErrReleased] or [ErrClosed].
+func (l *Lease) Err() error {
+	state := l.State()
+	l.mu.Lock()
+	ended := l.ended
+	l.mu.Unlock()
+	if state <= Unconfirmed || ended == nil {
+		return nil
+	}
+	return opError("lease", l.Name(), ended)
+}
+
+// Unlock gives the lock back; of a lock entered several times, only the last
+// Unlock does. The lease's context ends.
+//
+// It works when ctx is over already: what cannot be done at once then goes on
+// in the background. The error matches [ErrLost] when the lock had been lost,
+// and so the work done under it may have been done by two; [ErrReleased] at a
+// second Unlock; [ErrClosed] after the client was closed. Of any other error
+// [MaybeApplied] is true: the backend did not answer in time, and the release is
+// repeated in the background until it is certain or the lease has run out.
+func (l *Lease) Unlock(ctx context.Context) error {
+	if ctx == nil {
+		return errNilContext()
+	}
+	c := l.hold.q.client
+	err := l.hold.unlock(ctx, l)
+	if c.opts.Observer != nil {
+		c.observe(l.parent, Event{
+			Kind: EventLeft, Name: l.Name(), Owner: l.Owner(), Token: l.token, Held: time.Since(l.acquired), Err: err,
+		})
+	}
+	return err
+}

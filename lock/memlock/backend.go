@@ -1,0 +1,79 @@
+package memlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// backend is one client's connection to a store.
+type backend struct{ store *Store }
+
+var (
+	_ driver.Backend    = (*backend)(nil)
+	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Timekeeper = (*backend)(nil)
+	_ driver.Inspector  = (*backend)(nil)
+	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Checker    = (*backend)(nil)
+)
+
+// Acquire implements [driver.Backend].
+func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Grant{}, unavailable(err)
+	}
+	if req.Mode != driver.Exclusive {
+		return driver.Grant{}, driver.ErrUnsupported
+	}
+	return b.store.acquire(req)
+}
+
+// Renew implements [driver.Backend].
+func (b *backend) Renew(_ context.Context, grants []driver.Grant) []error {
+	errs := make([]error, len(grants))
+	for i := range grants {
+		errs[i] = b.store.renew(grants[i])
+	}
+	return errs
+}
+
+// Release implements [driver.Backend].
+func (b *backend) Release(_ context.Context, g driver.Grant) (int, error) {
+	return b.store.release(b, g)
+}
+
+// Close implements [driver.Backend].
+func (b *backend) Close() error { return nil }
+
+// Now implements [driver.Timekeeper]: the store stops when the process does.
+func (b *backend) Now() time.Duration { return time.Since(b.store.started) }
+
+// Inspect implements [driver.Inspector].
+func (b *backend) Inspect(_ context.Context, name string) (driver.Info, error) {
+	return b.store.inspect(name), nil
+}
+
+// List implements [driver.Inspector].
+func (b *backend) List(_ context.Context, prefix string, limit int) ([]driver.Info, error) {
+	return b.store.list(prefix, limit), nil
+}
+
+// ForceRelease implements [driver.Forcer].
+func (b *backend) ForceRelease(_ context.Context, name string) (bool, error) {
+	return b.store.force(name), nil
+}
+
+// Check implements [driver.Checker].
+func (b *backend) Check(context.Context) ([]driver.Finding, error) {
+	return []driver.Finding{{
+		Level: driver.Notice,
+		What:  "the locks are in this process's memory",
+		Means: "no other process sees them, and they end with it",
+	}}, nil
+}
+
+// unavailable says that nothing happened because the context was over.
+func unavailable(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnavailable, err) }

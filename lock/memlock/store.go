@@ -1,0 +1,163 @@
+package memlock
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Store is the memory that several clients share, as they would share a server.
+type Store struct {
+	started time.Time
+
+	mu        sync.Mutex
+	grants    map[string]grant
+	listeners map[string]map[*watch]struct{}
+	token     uint64 // of the whole store, so that a name needs no memory of its own
+	released  recent
+}
+
+// recent remembers the owners of the last releases, so that a repeated release
+// is recognised.
+type recent struct {
+	owners [256]string
+	next   int
+}
+
+func (r *recent) add(owner string) {
+	r.owners[r.next] = owner
+	r.next = (r.next + 1) % len(r.owners)
+}
+
+func (r *recent) has(owner string) bool { return slices.Contains(r.owners[:], owner) }
+
+// grant is what the store has given away.
+type grant struct {
+	owner   string
+	first   uint64 // token
+	tokens  int
+	since   time.Time
+	expires time.Time
+	meta    string
+}
+
+// NewStore returns an empty store.
+func NewStore() *Store {
+	return &Store{
+		started:   time.Now(),
+		grants:    make(map[string]grant),
+		listeners: make(map[string]map[*watch]struct{}),
+	}
+}
+
+// live returns the grant of name that has not run out. s.mu is held.
+func (s *Store) live(name string) (grant, bool) {
+	g, ok := s.grants[name]
+	if ok && !time.Now().Before(g.expires) {
+		delete(s.grants, name)
+		return grant{}, false
+	}
+	return g, ok
+}
+
+func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, held := s.live(req.Name)
+	if held && g.owner != req.Owner {
+		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: time.Until(g.expires)}
+	}
+	if !held {
+		g = grant{owner: req.Owner, first: s.token + 1, tokens: req.Tokens, since: time.Now(), meta: req.Meta}
+		s.token += uint64(req.Tokens)
+	}
+	g.expires = time.Now().Add(req.TTL)
+	s.grants[req.Name] = g
+	return driver.Grant{
+		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: g.first, Tokens: g.tokens,
+	}, nil
+}
+
+func (s *Store) renew(d driver.Grant) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, held := s.live(d.Name)
+	if !held || g.owner != d.Owner {
+		return driver.ErrLost
+	}
+	g.expires = time.Now().Add(d.TTL)
+	s.grants[d.Name] = g
+	return nil
+}
+
+// release frees the name and returns how many other clients listen for that.
+func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g, held := s.live(d.Name); held && g.owner == d.Owner {
+		s.released.add(d.Owner)
+		return s.free(by, d.Name), nil
+	}
+	if s.released.has(d.Owner) {
+		return 0, nil
+	}
+	return 0, driver.ErrLost
+}
+
+// free drops the grant and wakes who listens. It returns how many of them are
+// not by's. s.mu is held.
+func (s *Store) free(by *backend, name string) (others int) {
+	delete(s.grants, name)
+	for w := range s.listeners[name] {
+		w.wake()
+		if w.backend != by {
+			others++
+		}
+	}
+	return others
+}
+
+func (s *Store) force(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, held := s.live(name)
+	s.token++
+	s.free(nil, name)
+	return held
+}
+
+func (s *Store) inspect(name string) driver.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.describe(name)
+}
+
+// list describes the held locks with a prefix, in order of their names.
+func (s *Store) list(prefix string, limit int) []driver.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var infos []driver.Info
+	for _, name := range slices.Sorted(maps.Keys(s.grants)) {
+		if len(infos) == limit {
+			break
+		}
+		if _, held := s.live(name); held && strings.HasPrefix(name, prefix) {
+			infos = append(infos, s.describe(name))
+		}
+	}
+	return infos
+}
+
+// describe returns what is known of name. s.mu is held.
+func (s *Store) describe(name string) driver.Info {
+	info := driver.Info{Name: name, Token: s.token, Waiting: len(s.listeners[name])}
+	if g, held := s.live(name); held {
+		info.Owner, info.Since, info.TTL, info.Meta = g.owner, g.since, time.Until(g.expires), g.meta
+		info.Token = g.first + uint64(g.tokens) - 1
+	}
+	return info
+}

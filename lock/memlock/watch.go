@@ -1,0 +1,49 @@
+package memlock
+
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// watch is one listener for releases of a name.
+type watch struct {
+	backend *backend
+	name    string
+	c       chan struct{}
+}
+
+// Watch implements [driver.Waiter].
+func (b *backend) Watch(_ context.Context, name string) (driver.Watch, error) {
+	s := b.store
+	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listeners[name] == nil {
+		s.listeners[name] = make(map[*watch]struct{})
+	}
+	s.listeners[name][w] = struct{}{}
+	return w, nil
+}
+
+// C implements [driver.Watch].
+func (w *watch) C() <-chan struct{} { return w.c }
+
+// Close implements [driver.Watch].
+func (w *watch) Close() {
+	s := w.backend.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners[w.name], w)
+	if len(s.listeners[w.name]) == 0 {
+		delete(s.listeners, w.name)
+	}
+}
+
+// wake leaves a signal, unless there is one already.
+func (w *watch) wake() {
+	select {
+	case w.c <- struct{}{}:
+	default:
+	}
+}

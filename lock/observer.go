@@ -1,0 +1,65 @@
+package lock
+
+import (
+	"context"
+	"time"
+)
+
+// Observer is told what happens to the locks of a client. Observe is called
+// from the goroutine to which it happens: it must be quick, safe for concurrent
+// use, and must not call the client.
+type Observer interface {
+	// Observe receives one event. ctx is the one given to Lock; for EventRenewed
+	// and EventLost it is the background context.
+	Observe(ctx context.Context, e Event)
+}
+
+// EventKind says what happened.
+type EventKind uint8
+
+// Every competitor for a lock is queued, contending, acquired and left, in this
+// order; it may leave at any of them. A lease is renewed, and may be lost.
+const (
+	// EventQueued: a goroutine wants the lock.
+	EventQueued EventKind = iota
+	// EventContending: it is the head of its process's queue and asks the backend.
+	// A lock passed on locally skips this moment.
+	EventContending
+	// EventAcquired: it has the lock. Wait says how long it took.
+	EventAcquired
+	// EventLeft: it unlocked (Held says how long it had the lock), or gave up (Err
+	// says why).
+	EventLeft
+	// EventRenewed: the backend confirmed the lease again. Slack says how much of
+	// its life was left: small slack is a lost lock in the making.
+	EventRenewed
+	// EventLost: the lease ended against the holder's will. Err says why.
+	EventLost
+)
+
+// String returns the kind's name.
+func (k EventKind) String() string {
+	return [...]string{"queued", "contending", "acquired", "left", "renewed", "lost"}[min(k, EventLost)]
+}
+
+// Event is something that happened to a lock.
+type Event struct {
+	Kind  EventKind
+	Name  string
+	Owner string
+	Token uint64
+	// Wait is the time from queued to acquired.
+	Wait time.Duration
+	// Held is the time from acquired to left.
+	Held time.Duration
+	// Slack is how much of the lease's life was left at a renewal.
+	Slack time.Duration
+	Err   error
+}
+
+// observe tells the observer, if there is one.
+func (c *Client) observe(ctx context.Context, e Event) {
+	if c.opts.Observer != nil {
+		c.opts.Observer.Observe(ctx, e)
+	}
+}

@@ -1,0 +1,190 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// queue is the line of this process's goroutines at one name, first come, first
+// served. It exists while the name is in use. Exactly one of them is at the
+// front: it contends at the backend, or holds the lock; the others are parked
+// until it is their turn.
+//
+// Fields are guarded by part.mu, except watch, which belongs to whoever is at
+// the front.
+type queue struct {
+	client  *Client
+	part    *part
+	name    string
+	waiters line
+	hold    *hold // what the one at the front holds; nil while it contends
+
+	watch      driver.Watch  // wakes the one at the front
+	watchAfter time.Duration // when to try to get one again
+}
+
+// waiter is a parked goroutine.
+type waiter struct {
+	mutex      *Mutex
+	ctx        context.Context //nolint:containedctx // becomes the parent of the lease's context
+	turn       chan turn       // one slot: whoever gives the turn does not wait
+	prev, next *waiter
+	parked     bool
+}
+
+// turn is what a waiter gets: the lock itself, the right to contend for it, or
+// an error.
+type turn struct {
+	lease *Lease
+	err   error
+	yield bool // let other processes go first
+}
+
+// enter puts the caller into the name's queue. It is at the front when the
+// waiter is nil. With try it is refused rather than parked.
+func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter, error) {
+	p := t.part(m.name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, opError("lock", m.name, ErrClosed)
+	}
+	q := p.byName[m.name]
+	if q == nil {
+		q = &queue{client: t.client, part: p, name: m.name}
+		p.byName[m.name] = q
+		t.client.work.Add(1)
+		return q, nil, nil
+	}
+	if try {
+		return nil, nil, q.heldHere()
+	}
+	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1)}
+	q.waiters.push(w)
+	return q, w, nil
+}
+
+// heldHere is the refusal when another goroutine of this process is at the
+// front.
+func (q *queue) heldHere() error {
+	e := &HeldError{Name: q.name}
+	if q.hold != nil {
+		e.Owner = q.hold.grant.Owner
+	}
+	return e
+}
+
+// await parks the caller until its turn comes or ctx ends.
+func (q *queue) await(ctx context.Context, w *waiter) (turn, error) {
+	select {
+	case t := <-w.turn:
+		return t, t.err
+	case <-ctx.Done():
+		return turn{}, q.withdraw(ctx, w)
+	}
+}
+
+// withdraw takes a waiter whose context has ended out of the queue. If its turn
+// came at that very moment, the next one gets it.
+func (q *queue) withdraw(ctx context.Context, w *waiter) error {
+	q.part.mu.Lock()
+	parked := w.parked
+	if parked {
+		q.waiters.remove(w)
+	}
+	q.part.mu.Unlock()
+	if !parked {
+		q.decline(<-w.turn)
+	}
+	return ctx.Err()
+}
+
+func (q *queue) decline(t turn) {
+	switch {
+	case t.lease != nil:
+		// The outcome is of no interest to a caller who has gone; what could not
+		// be released is cleaned up in the background.
+		_ = t.lease.Unlock(q.client.background)
+	case t.err == nil:
+		q.leave(false)
+	}
+}
+
+// leave gives the front of the queue to the next waiter, or ends the queue when
+// there is none.
+func (q *queue) leave(yield bool) {
+	q.part.mu.Lock()
+	q.hold = nil
+	next := q.waiters.pop()
+	if next == nil {
+		delete(q.part.byName, q.name)
+	}
+	q.part.mu.Unlock()
+	if next != nil {
+		next.turn <- turn{yield: yield}
+		return
+	}
+	if q.watch != nil {
+		q.watch.Close()
+	}
+	q.client.work.Done()
+}
+
+// fail ends the wait of everybody in the queue with the error of the one at the
+// front, and then the queue: a backend that did not answer one of them will not
+// answer the others, and they have waited long enough.
+func (q *queue) fail(err error) {
+	q.part.mu.Lock()
+	q.dismiss(err)
+	q.part.mu.Unlock()
+	q.leave(false)
+}
+
+// dismiss ends the wait of everybody but the one at the front. part.mu is held.
+func (q *queue) dismiss(err error) {
+	for w := q.waiters.pop(); w != nil; w = q.waiters.pop() {
+		w.turn <- turn{err: opError("lock", q.name, err)}
+	}
+}
+
+// line is a first-in-first-out list of waiters that any of them can leave.
+type line struct {
+	first, last *waiter
+	len         int
+}
+
+func (l *line) push(w *waiter) {
+	w.parked, w.prev = true, l.last
+	if l.last != nil {
+		l.last.next = w
+	} else {
+		l.first = w
+	}
+	l.last = w
+	l.len++
+}
+
+func (l *line) pop() *waiter {
+	w := l.first
+	if w != nil {
+		l.remove(w)
+	}
+	return w
+}
+
+func (l *line) remove(w *waiter) {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		l.first = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		l.last = w.prev
+	}
+	w.parked, w.prev, w.next = false, nil, nil
+	l.len--
+}

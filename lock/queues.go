@@ -1,0 +1,72 @@
+package lock
+
+import (
+	"hash/maphash"
+	"sync"
+)
+
+// queues finds the queue of a name. It is split so that names rarely get in one
+// another's way; all state of a name is guarded by its part's mutex.
+type queues struct {
+	client *Client
+	seed   maphash.Seed
+	parts  [64]part
+}
+
+// part guards the queues of some names: nothing slow happens under its mutex.
+type part struct {
+	mu     sync.Mutex
+	byName map[string]*queue
+	closed bool
+}
+
+func (t *queues) init(c *Client) {
+	t.client, t.seed = c, maphash.MakeSeed()
+	for i := range t.parts {
+		t.parts[i].byName = make(map[string]*queue)
+	}
+}
+
+func (t *queues) part(name string) *part {
+	return &t.parts[maphash.String(t.seed, name)%uint64(len(t.parts))]
+}
+
+// waiting returns how many goroutines of this process wait for name.
+func (t *queues) waiting(name string) int {
+	p := t.part(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if q := p.byName[name]; q != nil {
+		return q.waiters.len
+	}
+	return 0
+}
+
+// close ends all waiting and takes the leases out of their holders' hands. The
+// holds returned are to be released.
+func (t *queues) close() []*hold {
+	var held []*hold
+	for i := range t.parts {
+		held = append(held, t.parts[i].close()...)
+	}
+	for _, h := range held {
+		h.lease.end(ErrClosed)
+	}
+	return held
+}
+
+func (p *part) close() []*hold {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	var held []*hold
+	for _, q := range p.byName {
+		q.dismiss(ErrClosed)
+		if h := q.hold; h != nil && h.state == possessed {
+			h.state = givenUp
+			h.cause = ErrClosed
+			held = append(held, h)
+		}
+	}
+	return held
+}

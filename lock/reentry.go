@@ -1,0 +1,57 @@
+package lock
+
+import "context"
+
+// leaseKey finds the innermost lease in a context.
+type leaseKey struct{}
+
+// leaseContext is a context that carries a lease.
+type leaseContext struct {
+	context.Context
+	lease *Lease
+}
+
+// Value implements [context.Context].
+func (c leaseContext) Value(key any) any {
+	if key == (leaseKey{}) {
+		return c.lease
+	}
+	return c.Context.Value(key)
+}
+
+// heldIn returns the lease of this lock that ctx carries, if any.
+func (m *Mutex) heldIn(ctx context.Context) *Lease {
+	l, _ := ctx.Value(leaseKey{}).(*Lease)
+	for l != nil {
+		if l.hold.q.client == m.client && l.hold.grant.Name == m.name {
+			return l.root
+		}
+		l = l.outer()
+	}
+	return nil
+}
+
+// outer returns the lease in whose context this one was taken.
+func (l *Lease) outer() *Lease {
+	outer, _ := l.parent.Value(leaseKey{}).(*Lease)
+	return outer
+}
+
+// reenter returns one more lease of a lock that is held. The options of the
+// first Lock go on to apply.
+func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
+	h := l.hold
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	if l.entered == 0 || h.lease != l {
+		return nil, opError("re-enter", l.Name(), ErrReleased)
+	}
+	if h.state != possessed {
+		return nil, opError("re-enter", l.Name(), h.cause)
+	}
+	l.entered++
+	inner := &Lease{}
+	inner.begin(h, l.mutex, ctx, l.token)
+	inner.root = l
+	return inner, nil
+}

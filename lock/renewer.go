@@ -1,0 +1,186 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/wheel"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// renewer keeps the holds of a client alive. All of them stand in one timing
+// wheel driven by one timer; between its ticks nothing runs. A tick hands what
+// is due to the lane of its shard, where it is renewed in batches, the lease
+// closest to its end first. A shard that does not answer holds up its own lane
+// only.
+type renewer struct {
+	client *Client
+
+	mu     sync.Mutex
+	wheel  wheel.Wheel
+	timer  *time.Timer
+	armed  time.Duration // when the timer fires, by the client's clock
+	lanes  map[int]*lane
+	due    []*wheel.Entry // reused from tick to tick
+	closed bool
+}
+
+const (
+	tickLength = time.Millisecond
+	never      = time.Duration(math.MaxInt64)
+	// longestSleep is how soon a suspend of the machine is noticed: timers
+	// stand still meanwhile, so the first tick afterwards may come that late.
+	longestSleep = time.Second
+)
+
+func (r *renewer) init(c *Client) {
+	r.client, r.armed = c, never
+	r.lanes = make(map[int]*lane)
+	r.timer = time.AfterFunc(never, r.tick)
+}
+
+// add begins to watch over a hold that was granted after sent.
+func (r *renewer) add(h *hold, sent time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.schedule(h, sent+renewAfter(h.grant.TTL))
+	}
+}
+
+// remove forgets a hold. A renewal under way does no harm: it creates nothing.
+func (r *renewer) remove(h *hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wheel.Cancel(&h.timer)
+}
+
+func (r *renewer) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.timer.Stop()
+}
+
+// renewAfter returns when in its life a lease is renewed: a little before half
+// of it has passed, so that many taken together are not renewed together.
+func renewAfter(ttl time.Duration) time.Duration {
+	return ttl/2 - rand.N(ttl/20+1)
+}
+
+// retryAfter returns how long after a failed renewal the next is tried.
+func retryAfter(ttl time.Duration) time.Duration {
+	return jitter(min(max(ttl/20, 2*time.Millisecond), time.Second))
+}
+
+// schedule looks at h again at the given time, or at its deadline if that is
+// earlier or it is not renewed at all. r.mu is held.
+func (r *renewer) schedule(h *hold, at time.Duration) {
+	deadline := time.Duration(h.deadline.Load())
+	if h.fixed {
+		at = deadline
+	}
+	at = min(at, deadline)
+	r.wheel.Schedule(&h.timer, int64(at/tickLength))
+	r.arm(at)
+}
+
+// arm makes the timer fire at the given time if it would fire later. r.mu is
+// held.
+func (r *renewer) arm(at time.Duration) {
+	if at >= r.armed {
+		return
+	}
+	now := r.client.now()
+	r.armed = min(at, now+longestSleep)
+	r.timer.Reset(max(r.armed-now, 0))
+}
+
+// tick looks at the holds whose time has come.
+func (r *renewer) tick() {
+	for _, h := range r.advance() {
+		h.lose(errExpired)
+	}
+}
+
+// advance sends what is due to its lane and returns what has run out.
+func (r *renewer) advance() (expired []*hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	now := r.client.now()
+	r.armed = never
+	r.due = r.wheel.Advance(int64(now/tickLength), r.due[:0])
+	for _, e := range r.due {
+		h := e.Owner.(*hold)
+		if h.expired(now) {
+			expired = append(expired, h)
+			continue
+		}
+		if !h.fixed && !h.sending {
+			r.send(h)
+		}
+		r.schedule(h, never)
+	}
+	if next, ok := r.wheel.Next(); ok {
+		r.arm(time.Duration(next) * tickLength)
+	}
+	return expired
+}
+
+// send puts h into the lane of its shard. r.mu is held.
+func (r *renewer) send(h *hold) {
+	shard := 0
+	if s, ok := r.client.backend.(driver.Sharder); ok {
+		shard = s.Shard(h.grant.Name)
+	}
+	l := r.lanes[shard]
+	if l == nil {
+		l = &lane{renewer: r}
+		r.lanes[shard] = l
+		r.client.work.Add(1)
+		go l.run(shard)
+	}
+	h.sending = true
+	l.push(h)
+}
+
+// done records the outcome of a renewal sent at the given time, and returns the
+// cause if h is lost. r.mu is held.
+func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
+	h.sending = false
+	if !h.timer.Scheduled() {
+		return nil // released meanwhile
+	}
+	switch {
+	case err == nil:
+		h.failed = 0
+		h.late.Store(false)
+		h.confirm(sent)
+		r.schedule(h, sent+renewAfter(h.grant.TTL))
+	case errors.Is(err, driver.ErrLost):
+		return opError("renew", h.grant.Name, ErrLost)
+	default:
+		h.late.Store(true)
+		if h.failed++; h.failed == 1 {
+			r.client.opts.Logger.Warn("lock: renewal is late", "name", h.grant.Name, "owner", h.grant.Owner, "err", err)
+		}
+		r.schedule(h, r.client.now()+retryAfter(h.grant.TTL))
+	}
+	return nil
+}
+
+// observeRenewal reports how much of the lease's life was left.
+func (r *renewer) observeRenewal(h *hold, slack time.Duration) {
+	if r.client.opts.Observer != nil {
+		r.client.observe(context.Background(), Event{
+			Kind: EventRenewed, Name: h.grant.Name, Owner: h.grant.Owner, Slack: slack,
+		})
+	}
+}
