@@ -76,7 +76,7 @@ func (q *queue) take(
 // accept records the hold in its queue, unless it comes too late.
 func (h *hold) accept(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
 	}
 	if h.expired(h.q.client.now()) {
 		return errTooLate

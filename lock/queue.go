@@ -106,7 +106,7 @@ func (q *queue) decline(t turn) {
 	case t.lease != nil:
 		// The outcome is of no interest to a caller who has gone; what could not
 		// be released is cleaned up in the background.
-		_ = t.lease.Unlock(q.client.background)
+		_ = t.lease.hold.unlock(q.client.background, t.lease)
 	case t.err == nil:
 		q.leave(false)
 	}

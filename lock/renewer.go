@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -179,7 +178,7 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 // observeRenewal reports how much of the lease's life was left.
 func (r *renewer) observeRenewal(h *hold, slack time.Duration) {
 	if r.client.opts.Observer != nil {
-		r.client.observe(context.Background(), Event{
+		r.client.observe(r.client.background, Event{
 			Kind: EventRenewed, Name: h.grant.Name, Owner: h.grant.Owner, Slack: slack,
 		})
 	}
