@@ -1,0 +1,64 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// program is a server binary, by the names it may have.
+type program struct {
+	names []string
+	// install says how to get it, in words that end a sentence.
+	install string
+}
+
+// redisServer is also the Sentinel: the same binary started with --sentinel.
+func redisServer() program {
+	return program{
+		names:   []string{"redis-server", "valkey-server"},
+		install: "package redis-server; run: make servers",
+	}
+}
+
+// find returns the program's path. It ends the test when there is none.
+func (p program) find(t testing.TB) string {
+	t.Helper()
+	for _, name := range p.names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	p.missing(t)
+	return ""
+}
+
+// missing fails the test where nothing may be skipped, and skips it elsewhere.
+func (p program) missing(t testing.TB) {
+	t.Helper()
+	reason := fmt.Sprintf("%s not found (%s)", p.names[0], p.install)
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	recordSkip(t, reason)
+	t.Skip(reason)
+}
+
+// recordSkip notes the skipped test for the summary printed by make test,
+// because go test itself is silent about skipped tests.
+func recordSkip(t testing.TB, reason string) {
+	t.Helper()
+	path := os.Getenv("BEDROCK_SKIPPED")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatalf("record skipped test: %v", err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "%s: %s\n", t.Name(), reason); err != nil {
+		t.Fatalf("record skipped test: %v", err)
+	}
+}
