@@ -1,0 +1,15 @@
+package locks
+
+import "time"
+
+// contended is 64 goroutines of one process that want the same key; the times
+// are those of the wait.
+func contended(quick bool) Workload {
+	return Workload{
+		Name: "contended-64", Unit: "locks/s", Fits: patientOrLocal,
+		Rounds:  either(quick, 1, 3),
+		Job:     Job{Goroutines: 64, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
+		measure: storms(1),
+		work:    storm{shared: true}.work,
+	}
+}

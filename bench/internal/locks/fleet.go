@@ -1,0 +1,15 @@
+package locks
+
+import "time"
+
+// fleet is four processes of 16 goroutines that all want the same key; the
+// times are those of the wait.
+func fleet(quick bool) Workload {
+	return Workload{
+		Name: "contended-4x16", Unit: "locks/s", Fits: patient,
+		Rounds:  either(quick, 1, 3),
+		Job:     Job{Goroutines: 16, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
+		measure: storms(4),
+		work:    storm{shared: true}.work,
+	}
+}

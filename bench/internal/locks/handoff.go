@@ -1,0 +1,166 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// handoff is two processes that hand one lock to and fro. The times are those
+// from the call of unlock in one to the return of lock in the other.
+func handoff(quick bool) Workload {
+	return Workload{
+		Name: "handoff", Unit: "us", Lower: true, Fits: patient,
+		Rounds:  either(quick, 1, 3),
+		Job:     Job{Time: either(quick, 450*time.Millisecond, 3*time.Second)},
+		measure: measureHandoff,
+		work:    workHandoff,
+	}
+}
+
+// arrival is how long a waiter is given to reach its place before the holder
+// lets go. Subjects that poll get a random pause on top, as long as their
+// longest poll, so that the hand-off meets them at a random moment.
+const arrival = 6 * time.Millisecond
+
+// instant is a reading of CLOCK_MONOTONIC, which all processes of a machine
+// share.
+type instant int64
+
+func now() (instant, error) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return 0, fmt.Errorf("read clock: %w", err)
+	}
+	return instant(t.Nano()), nil
+}
+
+// The orders a worker gets.
+const (
+	orderLock   = "lock"
+	orderUnlock = "unlock"
+)
+
+// workHandoff locks and unlocks when told, and says when: the moment after
+// lock returned, the moment before unlock was called.
+func workHandoff(ctx context.Context, job Job, w *wire) error {
+	locker, err := job.open(ctx)
+	if err != nil {
+		return err
+	}
+	mutex := locker.Mutex(job.Key)
+	if err := errors.Join(mutex.Lock(ctx), mutex.Unlock(ctx), w.send(ready)); err != nil {
+		return err
+	}
+	for {
+		var order string
+		if w.receive(&order) != nil {
+			return locker.Close()
+		}
+		at, err := obey(ctx, order, mutex)
+		if err := errors.Join(err, w.send(at)); err != nil {
+			return err
+		}
+	}
+}
+
+// obey carries out an order.
+func obey(ctx context.Context, order string, mutex subject.Mutex) (instant, error) {
+	if order == orderLock {
+		if err := mutex.Lock(ctx); err != nil {
+			return 0, fmt.Errorf("lock: %w", err)
+		}
+		return now()
+	}
+	at, err := now()
+	return at, errors.Join(err, mutex.Unlock(ctx))
+}
+
+// relay hands the lock between two workers.
+type relay struct {
+	holder, waiter *process
+	monitor        *redisd.Monitor
+	poll           time.Duration
+	times          stats.Histogram
+	trips          []float64
+}
+
+// measureHandoff hands the lock to and fro for the time of the job.
+func measureHandoff(ctx context.Context, m measurement) (Sample, error) {
+	workers, err := gather(ctx, m.job, 2)
+	if err != nil {
+		return nil, err
+	}
+	defer workers.kill()
+	monitor, err := redisd.Watch(ctx, m.job.Redis)
+	if err != nil {
+		return nil, err
+	}
+	defer monitor.Close()
+	r := &relay{holder: workers[0], waiter: workers[1], monitor: monitor, poll: m.subject.Poll}
+	if err := r.run(ctx, m.job.Time); err != nil {
+		return nil, err
+	}
+	return Sample{
+		Value: micros(r.times.Percentile(0.50)),
+		P50:   micros(r.times.Percentile(0.50)), P99: micros(r.times.Percentile(0.99)),
+		RoundTrips: stats.Median(r.trips), Acquisitions: float64(r.times.Total()),
+	}, nil
+}
+
+// run makes hand-offs for the given time, and at least two.
+func (r *relay) run(ctx context.Context, length time.Duration) error {
+	if _, err := r.order(r.holder, orderLock); err != nil {
+		return err
+	}
+	for end := time.Now().Add(length); time.Now().Before(end) || r.times.Total() < 2; {
+		if err := r.pass(ctx); err != nil {
+			return err
+		}
+		r.holder, r.waiter = r.waiter, r.holder
+	}
+	return nil
+}
+
+// pass makes one hand-off. The server's counters are read before the unlock is
+// ordered and after the lock has returned, never in between.
+func (r *relay) pass(ctx context.Context) error {
+	if err := r.waiter.send(orderLock); err != nil {
+		return r.waiter.failed(err)
+	}
+	if err := pause(ctx, arrival+rand.N(r.poll+1)); err != nil {
+		return err
+	}
+	before, err := r.monitor.Read(ctx)
+	if err != nil {
+		return err
+	}
+	released, err := r.order(r.holder, orderUnlock)
+	if err != nil {
+		return err
+	}
+	var acquired instant
+	if err := r.waiter.receive(&acquired); err != nil {
+		return r.waiter.failed(err)
+	}
+	after, err := r.monitor.Read(ctx)
+	r.times.Add(time.Duration(acquired - released))
+	r.trips = append(r.trips, float64(after.Since(before).Reads))
+	return err
+}
+
+// order gives p an order and returns when it was carried out.
+func (r *relay) order(p *process, order string) (at instant, err error) {
+	if err := errors.Join(p.send(order), p.receive(&at)); err != nil {
+		return 0, p.failed(err)
+	}
+	return at, nil
+}

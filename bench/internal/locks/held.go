@@ -1,0 +1,124 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// held is one process that holds very many leases and does nothing else. The
+// value is the share of one core that renewing them takes. A quick run holds a
+// tenth of the leases, ten times as short, which is as many renewals a second.
+func held(quick bool) Workload {
+	return Workload{
+		Name: "held-100k", Unit: "% of a core", Lower: true,
+		Fits:   func(s subject.Subject) bool { return s.Role == subject.Bedrock },
+		Rounds: 1,
+		Job: Job{
+			Goroutines: 128,
+			Leases:     either(quick, 10_000, 100_000),
+			TTL:        either(quick, 3*time.Second, subject.Lease),
+			Time:       either(quick, 3*time.Second, 30*time.Second),
+		},
+		measure: measureHeld,
+		work:    workHeld,
+	}
+}
+
+// measureHeld waits for one worker to do it all.
+func measureHeld(ctx context.Context, m measurement) (Sample, error) {
+	worker, err := launch(ctx, m.job)
+	if err != nil {
+		return nil, err
+	}
+	defer worker.kill()
+	var sample Sample
+	if err := errors.Join(worker.send(start), worker.receive(&sample)); err != nil {
+		return nil, worker.failed(err)
+	}
+	return sample, worker.finish()
+}
+
+// workHeld acquires all leases, watches them and lets them go.
+func workHeld(ctx context.Context, job Job, w *wire) error {
+	locker, err := job.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := warm(ctx, job.Goroutines, job.Key, locker); err != nil {
+		return err
+	}
+	before := runtime.NumGoroutine()
+	mutexes, err := hoard(ctx, locker, job)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.send(ready), w.receive(nil)); err != nil {
+		return err
+	}
+	share, err := cpuShare(ctx, job.Time)
+	if err != nil {
+		return err
+	}
+	missing, goroutines := lost(mutexes), runtime.NumGoroutine()
+	return errors.Join(locker.Close(), w.send(Sample{
+		Value: share, Lost: float64(missing), Leases: float64(job.Leases),
+		Goroutines: float64(goroutines), Growth: float64(goroutines - before),
+	}))
+}
+
+// hoard acquires the job's leases, many at a time.
+func hoard(ctx context.Context, locker subject.Locker, job Job) ([]subject.Mutex, error) {
+	mutexes := make([]subject.Mutex, job.Leases)
+	err := together(job.Goroutines, func(i int) error {
+		for n := i; n < len(mutexes); n += job.Goroutines {
+			mutexes[n] = locker.Mutex(job.Key + "/" + strconv.Itoa(n))
+			if err := mutexes[n].Lock(ctx); err != nil {
+				return fmt.Errorf("acquire lease %d of %d: %w", n, job.Leases, err)
+			}
+		}
+		return nil
+	})
+	return mutexes, err
+}
+
+// lost counts the mutexes that are no longer held.
+func lost(mutexes []subject.Mutex) (count int) {
+	for _, m := range mutexes {
+		if lasting, ok := m.(subject.Lasting); ok && !lasting.Held() {
+			count++
+		}
+	}
+	return count
+}
+
+// cpuShare returns the share of one core, in percent, that this process uses.
+func cpuShare(ctx context.Context, window time.Duration) (float64, error) {
+	before, err := cpuTime()
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := pause(ctx, window); err != nil {
+		return 0, err
+	}
+	elapsed := time.Since(began)
+	after, err := cpuTime()
+	return 100 * float64(after-before) / float64(elapsed), err
+}
+
+// cpuTime returns the processor time this process has used.
+func cpuTime() (time.Duration, error) {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		return 0, fmt.Errorf("read processor time: %w", err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
+}

@@ -1,0 +1,14 @@
+package locks
+
+import "time"
+
+// ownKeys is 64 goroutines with a key each; the times are those of a pair.
+func ownKeys(quick bool) Workload {
+	return Workload{
+		Name: "own-keys-64", Unit: "pairs/s", Fits: everyone,
+		Rounds:  either(quick, 2, 7),
+		Job:     Job{Goroutines: 64, Time: either(quick, 200*time.Millisecond, 700*time.Millisecond)},
+		measure: storms(1),
+		work:    storm{pairs: true}.work,
+	}
+}

@@ -1,0 +1,109 @@
+package locks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// WorkerCommand is the argument that makes this program a worker.
+const WorkerCommand = "locks-worker"
+
+// grace is how long a worker may take on top of the time it measures: to
+// connect, to warm up, to let go and to report.
+const grace = 20 * time.Second
+
+// process is a worker seen from the program that started it.
+type process struct {
+	*wire
+	cmd    *exec.Cmd
+	input  io.Closer
+	errors *bytes.Buffer
+}
+
+// launch starts a worker on job and waits until it is ready to go.
+func launch(ctx context.Context, job Job) (*process, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start worker: %w", err)
+	}
+	p := &process{cmd: exec.CommandContext(ctx, executable, WorkerCommand), errors: new(bytes.Buffer)}
+	p.cmd.Stderr = p.errors
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.run(); err != nil {
+		return nil, fmt.Errorf("start worker: %w", err)
+	}
+	if err := errors.Join(p.send(job), p.receive(nil)); err != nil {
+		return nil, p.failed(err)
+	}
+	return p, nil
+}
+
+// run starts the process with pipes to it.
+func (p *process) run() error {
+	input, err := p.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.wire, p.input = newWire(output, input), input
+	return p.cmd.Start()
+}
+
+// finish lets the worker end by itself and waits for that.
+func (p *process) finish() error {
+	_ = p.input.Close()
+	if err := p.cmd.Wait(); err != nil {
+		return p.failed(err)
+	}
+	return nil
+}
+
+// failed kills the worker and adds its last words to err.
+func (p *process) failed(err error) error {
+	p.kill()
+	if words := strings.TrimSpace(p.errors.String()); words != "" {
+		return fmt.Errorf("worker: %w: %s", err, words)
+	}
+	return fmt.Errorf("worker: %w", err)
+}
+
+// kill ends the worker at once; it is harmless when it has ended already.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// crew is the workers of one measurement.
+type crew []*process
+
+// gather launches n workers on job.
+func gather(ctx context.Context, job Job, n int) (crew, error) {
+	var workers crew
+	for range n {
+		p, err := launch(ctx, job)
+		if err != nil {
+			workers.kill()
+			return nil, err
+		}
+		workers = append(workers, p)
+	}
+	return workers, nil
+}
+
+// kill ends all workers that still run.
+func (c crew) kill() {
+	for _, p := range c {
+		p.kill()
+	}
+}

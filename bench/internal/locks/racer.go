@@ -1,0 +1,81 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// farewell is how long an unlock may take after the race is over.
+const farewell = 5 * time.Second
+
+// racer is one goroutine of a storm.
+type racer struct {
+	mutex subject.Mutex
+	hold  time.Duration
+	pairs bool
+
+	inside     *atomic.Int32
+	count      int64
+	violations int64
+	times      stats.Histogram
+}
+
+// run locks and unlocks until end. Every racer has contexts of its own, as
+// every request of a service has: a shared one would make all of them queue
+// for its mutex.
+func (r *racer) run(end time.Time) error {
+	ctx, cancel := context.WithDeadline(context.Background(), end)
+	defer cancel()
+	last, cancelLast := context.WithDeadline(context.Background(), end.Add(farewell))
+	defer cancelLast()
+	for {
+		began := time.Now()
+		if !began.Before(end) {
+			return nil
+		}
+		if err := r.mutex.Lock(ctx); err != nil {
+			return r.gaveUp(ctx, began, err)
+		}
+		waited := time.Since(began)
+		r.stay()
+		if err := r.mutex.Unlock(last); err != nil {
+			return fmt.Errorf("unlock: %w", err)
+		}
+		r.record(began, waited)
+	}
+}
+
+// gaveUp counts a wait the end of the race cut short: leaving it out would
+// flatter those that starve their waiters.
+func (r *racer) gaveUp(ctx context.Context, began time.Time, err error) error {
+	if ctx.Err() == nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	r.times.Add(time.Since(began))
+	return nil
+}
+
+// stay holds the lock and checks that nobody else in this process does.
+func (r *racer) stay() {
+	if !r.inside.CompareAndSwap(0, 1) {
+		r.violations++
+	}
+	if r.hold > 0 {
+		time.Sleep(r.hold)
+	}
+	r.inside.Store(0)
+}
+
+// record counts an acquisition.
+func (r *racer) record(began time.Time, waited time.Duration) {
+	r.count++
+	if r.pairs {
+		waited = time.Since(began)
+	}
+	r.times.Add(waited)
+}

@@ -1,0 +1,139 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// warmups is how many pairs each goroutine does before the clock starts, on a
+// key of its own: connections are made and scripts loaded by then.
+const warmups = 8
+
+// tally is what a worker counted in a storm.
+type tally struct {
+	// Counts are the acquisitions of each goroutine.
+	Counts []int64
+	// Times are those asked for: waits, or whole pairs.
+	Times *stats.Histogram
+	// Elapsed is how long the storm took.
+	Elapsed time.Duration
+	// Mallocs is how many objects were allocated meanwhile.
+	Mallocs uint64
+	// Violations is how often a goroutine found another one inside.
+	Violations int64
+}
+
+// storm is many goroutines that lock, hold and unlock as fast as they can.
+type storm struct {
+	// shared makes all compete for one key; otherwise each has its own.
+	shared bool
+	// pairs times lock and unlock together instead of the wait alone.
+	pairs bool
+}
+
+// work runs the storm in a worker.
+func (s storm) work(ctx context.Context, job Job, w *wire) error {
+	locker, err := job.open(ctx)
+	if err != nil {
+		return err
+	}
+	racers := s.racers(job, locker)
+	if err := warm(ctx, job.Goroutines, job.Key, locker); err != nil {
+		return err
+	}
+	if err := w.send(ready); err != nil {
+		return err
+	}
+	if err := w.receive(nil); err != nil {
+		return err
+	}
+	result, err := race(racers, job.Time)
+	if err != nil {
+		return err
+	}
+	if err := w.send(result); err != nil {
+		return err
+	}
+	return locker.Close()
+}
+
+// racers makes the goroutines' stations.
+func (s storm) racers(job Job, locker subject.Locker) []*racer {
+	inside := new(atomic.Int32)
+	racers := make([]*racer, job.Goroutines)
+	for i := range racers {
+		r := &racer{hold: job.Hold, pairs: s.pairs, inside: inside}
+		if s.shared {
+			r.mutex = locker.Mutex(job.Key)
+		} else {
+			r.inside = new(atomic.Int32)
+			r.mutex = locker.Mutex(job.Key + "/" + strconv.Itoa(i))
+		}
+		racers[i] = r
+	}
+	return racers
+}
+
+// warm lets n goroutines lock keys of their own at the same time.
+func warm(ctx context.Context, n int, key string, locker subject.Locker) error {
+	ctx, cancel := context.WithTimeout(ctx, grace/2)
+	defer cancel()
+	return together(n, func(i int) error {
+		mutex := locker.Mutex(key + "/warm/" + strconv.Itoa(i))
+		for range warmups {
+			if err := mutex.Lock(ctx); err != nil {
+				return fmt.Errorf("warm up: lock: %w", err)
+			}
+			if err := mutex.Unlock(ctx); err != nil {
+				return fmt.Errorf("warm up: unlock: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// race runs all racers for the given time and adds up what they did.
+func race(racers []*racer, length time.Duration) (*tally, error) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	end := began.Add(length)
+	err := together(len(racers), func(i int) error { return racers[i].run(end) })
+	elapsed := time.Since(began)
+	runtime.ReadMemStats(&after)
+
+	sum := &tally{Times: new(stats.Histogram), Elapsed: elapsed, Mallocs: after.Mallocs - before.Mallocs}
+	for _, r := range racers {
+		sum.Counts = append(sum.Counts, r.count)
+		sum.Times.Merge(&r.times)
+		sum.Violations += r.violations
+	}
+	return sum, err
+}
+
+// together runs n goroutines and returns the first error.
+func together(n int, do func(i int) error) error {
+	var (
+		group sync.WaitGroup
+		once  sync.Once
+		first error
+	)
+	for i := range n {
+		group.Go(func() {
+			if err := do(i); err != nil {
+				once.Do(func() { first = err })
+			}
+		})
+	}
+	group.Wait()
+	return first
+}

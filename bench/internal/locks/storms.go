@@ -1,0 +1,85 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
+)
+
+// storms measures a storm in the given number of processes at once.
+func storms(processes int) func(context.Context, measurement) (Sample, error) {
+	return func(ctx context.Context, m measurement) (Sample, error) {
+		workers, err := gather(ctx, m.job, processes)
+		if err != nil {
+			return nil, err
+		}
+		defer workers.kill()
+		tallies, err := workers.storm()
+		if err != nil {
+			return nil, err
+		}
+		return summarize(tallies), nil
+	}
+}
+
+// storm starts all workers at once and collects their tallies.
+func (c crew) storm() ([]tally, error) {
+	for _, p := range c {
+		if err := p.send(start); err != nil {
+			return nil, p.failed(err)
+		}
+	}
+	tallies := make([]tally, len(c))
+	for i, p := range c {
+		if err := p.receive(&tallies[i]); err != nil {
+			return nil, p.failed(err)
+		}
+	}
+	var errs []error
+	for _, p := range c {
+		errs = append(errs, p.finish())
+	}
+	return tallies, errors.Join(errs...)
+}
+
+// summarize turns the tallies of one measurement into numbers.
+func summarize(tallies []tally) Sample {
+	var (
+		shares, perProcess []int64
+		times              stats.Histogram
+		mallocs            uint64
+		violations, total  int64
+		elapsed            time.Duration
+	)
+	for _, t := range tallies {
+		shares = append(shares, t.Counts...)
+		perProcess = append(perProcess, sum(t.Counts))
+		times.Merge(t.Times)
+		mallocs += t.Mallocs
+		violations += t.Violations
+		elapsed = max(elapsed, t.Elapsed)
+		total += sum(t.Counts)
+	}
+	return Sample{
+		Value:        float64(total) / elapsed.Seconds(),
+		P50:          micros(times.Percentile(0.50)),
+		P99:          micros(times.Percentile(0.99)),
+		Fairness:     stats.Jain(shares),
+		ProcFairness: stats.Jain(perProcess),
+		Allocs:       float64(mallocs) / float64(max(total, 1)),
+		Violations:   float64(violations),
+		Acquisitions: float64(total),
+	}
+}
+
+func sum(counts []int64) (total int64) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
+// micros returns d in microseconds.
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -1,0 +1,129 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// Suite is one run of the benchmark.
+type Suite struct {
+	// Redis is the server's address.
+	Redis string
+	// Quick makes the run short and coarse.
+	Quick bool
+	// Workloads and Subjects choose by name; empty means all.
+	Workloads, Subjects []string
+	// Profile is the folder for a CPU profile of every worker, empty for none.
+	Profile string
+	// Progress is told what is being measured, if not nil.
+	Progress func(line string)
+}
+
+// Outcome is what a run found for one workload and subject.
+type Outcome struct {
+	Workload Workload
+	Subject  subject.Subject
+	Samples  []Sample
+	// Err is why the last failed measurement failed.
+	Err error
+}
+
+// Median returns the median of each metric over all samples.
+func (o *Outcome) Median() Sample {
+	median := make(Sample)
+	if len(o.Samples) == 0 {
+		return median
+	}
+	for metric := range o.Samples[0] {
+		var values []float64
+		for _, s := range o.Samples {
+			values = append(values, s[metric])
+		}
+		median[metric] = stats.Median(values)
+	}
+	return median
+}
+
+// Run measures until all is measured or ctx ends. A measurement that fails is
+// part of the outcome and stops nothing.
+func (s *Suite) Run(ctx context.Context) []*Outcome {
+	var all []*Outcome
+	run := strconv.FormatUint(uint64(rand.Uint32()), 36)
+	for _, w := range Workloads(s.Quick) {
+		if !chosen(s.Workloads, w.Name) {
+			continue
+		}
+		outcomes := s.outcomes(w)
+		for round := range w.Rounds {
+			s.round(ctx, outcomes, round, run)
+		}
+		all = append(all, outcomes...)
+	}
+	return all
+}
+
+// outcomes returns an empty outcome for each subject that fits w.
+func (s *Suite) outcomes(w Workload) []*Outcome {
+	var list []*Outcome
+	for _, sub := range subject.All() {
+		if w.Fits(sub) && chosen(s.Subjects, sub.Name) {
+			list = append(list, &Outcome{Workload: w, Subject: sub})
+		}
+	}
+	return list
+}
+
+// round measures every subject once. Each round starts at another subject, so
+// that none always follows the same neighbour.
+func (s *Suite) round(ctx context.Context, outcomes []*Outcome, round int, run string) {
+	for i := range outcomes {
+		o := outcomes[(i+round)%len(outcomes)]
+		s.progress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
+		key := fmt.Sprintf("bedrock-bench/%s/%s/%s/%d", run, o.Workload.Name, o.Subject.Name, round)
+		sample, err := s.measure(ctx, o, key)
+		if err != nil {
+			o.Err = err
+			s.progress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
+			continue
+		}
+		o.Samples = append(o.Samples, sample)
+	}
+}
+
+// measure makes one measurement.
+func (s *Suite) measure(ctx context.Context, o *Outcome, key string) (Sample, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("not measured: %w", err)
+	}
+	job := o.Workload.Job
+	job.Workload, job.Subject, job.Redis, job.Key = o.Workload.Name, o.Subject.Name, s.Redis, key
+	if s.Profile != "" {
+		job.Profile = filepath.Join(s.Profile, job.Workload+"."+job.Subject+".prof")
+	}
+	ctx, cancel := context.WithTimeout(ctx, job.Time+grace)
+	defer cancel()
+	return o.Workload.measure(ctx, measurement{job: job, subject: o.Subject})
+}
+
+// progress reports a line.
+func (s *Suite) progress(format string, args ...any) {
+	if s.Progress != nil {
+		s.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// chosen reports whether name is in names, or names is empty.
+func chosen(names []string, name string) bool {
+	return len(names) == 0 || slices.Contains(names, name)
+}
+
+// QuickLimit is how long a quick run may measure.
+const QuickLimit = 42 * time.Second

@@ -1,0 +1,125 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+)
+
+// waiters is 1,000 goroutines of one process that wait for a lock another
+// client holds. The value is the memory each takes; the commands the server
+// executes meanwhile are counted too.
+func waiters(quick bool) Workload {
+	return Workload{
+		Name: "waiters-1000", Unit: "bytes/waiter", Lower: true, Fits: patient,
+		Rounds:  either(quick, 1, 3),
+		Job:     Job{Goroutines: 1000, Time: either(quick, 500*time.Millisecond, 2*time.Second)},
+		measure: measureWaiters,
+		work:    workWaiters,
+	}
+}
+
+// settling is how long the waiters are given to come to rest.
+const settling = 400 * time.Millisecond
+
+// measureWaiters lets one worker wait and reads the server's counters.
+func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
+	worker, err := launch(ctx, m.job)
+	if err != nil {
+		return nil, err
+	}
+	defer worker.kill()
+	monitor, err := redisd.Watch(ctx, m.job.Redis)
+	if err != nil {
+		return nil, err
+	}
+	defer monitor.Close()
+	rate, err := commandRate(ctx, monitor, m.job.Time)
+	if err != nil {
+		return nil, err
+	}
+	var memory float64
+	if err := errors.Join(worker.send(start), worker.receive(&memory)); err != nil {
+		return nil, worker.failed(err)
+	}
+	return Sample{Value: memory, WaiterMemory: memory, Commands: rate}, worker.finish()
+}
+
+// commandRate returns how many commands a second the server executes.
+func commandRate(ctx context.Context, monitor *redisd.Monitor, window time.Duration) (float64, error) {
+	before, err := monitor.Read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := pause(ctx, window); err != nil {
+		return 0, err
+	}
+	elapsed := time.Since(began)
+	after, err := monitor.Read(ctx)
+	return float64(after.Since(before).Commands) / elapsed.Seconds(), err
+}
+
+// workWaiters holds the lock by one client and waits for it through another.
+func workWaiters(ctx context.Context, job Job, w *wire) error {
+	holder, err := job.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := holder.Mutex(job.Key).Lock(ctx); err != nil {
+		return fmt.Errorf("hold: %w", err)
+	}
+	before := footprint()
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, err := crowd(waiting, job)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(pause(ctx, settling), w.send(ready), w.receive(nil)); err != nil {
+		return err
+	}
+	each := (footprint() - before) / float64(job.Goroutines)
+	cancel()
+	group.Wait()
+	return w.send(each)
+}
+
+// crowd lets the job's goroutines wait until ctx ends.
+func crowd(ctx context.Context, job Job) (*sync.WaitGroup, error) {
+	locker, err := job.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	group := new(sync.WaitGroup)
+	for range job.Goroutines {
+		mutex := locker.Mutex(job.Key)
+		group.Go(func() { _ = mutex.Lock(ctx) })
+	}
+	return group, nil
+}
+
+// footprint returns the bytes of live heap and goroutine stacks.
+func footprint() float64 {
+	// The second collection returns what finalizers and pools kept in the first.
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

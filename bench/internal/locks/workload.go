@@ -1,0 +1,124 @@
+package locks
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// Workload is one thing to do with a lock.
+type Workload struct {
+	// Name is how reports call it.
+	Name string
+	// Unit is the unit of its value.
+	Unit string
+	// Lower says that a lower value is better.
+	Lower bool
+	// Fits reports whether a subject can be measured so.
+	Fits func(subject.Subject) bool
+	// Rounds is how often each subject is measured.
+	Rounds int
+	// Job is what the workers are told, subject and server left out.
+	Job Job
+
+	measure func(context.Context, measurement) (Sample, error)
+	work    func(context.Context, Job, *wire) error
+}
+
+// Job tells a worker what to do.
+type Job struct {
+	Workload string
+	Subject  string
+	Redis    string
+	// Key is the lock's name, used by no other measurement.
+	Key string
+	// Goroutines is how many goroutines compete in the worker.
+	Goroutines int
+	// Hold is how long each keeps the lock.
+	Hold time.Duration
+	// Time is how long to measure.
+	Time time.Duration
+	// Leases is how many leases to hold at once.
+	Leases int
+	// TTL is how long leases live without renewal, 0 for [subject.Lease].
+	TTL time.Duration
+	// Profile is the file for a CPU profile, empty for none.
+	Profile string
+}
+
+// Sample is what one measurement found, by metric.
+type Sample map[Metric]float64
+
+// Metric names a number in a [Sample].
+type Metric string
+
+// The metrics. A sample has those that mean something for its workload.
+const (
+	Value        Metric = "value"
+	P50          Metric = "p50_us"
+	P99          Metric = "p99_us"
+	Fairness     Metric = "jain"
+	ProcFairness Metric = "jain_processes"
+	Allocs       Metric = "allocs_per_op"
+	Commands     Metric = "commands"
+	WaiterMemory Metric = "bytes_per_waiter"
+	RoundTrips   Metric = "round_trips"
+	Lost         Metric = "lost"
+	Goroutines   Metric = "goroutines"
+	Growth       Metric = "goroutines_added"
+	Violations   Metric = "violations"
+	Acquisitions Metric = "acquisitions"
+	Leases       Metric = "leases"
+)
+
+// measurement is one measurement of one subject.
+type measurement struct {
+	job     Job
+	subject subject.Subject
+}
+
+// Workloads returns all workloads at the given scale, in the order of the
+// reports.
+func Workloads(quick bool) []Workload {
+	return []Workload{
+		uncontended(quick),
+		ownKeys(quick),
+		contended(quick),
+		fleet(quick),
+		waiters(quick),
+		handoff(quick),
+		hold(quick),
+		held(quick),
+	}
+}
+
+// find returns the workload called name.
+func find(name string) (Workload, bool) {
+	for _, w := range Workloads(false) {
+		if w.Name == name {
+			return w, true
+		}
+	}
+	return Workload{}, false
+}
+
+// either returns quickly for a quick run and fully for a full one.
+func either[T any](quick bool, quickly, fully T) T {
+	if quick {
+		return quickly
+	}
+	return fully
+}
+
+// everyone fits all subjects that go through Redis and do not differ by
+// waiting alone.
+func everyone(s subject.Subject) bool { return !s.Tuned && s.Role != subject.Local }
+
+// patient fits all subjects that can wait for a distributed lock.
+func patient(s subject.Subject) bool {
+	return s.Role == subject.Bedrock || s.Role == subject.Peer
+}
+
+// patientOrLocal fits the same and the local floor.
+func patientOrLocal(s subject.Subject) bool { return patient(s) || s.Role == subject.Local }

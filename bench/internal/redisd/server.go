@@ -1,0 +1,87 @@
+// Package redisd runs a Redis server for the benchmark and reads its counters.
+package redisd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// patience bounds how long the server may take to start or to stop.
+const patience = 10 * time.Second
+
+// Server is a redis-server child process on a free loopback port.
+type Server struct {
+	// Addr is where it listens.
+	Addr string
+
+	process *exec.Cmd
+	dir     string
+}
+
+// Start runs redis-server without persistence in a temporary directory and
+// waits until it answers. The server dies with this process, whatever ends it.
+func Start(ctx context.Context) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, fmt.Errorf("start redis-server: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "bedrock-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("start redis-server: %w", err)
+	}
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), dir: dir}
+	s.process = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1",
+		"--dir", dir, "--save", "", "--appendonly", "no", "--loglevel", "warning")
+	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if err := s.process.Start(); err != nil {
+		return nil, fmt.Errorf("start redis-server: %w", errors.Join(err, os.RemoveAll(dir)))
+	}
+	if err := s.await(ctx); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("start redis-server on %s: %w", s.Addr, err)
+	}
+	return s, nil
+}
+
+// Stop ends the server and removes its directory. There is nothing in it worth
+// an orderly shutdown.
+func (s *Server) Stop() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+	_ = os.RemoveAll(s.dir)
+}
+
+// await returns once the server accepts connections.
+func (s *Server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var dialer net.Dialer
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// freePort returns a port that was free a moment ago.
+func freePort() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	return strconv.Itoa(port), listener.Close()
+}

@@ -1,0 +1,51 @@
+package report
+
+import "github.com/bedrock-go/bedrock/bench/internal/subject"
+
+// compare fills in r's ratios to the other rows of its workload.
+func compare(r *Row, rows []*Row) {
+	if best := bestPeer(rows, r.Workload); best != nil {
+		r.BestPeer = best.Subject
+		r.RatioToBestPeer = ratio(r.Value, best.Value)
+	}
+	for _, other := range rows {
+		switch {
+		case other.Workload != r.Workload:
+		case other.role == subject.Raw && other.client == r.client:
+			r.RatioToRaw = ratio(r.Value, other.Value)
+		case other.role == subject.Local:
+			r.RatioToLocal = ratio(r.Value, other.Value)
+		}
+	}
+}
+
+// bestPeer returns the peer with the best value of a workload, nil when no peer
+// was measured.
+func bestPeer(rows []*Row, workload string) *Row {
+	var best *Row
+	for _, r := range rows {
+		if r.Workload != workload || r.role != subject.Peer {
+			continue
+		}
+		if best == nil || r.better(best) {
+			best = r
+		}
+	}
+	return best
+}
+
+// better reports whether r's value beats that of other.
+func (r *Row) better(other *Row) bool {
+	if r.lower {
+		return r.Value < other.Value
+	}
+	return r.Value > other.Value
+}
+
+// ratio returns a/b, nil when b is 0.
+func ratio(a, b float64) *float64 {
+	if b == 0 {
+		return nil
+	}
+	return new(a / b)
+}

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// Table writes rows for people, one block for each workload.
+func Table(w io.Writer, rows []*Row) error {
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	workload := ""
+	for _, r := range rows {
+		if r.Workload != workload {
+			workload = r.Workload
+			fmt.Fprintf(tab, "\n%s\t%s\tp50 µs\tp99 µs\tx best peer\tx raw\tx local\t\n", workload, r.Unit)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Subject, number(&r.Value),
+			number(r.P50), number(r.P99), number(r.RatioToBestPeer), number(r.RatioToRaw),
+			number(r.RatioToLocal), strings.Join(r.notes(), ", "))
+	}
+	return tab.Flush()
+}
+
+// notes returns the metrics that have no column of their own.
+func (r *Row) notes() []string {
+	var list []string
+	for _, n := range []struct {
+		label string
+		value *float64
+	}{
+		{"jain", r.Jain},
+		{"jain of processes", r.JainProcesses},
+		{"allocs", r.Allocs},
+		{"commands/s", r.Commands},
+		{"round trips", r.RoundTrips},
+		{"leases", r.Leases},
+		{"lost", r.Lost},
+		{"goroutines added", r.Growth},
+		{"violations", r.Violations},
+	} {
+		if n.value != nil {
+			list = append(list, n.label+" "+number(n.value))
+		}
+	}
+	return list
+}
+
+// number formats v with three significant digits, and whole numbers in full.
+func number(v *float64) string {
+	switch {
+	case v == nil:
+		return ""
+	case math.Abs(*v) >= 100 || *v == math.Trunc(*v):
+		return strconv.FormatFloat(*v, 'f', 0, 64)
+	default:
+		return strconv.FormatFloat(*v, 'g', 3, 64)
+	}
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// target is something Bedrock wants to reach.
+type target struct {
+	workload string
+	text     string
+	// client limits the target to one Redis client; empty means both.
+	client string
+	limit  float64
+	atMost bool
+	// measure returns the number to hold against the limit, nil for none.
+	measure func(r *Row, rows []*Row) *float64
+}
+
+// concerns reports whether the target is for r.
+func (t target) concerns(r *Row) bool { return t.client == "" || t.client == r.client }
+
+// targets returns all targets in the order of the workloads.
+func targets() []target {
+	toBestPeer := func(r *Row, _ []*Row) *float64 { return r.RatioToBestPeer }
+	toRaw := func(r *Row, _ []*Row) *float64 { return r.RatioToRaw }
+	return []target{
+		{workload: "uncontended-1", text: "uncontended p50, x raw on the same client", limit: 1.15, atMost: true, measure: pairTimeToRaw},
+		{workload: "uncontended-1", text: "allocations of an uncontended pair", client: "rueidis", limit: 12, atMost: true, measure: own(func(r *Row) *float64 { return r.Allocs })},
+		{workload: "own-keys-64", text: "own keys, x raw on the same client", limit: 0.85, measure: toRaw},
+		{workload: "own-keys-64", text: "own keys, x best peer", limit: 1.2, measure: toBestPeer},
+		{workload: "contended-64", text: "one key, x best peer", limit: 25, measure: toBestPeer},
+		{workload: "contended-64", text: "one key, p99 wait, x best peer's", limit: 0.02, atMost: true, measure: waitToBestPeer},
+		{workload: "contended-64", text: "one key, Jain fairness", limit: 0.95, measure: own(func(r *Row) *float64 { return r.Jain })},
+		{workload: "contended-4x16", text: "4 processes, x best peer", limit: 10, measure: toBestPeer},
+		{workload: "contended-4x16", text: "4 processes, Jain fairness of processes", limit: 0.9, measure: own(func(r *Row) *float64 { return r.JainProcesses })},
+		{workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true, measure: own(func(r *Row) *float64 { return r.Commands })},
+		{workload: "waiters-1000", text: "bytes per waiter", limit: 3500, atMost: true, measure: own(func(r *Row) *float64 { return r.BytesPerWaiter })},
+		{workload: "handoff", text: "hand-off p50, x rueidislock's", limit: 0.65, atMost: true, measure: handoffToRueidislock},
+		{workload: "handoff", text: "round trips of a hand-off", limit: 3, atMost: true, measure: own(func(r *Row) *float64 { return r.RoundTrips })},
+		{workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95, measure: own(func(r *Row) *float64 { return r.RatioToLocal })},
+		{workload: "held-100k", text: "processor of idle leases, % of a core", limit: 10, atMost: true, measure: own(func(r *Row) *float64 { return &r.Value })},
+		{workload: "held-100k", text: "leases lost", limit: 0, atMost: true, measure: own(func(r *Row) *float64 { return r.Lost })},
+		{workload: "held-100k", text: "goroutines added by all leases", limit: 1, atMost: true, measure: own(func(r *Row) *float64 { return r.Growth })},
+	}
+}
+
+// own measures by the row alone.
+func own(measure func(*Row) *float64) func(*Row, []*Row) *float64 {
+	return func(r *Row, _ []*Row) *float64 { return measure(r) }
+}
+
+// pairTimeToRaw compares the median time of a pair with that of raw commands.
+func pairTimeToRaw(r *Row, rows []*Row) *float64 {
+	for _, other := range rows {
+		if other.Workload == r.Workload && other.role == subject.Raw && other.client == r.client {
+			return ratio(*r.P50, *other.P50)
+		}
+	}
+	return nil
+}
+
+// waitToBestPeer compares the longest waits with those of the peer that has
+// the highest rate.
+func waitToBestPeer(r *Row, rows []*Row) *float64 {
+	best := bestPeer(rows, r.Workload)
+	if best == nil {
+		return nil
+	}
+	return ratio(*r.P99, *best.P99)
+}
+
+// handoffToRueidislock compares with the faster variant of rueidislock, the
+// one peer whose waiters are woken.
+func handoffToRueidislock(r *Row, rows []*Row) *float64 {
+	var fastest *Row
+	for _, other := range rows {
+		if other.Workload == r.Workload && strings.HasPrefix(other.Subject, "rueidislock") &&
+			(fastest == nil || other.better(fastest)) {
+			fastest = other
+		}
+	}
+	if fastest == nil {
+		return nil
+	}
+	return ratio(*r.P50, *fastest.P50)
+}

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// Verdict says whether a subject reached a target.
+type Verdict struct {
+	Target   string
+	Subject  string
+	Measured float64
+	Limit    float64
+	AtMost   bool
+}
+
+// Reached reports whether the target was reached.
+func (v Verdict) Reached() bool {
+	if v.AtMost {
+		return v.Measured <= v.Limit
+	}
+	return v.Measured >= v.Limit
+}
+
+// Verdicts holds Bedrock's rows against its targets. What was not measured has
+// no verdict.
+func Verdicts(rows []*Row) []Verdict {
+	var list []Verdict
+	for _, t := range targets() {
+		for _, r := range rows {
+			if r.Workload != t.workload || r.role != subject.Bedrock || !t.concerns(r) {
+				continue
+			}
+			if measured := t.measure(r, rows); measured != nil {
+				list = append(list, Verdict{t.text, r.Subject, *measured, t.limit, t.atMost})
+			}
+		}
+	}
+	return list
+}
+
+// WriteVerdicts writes verdicts for people.
+func WriteVerdicts(w io.Writer, verdicts []Verdict) error {
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "\nTARGET\tSUBJECT\tWANTED\tMEASURED\tVERDICT")
+	for _, v := range verdicts {
+		relation, word := ">=", "missed"
+		if v.AtMost {
+			relation = "<="
+		}
+		if v.Reached() {
+			word = "reached"
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, relation, number(&v.Limit), number(&v.Measured), word)
+	}
+	return tab.Flush()
+}

@@ -1,0 +1,38 @@
+package subject
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
+)
+
+// Names of the two Redis clients.
+const (
+	goredisClient = "goredis"
+	rueidisClient = "rueidis"
+)
+
+// dialGoredis connects a go-redis client with its default settings.
+func dialGoredis(ctx context.Context, addr string) (*redis.Client, error) {
+	rdb := redis.NewClient(&redis.Options{Addr: addr})
+	if err := rdb.Ping(ctx).Err(); err != nil {
+		return nil, fmt.Errorf("connect go-redis to %s: %w", addr, err)
+	}
+	return rdb, nil
+}
+
+// dialRueidis connects a rueidis client with its default settings.
+func dialRueidis(addr string) (rueidis.Client, error) {
+	client, err := rueidis.NewClient(rueidisOption(addr))
+	if err != nil {
+		return nil, fmt.Errorf("connect rueidis to %s: %w", addr, err)
+	}
+	return client, nil
+}
+
+// rueidisOption returns rueidis's default settings for addr.
+func rueidisOption(addr string) rueidis.ClientOption {
+	return rueidis.ClientOption{InitAddress: []string{addr}}
+}

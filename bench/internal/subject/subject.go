@@ -1,0 +1,97 @@
+// Package subject holds what the benchmark compares: Bedrock, the lock
+// libraries a Go user would pick instead, and the floors beneath them.
+//
+// Every subject is set up as its documentation says, with its default settings
+// except for a longer lease, so that no lock expires under a slow machine.
+package subject
+
+import (
+	"context"
+	"time"
+)
+
+// Lease is how long locks live without renewal unless a workload says otherwise.
+const Lease = 30 * time.Second
+
+// Role says what a subject is compared as.
+type Role int
+
+// The roles.
+const (
+	// Bedrock is the library under test.
+	Bedrock Role = iota
+	// Peer is a lock library to be compared with.
+	Peer
+	// Raw is the fewest commands that make a lock, without waiting.
+	Raw
+	// Local is a mutex of this process alone.
+	Local
+)
+
+// Subject is one thing to measure.
+type Subject struct {
+	// Name is how reports call it.
+	Name string
+	// Role says what it is compared as.
+	Role Role
+	// Client is the Redis client it talks through, empty for none.
+	Client string
+	// Tuned marks a variant of another subject that differs only in how it
+	// waits, and so needs no measurement where nobody waits.
+	Tuned bool
+	// Poll is the longest pause between two tries of a waiter, 0 when waiters
+	// are woken.
+	Poll time.Duration
+	// Open connects it to the Redis server at addr; its locks live for lease
+	// without renewal.
+	Open func(ctx context.Context, addr string, lease time.Duration) (Locker, error)
+}
+
+// Locker is a subject as one process of a user's service has it.
+type Locker interface {
+	// Mutex returns a lock on name for the use of one goroutine.
+	Mutex(name string) Mutex
+	// Close disconnects.
+	Close() error
+}
+
+// Mutex is a distributed lock in one goroutine's hands. It remembers what it
+// holds, so that the interface costs the subjects no allocation.
+type Mutex interface {
+	// Lock waits for the lock until ctx ends.
+	Lock(ctx context.Context) error
+	// Unlock gives it back.
+	Unlock(ctx context.Context) error
+}
+
+// Lasting is implemented by mutexes that know whether they still hold.
+type Lasting interface {
+	// Held reports whether the lock is still held.
+	Held() bool
+}
+
+// All returns every subject in the order of the reports.
+func All() []Subject {
+	return []Subject{
+		redsyncGoredis("redsync-goredis", 0),
+		redsyncRueidis("redsync-rueidis"),
+		redsyncGoredis("redsync-goredis-5ms", 5*time.Millisecond),
+		bsmRedislock("redislock", 100*time.Millisecond),
+		bsmRedislock("redislock-1ms", time.Millisecond),
+		rueidislocker("rueidislock-1key", 1),
+		rueidislocker("rueidislock", 2),
+		rawGoredis(),
+		rawRueidis(),
+		localMutex(),
+	}
+}
+
+// Find returns the subject called name.
+func Find(name string) (Subject, bool) {
+	for _, s := range All() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Subject{}, false
+}

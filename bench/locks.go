@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/bench/internal/locks"
+	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+	"github.com/bedrock-go/bedrock/bench/internal/report"
+)
+
+// settings are the flags of bench locks.
+type settings struct {
+	redis, output, workloads, subjects, profile string
+	quick                                       bool
+}
+
+// parse reads the flags.
+func parse(args []string) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet("bench locks", flag.ContinueOnError)
+	flags.StringVar(&s.redis, "redis", "", "`HOST:PORT` of a Redis server; starts one if empty")
+	flags.BoolVar(&s.quick, "quick", false, "end within 45 seconds, with coarser figures")
+	flags.StringVar(&s.output, "o", "table", "output: `table or json`")
+	flags.StringVar(&s.workloads, "workloads", "", "measure only these, `NAME,NAME`")
+	flags.StringVar(&s.subjects, "subjects", "", "measure only these, `NAME,NAME`")
+	flags.StringVar(&s.profile, "profile", "", "write CPU profiles of the workers to `FOLDER`")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if flags.NArg() > 0 {
+		return s, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if s.output != "table" && s.output != "json" {
+		return s, fmt.Errorf("-o %q: want table or json", s.output)
+	}
+	return s, nil
+}
+
+// runLocks measures locks and prints what it found.
+func runLocks(ctx context.Context, args []string) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if s.quick {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, locks.QuickLimit)
+		defer cancel()
+	}
+	if s.redis == "" {
+		server, err := redisd.Start(ctx)
+		if err != nil {
+			return err
+		}
+		defer server.Stop()
+		s.redis = server.Addr
+	}
+	outcomes := s.suite().Run(ctx)
+	return errors.Join(s.print(report.Rows(outcomes)), failures(outcomes))
+}
+
+// suite returns the run the settings ask for.
+func (s settings) suite() *locks.Suite {
+	return &locks.Suite{
+		Redis: s.redis, Quick: s.quick, Profile: s.profile,
+		Workloads: list(s.workloads), Subjects: list(s.subjects),
+		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
+	}
+}
+
+// print writes rows to the standard output.
+func (s settings) print(rows []*report.Row) error {
+	if s.output == "json" {
+		return report.JSON(os.Stdout, rows)
+	}
+	return errors.Join(report.Table(os.Stdout, rows), report.WriteVerdicts(os.Stdout, report.Verdicts(rows)))
+}
+
+// failures returns what could not be measured at all.
+func failures(outcomes []*locks.Outcome) error {
+	var errs []error
+	for _, o := range outcomes {
+		if len(o.Samples) == 0 && o.Err != nil {
+			errs = append(errs, fmt.Errorf("%s of %s: %w", o.Workload.Name, o.Subject.Name, o.Err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// list splits at commas; empty text is an empty list.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}

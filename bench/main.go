@@ -1,0 +1,43 @@
+// Command bench measures Bedrock beside its peers.
+//
+//	go run . locks [-redis HOST:PORT] [-quick] [-o table|json]
+//
+// It runs on Linux and starts a redis-server of its own unless told of one.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/bedrock-go/bedrock/bench/internal/locks"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, os.Args[1:])
+	cancel()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run carries out the command named by the first argument.
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errors.New("say what to measure: bench locks [-quick] (bench locks -help tells more)")
+	}
+	switch command, rest := args[0], args[1:]; command {
+	case "locks":
+		return runLocks(ctx, rest)
+	case locks.WorkerCommand:
+		return locks.Work(ctx, os.Stdin, os.Stdout)
+	default:
+		return fmt.Errorf("no command is called %q; there is: locks", command)
+	}
+}
