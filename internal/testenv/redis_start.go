@@ -124,6 +124,27 @@ func (s *RedisServer) inSync() bool {
 	return err == nil && infoField(reply, "master_link_status") == "up"
 }
 
+// CatchUp waits until a replica has all its master has now.
+func (s *RedisServer) CatchUp() {
+	s.t.Helper()
+	want := offset(s.opts.ReplicaOf)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := s.waitFor(ctx, "replication", func() bool { return offset(s) >= want }); err != nil {
+		s.t.Fatalf("redis %s: %v\n%s", s.Addr(), err, s.logTail())
+	}
+}
+
+// offset is how much of the replication stream a server has.
+func offset(s *RedisServer) int64 {
+	field := "master_repl_offset"
+	if s.opts.ReplicaOf != nil {
+		field = "slave_repl_offset"
+	}
+	n, _ := strconv.ParseInt(s.Info(field), 10, 64)
+	return n
+}
+
 // waitFor waits until a condition holds, or the server or ctx ends.
 func (s *RedisServer) waitFor(ctx context.Context, what string, holds func() bool) error {
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -60,7 +60,8 @@ func (s *SentinelSet) startSentinel(master *RedisServer) *RedisServer {
 	server.awaitReady()
 	// Sentinels find each other by messages every 2 s; once per 100 ms is as
 	// real and twenty times as quick. Servers without the command take longer.
-	_, _ = server.Try("SENTINEL", "DEBUG", "PUBLISH-PERIOD", 100, "INFO-PERIOD", 100, "PING-PERIOD", 100)
+	// The ping period stays: it decides which replicas may be promoted.
+	_, _ = server.Try("SENTINEL", "DEBUG", "PUBLISH-PERIOD", 100, "INFO-PERIOD", 100, "ASK-PERIOD", 100)
 	return server
 }
 
@@ -71,7 +72,7 @@ port %d
 dir %q
 sentinel monitor %[3]s 127.0.0.1 %[4]d %[5]d
 sentinel down-after-milliseconds %[3]s 500
-sentinel failover-timeout %[3]s 3000
+sentinel failover-timeout %[3]s 1000
 sentinel parallel-syncs %[3]s 1
 `, sentinel.Port, sentinel.Dir, s.MasterName, master.Port, sentinelQuorum)
 }
