@@ -9,7 +9,7 @@ func contended(quick bool) Workload {
 		Name: "contended-64", Unit: "locks/s", Fits: patientOrLocal,
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Goroutines: 64, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
-		measure: storms(1),
+		measure: storms(1, Fairness, Longest, Violations),
 		work:    storm{shared: true}.work,
 	}
 }

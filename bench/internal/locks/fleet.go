@@ -9,7 +9,7 @@ func fleet(quick bool) Workload {
 		Name: "contended-4x16", Unit: "locks/s", Fits: patient,
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Goroutines: 16, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
-		measure: storms(4),
+		measure: storms(4, Fairness, ProcFairness, Longest),
 		work:    storm{shared: true}.work,
 	}
 }

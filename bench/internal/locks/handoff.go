@@ -112,7 +112,7 @@ func measureHandoff(ctx context.Context, m measurement) (Sample, error) {
 	return Sample{
 		Value: micros(r.times.Percentile(0.50)),
 		P50:   micros(r.times.Percentile(0.50)), P99: micros(r.times.Percentile(0.99)),
-		RoundTrips: stats.Median(r.trips), Acquisitions: float64(r.times.Total()),
+		RoundTrips: stats.Median(r.trips), Handoffs: float64(r.times.Total()),
 	}, nil
 }
 

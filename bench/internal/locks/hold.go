@@ -12,7 +12,7 @@ func hold(quick bool) Workload {
 			Goroutines: 64, Hold: time.Millisecond,
 			Time: either(quick, 350*time.Millisecond, 2*time.Second),
 		},
-		measure: storms(1),
+		measure: storms(1, Fairness, Longest, Violations),
 		work:    storm{shared: true}.work,
 	}
 }

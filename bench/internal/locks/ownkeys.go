@@ -8,7 +8,7 @@ func ownKeys(quick bool) Workload {
 		Name: "own-keys-64", Unit: "pairs/s", Fits: everyone,
 		Rounds:  either(quick, 2, 7),
 		Job:     Job{Goroutines: 64, Time: either(quick, 200*time.Millisecond, 700*time.Millisecond)},
-		measure: storms(1),
+		measure: storms(1, Allocs, Fairness),
 		work:    storm{pairs: true}.work,
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
 )
 
-// storms measures a storm in the given number of processes at once.
-func storms(processes int) func(context.Context, measurement) (Sample, error) {
+// storms measures a storm in the given number of processes at once and keeps
+// the given metrics beside the rate and its times.
+func storms(processes int, keep ...Metric) func(context.Context, measurement) (Sample, error) {
 	return func(ctx context.Context, m measurement) (Sample, error) {
 		workers, err := gather(ctx, m.job, processes)
 		if err != nil {
@@ -20,7 +21,7 @@ func storms(processes int) func(context.Context, measurement) (Sample, error) {
 		if err != nil {
 			return nil, err
 		}
-		return summarize(tallies), nil
+		return summarize(tallies).only(append(keep, Value, P50, P99)), nil
 	}
 }
 
@@ -66,12 +67,21 @@ func summarize(tallies []tally) Sample {
 		Value:        float64(total) / elapsed.Seconds(),
 		P50:          micros(times.Percentile(0.50)),
 		P99:          micros(times.Percentile(0.99)),
+		Longest:      micros(times.Percentile(1)),
 		Fairness:     stats.Jain(shares),
 		ProcFairness: stats.Jain(perProcess),
 		Allocs:       float64(mallocs) / float64(max(total, 1)),
 		Violations:   float64(violations),
-		Acquisitions: float64(total),
 	}
+}
+
+// only returns the given metrics of s.
+func (s Sample) only(metrics []Metric) Sample {
+	kept := make(Sample, len(metrics))
+	for _, m := range metrics {
+		kept[m] = s[m]
+	}
+	return kept
 }
 
 func sum(counts []int64) (total int64) {

@@ -9,7 +9,7 @@ func uncontended(quick bool) Workload {
 		Name: "uncontended-1", Unit: "pairs/s", Fits: everyone,
 		Rounds:  either(quick, 3, 7),
 		Job:     Job{Goroutines: 1, Time: either(quick, 200*time.Millisecond, 700*time.Millisecond)},
-		measure: storms(1),
+		measure: storms(1, Allocs),
 		work:    storm{pairs: true}.work,
 	}
 }

@@ -58,6 +58,7 @@ const (
 	Value        Metric = "value"
 	P50          Metric = "p50_us"
 	P99          Metric = "p99_us"
+	Longest      Metric = "max_us"
 	Fairness     Metric = "jain"
 	ProcFairness Metric = "jain_processes"
 	Allocs       Metric = "allocs_per_op"
@@ -68,7 +69,7 @@ const (
 	Goroutines   Metric = "goroutines"
 	Growth       Metric = "goroutines_added"
 	Violations   Metric = "violations"
-	Acquisitions Metric = "acquisitions"
+	Handoffs     Metric = "handoffs"
 	Leases       Metric = "leases"
 )
 

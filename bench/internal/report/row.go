@@ -40,7 +40,8 @@ type Row struct {
 	Goroutines     *float64 `json:"goroutines,omitempty"`
 	Growth         *float64 `json:"goroutines_added,omitempty"`
 	Violations     *float64 `json:"violations,omitempty"`
-	Acquisitions   *float64 `json:"acquisitions,omitempty"`
+	Handoffs       *float64 `json:"handoffs,omitempty"`
+	Max            *float64 `json:"max_us,omitempty"`
 
 	// Rounds is how many measurements the medians are taken over.
 	Rounds int `json:"rounds"`
@@ -83,7 +84,7 @@ func newRow(o *locks.Outcome) *Row {
 		BytesPerWaiter: get(locks.WaiterMemory), RoundTrips: get(locks.RoundTrips),
 		Lost: get(locks.Lost), Leases: get(locks.Leases),
 		Goroutines: get(locks.Goroutines), Growth: get(locks.Growth),
-		Violations: get(locks.Violations), Acquisitions: get(locks.Acquisitions),
+		Violations: get(locks.Violations), Handoffs: get(locks.Handoffs), Max: get(locks.Longest),
 		Rounds: len(o.Samples),
 		role:   o.Subject.Role, client: o.Subject.Client, lower: o.Workload.Lower,
 	}

@@ -32,6 +32,7 @@ func (r *Row) notes() []string {
 		label string
 		value *float64
 	}{
+		{"longest µs", r.Max},
 		{"jain", r.Jain},
 		{"jain of processes", r.JainProcesses},
 		{"allocs", r.Allocs},
@@ -40,7 +41,7 @@ func (r *Row) notes() []string {
 		{"leases", r.Leases},
 		{"lost", r.Lost},
 		{"goroutines added", r.Growth},
-		{"violations", r.Violations},
+		{"exclusion violated", positive(r.Violations)},
 	} {
 		if n.value != nil {
 			list = append(list, n.label+" "+number(n.value))
@@ -59,4 +60,12 @@ func number(v *float64) string {
 	default:
 		return strconv.FormatFloat(*v, 'g', 3, 64)
 	}
+}
+
+// positive returns v unless it is 0 or nil.
+func positive(v *float64) *float64 {
+	if v == nil || *v == 0 {
+		return nil
+	}
+	return v
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
@@ -61,10 +63,17 @@ func pairTimeToRaw(r *Row, rows []*Row) *float64 {
 	return nil
 }
 
+// starving is the fairness below which a peer's short waits are those of the
+// few that get the lock, while the others get nothing.
+const starving = 0.5
+
 // waitToBestPeer compares the longest waits with those of the peer that has
-// the highest rate.
+// the highest rate of those that starve nobody.
 func waitToBestPeer(r *Row, rows []*Row) *float64 {
-	best := bestPeer(rows, r.Workload)
+	fair := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool {
+		return r.Jain != nil && *r.Jain < starving
+	})
+	best := cmp.Or(bestPeer(fair, r.Workload), bestPeer(rows, r.Workload))
 	if best == nil {
 		return nil
 	}

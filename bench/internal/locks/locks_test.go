@@ -1,0 +1,45 @@
+package locks_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/bench/internal/locks"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+func TestWorkloadNamesAreAContract(t *testing.T) {
+	want := []string{
+		"uncontended-1", "own-keys-64", "contended-64", "contended-4x16",
+		"waiters-1000", "handoff", "hold-1ms-64", "held-100k",
+	}
+	for _, quick := range []bool{true, false} {
+		var got []string
+		for _, w := range locks.Workloads(quick) {
+			got = append(got, w.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("workloads = %v, want %v", got, want)
+		}
+	}
+}
+
+func TestSubjectNamesAreUnique(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, s := range subject.All() {
+		if seen[s.Name] {
+			t.Errorf("two subjects are called %s", s.Name)
+		}
+		seen[s.Name] = true
+	}
+}
+
+func TestWhoeverCannotWaitIsNotContended(t *testing.T) {
+	for _, w := range locks.Workloads(true) {
+		for _, s := range subject.All() {
+			if s.Role == subject.Raw && w.Fits(s) && w.Name != "uncontended-1" && w.Name != "own-keys-64" {
+				t.Errorf("%s would measure %s, which does not wait", w.Name, s.Name)
+			}
+		}
+	}
+}

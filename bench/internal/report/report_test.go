@@ -1,0 +1,151 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/bench/internal/locks"
+	"github.com/bedrock-go/bedrock/bench/internal/report"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
+
+// measured makes an outcome with one sample for each value.
+func measured(w locks.Workload, s subject.Subject, values ...float64) *locks.Outcome {
+	o := &locks.Outcome{Workload: w, Subject: s}
+	for _, v := range values {
+		o.Samples = append(o.Samples, locks.Sample{locks.Value: v, locks.P50: v})
+	}
+	return o
+}
+
+// The cast of the tests.
+func ours() subject.Subject {
+	return subject.Subject{Name: "ours", Role: subject.Bedrock, Client: "goredis"}
+}
+
+func peer(name string) subject.Subject {
+	return subject.Subject{Name: name, Role: subject.Peer, Client: "goredis"}
+}
+
+func raw(client string) subject.Subject {
+	return subject.Subject{Name: "raw-" + client, Role: subject.Raw, Client: client}
+}
+
+func TestRatiosPointTheRightWay(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lower bool
+		best  string
+		ratio float64
+	}{
+		{"the best rate is the highest", false, "fast", 2},
+		{"the best time is the lowest", true, "slow", 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := locks.Workload{Name: "w", Lower: c.lower}
+			rows := report.Rows([]*locks.Outcome{
+				measured(w, ours(), 1000), measured(w, peer("slow"), 50), measured(w, peer("fast"), 500),
+			})
+			if rows[0].BestPeer != c.best || !near(rows[0].RatioToBestPeer, c.ratio) {
+				t.Errorf("best peer %s, ratio %v; want %s, %v", rows[0].BestPeer, *rows[0].RatioToBestPeer, c.best, c.ratio)
+			}
+		})
+	}
+}
+
+func TestRawIsComparedOnTheSameClient(t *testing.T) {
+	w := locks.Workload{Name: "w"}
+	rows := report.Rows([]*locks.Outcome{
+		measured(w, ours(), 90), measured(w, raw("goredis"), 100), measured(w, raw("rueidis"), 300),
+	})
+	if !near(rows[0].RatioToRaw, 0.9) {
+		t.Errorf("ratio to raw = %v, want 0.9", *rows[0].RatioToRaw)
+	}
+	if rows[0].RatioToBestPeer != nil {
+		t.Error("a raw client was taken for a peer")
+	}
+}
+
+func TestWorkloadsAreNotMixed(t *testing.T) {
+	rows := report.Rows([]*locks.Outcome{
+		measured(locks.Workload{Name: "a"}, ours(), 10), measured(locks.Workload{Name: "b"}, peer("p"), 10),
+	})
+	if rows[0].RatioToBestPeer != nil {
+		t.Error("a peer of another workload was compared")
+	}
+}
+
+func TestValuesAreMediansOfTheRounds(t *testing.T) {
+	rows := report.Rows([]*locks.Outcome{measured(locks.Workload{Name: "w"}, ours(), 1, 100, 3)})
+	if rows[0].Value != 3 || rows[0].Rounds != 3 {
+		t.Errorf("value %v of %d rounds, want 3 of 3", rows[0].Value, rows[0].Rounds)
+	}
+}
+
+func TestWhatWasNotMeasuredHasNoRow(t *testing.T) {
+	if rows := report.Rows([]*locks.Outcome{measured(locks.Workload{Name: "w"}, ours())}); len(rows) != 0 {
+		t.Errorf("%d rows, want none", len(rows))
+	}
+}
+
+func TestJSONHasTheContractedFields(t *testing.T) {
+	var text bytes.Buffer
+	rows := report.Rows([]*locks.Outcome{measured(locks.Workload{Name: "handoff", Unit: "us"}, ours(), 5)})
+	if err := report.JSON(&text, rows); err != nil {
+		t.Fatal(err)
+	}
+	var objects []map[string]any
+	if err := json.Unmarshal(text.Bytes(), &objects); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{
+		"workload", "subject", "value", "unit", "p50_us", "p99_us", "ratio_to_best_peer", "ratio_to_raw",
+	} {
+		if _, found := objects[0][field]; !found {
+			t.Errorf("field %s is missing", field)
+		}
+	}
+}
+
+func TestJSONOfNothingIsAnEmptyArray(t *testing.T) {
+	var text bytes.Buffer
+	if err := report.JSON(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(text.String()); got != "[]" {
+		t.Errorf("got %s, want []", got)
+	}
+}
+
+func TestVerdictsKnowTheirDirection(t *testing.T) {
+	for _, c := range []struct {
+		v    report.Verdict
+		want bool
+	}{
+		{report.Verdict{Measured: 1.1, Limit: 1.15, AtMost: true}, true},
+		{report.Verdict{Measured: 1.2, Limit: 1.15, AtMost: true}, false},
+		{report.Verdict{Measured: 30, Limit: 25}, true},
+		{report.Verdict{Measured: 24, Limit: 25}, false},
+	} {
+		if got := c.v.Reached(); got != c.want {
+			t.Errorf("%+v reached: %v, want %v", c.v, got, c.want)
+		}
+	}
+}
+
+func TestVerdictsJudgeTimesAgainstRaw(t *testing.T) {
+	w := locks.Workload{Name: "uncontended-1"}
+	verdicts := report.Verdicts(report.Rows([]*locks.Outcome{
+		measured(w, ours(), 130), measured(w, raw("goredis"), 100),
+	}))
+	if len(verdicts) != 1 || verdicts[0].Measured != 1.3 || verdicts[0].Reached() {
+		t.Errorf("verdicts = %+v, want one of 1.3, missed", verdicts)
+	}
+}
+
+func near(got *float64, want float64) bool {
+	return got != nil && math.Abs(*got-want) < 1e-9
+}
