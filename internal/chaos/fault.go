@@ -1,0 +1,122 @@
+package chaos
+
+import (
+	"bytes"
+	"time"
+)
+
+// fault is what a proxy does wrong at present.
+type fault struct {
+	cut   bool
+	hole  Direction
+	delay time.Duration
+	drop  drop
+}
+
+// drop says which replies are lost.
+type drop struct {
+	left int    // how many more
+	word []byte // lower case; only to requests that contain it
+}
+
+// Cut closes every connection and every new one at once.
+func (p *Proxy) Cut() {
+	p.set(func(f *fault) { f.cut = true })
+	for _, l := range p.open() {
+		p.cutLink(l)
+	}
+}
+
+// BlackHole swallows the bytes of one or both directions and keeps connections
+// open, also new ones. A connection that lost bytes is closed by Heal, because
+// TCP never delivers a stream with a gap.
+func (p *Proxy) BlackHole(d Direction) { p.set(func(f *fault) { f.hole = d }) }
+
+// Delay holds up every chunk of bytes, in both directions, by d.
+func (p *Proxy) Delay(d time.Duration) { p.set(func(f *fault) { f.delay = d }) }
+
+// DropReplies loses the next n replies: the request reaches the server, its
+// answer is swallowed and the connection closed, so that the client cannot know
+// what happened. Any bytes from the client count as a request, also those by
+// which a client greets the server; see [Proxy.DropRepliesTo].
+func (p *Proxy) DropReplies(n int) { p.DropRepliesTo("", n) }
+
+// DropRepliesTo is DropReplies for requests that contain word, such as
+// "evalsha", in upper or lower case.
+func (p *Proxy) DropRepliesTo(word string, n int) {
+	lower := bytes.ToLower([]byte(word))
+	p.set(func(f *fault) { f.drop = drop{left: n, word: lower} })
+}
+
+// Heal ends every fault and closes the connections that lost bytes.
+func (p *Proxy) Heal() {
+	p.set(func(f *fault) { *f = fault{} })
+	for _, l := range p.open() {
+		if l.lossy.Load() {
+			p.cutLink(l)
+		}
+	}
+}
+
+// set changes the fault.
+func (p *Proxy) set(change func(*fault)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.fault)
+}
+
+// cutLink closes a connection and counts it.
+func (p *Proxy) cutLink(l *link) {
+	if l.close() {
+		p.note(func(e *Evidence) { e.Cut++ })
+	}
+}
+
+// note adds evidence.
+func (p *Proxy) note(add func(*Evidence)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	add(&p.seen)
+}
+
+// swallows tells whether bytes of a direction are lost now, and counts them.
+func (p *Proxy) swallows(d Direction, n int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lost := p.fault.hole&d != 0
+	if lost {
+		p.seen.BytesSwallowed += int64(n)
+	}
+	return lost
+}
+
+// dooms tells whether the reply to a request is to be lost, and counts down.
+func (p *Proxy) dooms(request []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := &p.fault.drop
+	if d.left <= 0 || !bytes.Contains(bytes.ToLower(request), d.word) {
+		return false
+	}
+	d.left--
+	return true
+}
+
+// hold waits for the delay in force. It returns early when the proxy closes.
+func (p *Proxy) hold() {
+	p.mu.Lock()
+	delay := p.fault.delay
+	if delay > 0 {
+		p.seen.Delayed++
+	}
+	p.mu.Unlock()
+	if delay <= 0 {
+		return
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.done:
+	}
+}
