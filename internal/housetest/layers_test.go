@@ -1,0 +1,143 @@
+package housetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A layer says what the non-test files of some packages may import besides the
+// standard library. Patterns match a folder, or with /... all below it too.
+type layer struct {
+	packages string
+	own      []string // packages of this module
+	foreign  []string // third-party modules
+	test     bool     // for tests only; no production package may import it
+}
+
+// layers is the map of the house. The first match counts; a package that
+// matches none is a complaint, so that new packages are placed on purpose.
+func layers() []layer {
+	leaf := []string{"internal/wheel", "internal/bootclock"}
+	front := append([]string{"lock", "lock/driver"}, leaf...)
+	return []layer{
+		// Layer 0: the contract.
+		{packages: "lock/driver"},
+		// Layer 1: the front, and leaves below it.
+		{packages: "lock", own: append([]string{"lock/driver"}, leaf...), foreign: []string{"golang.org/x/sys"}},
+		{packages: "internal/wheel"},
+		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
+		// Layer 2: backends, one client library each, and observers.
+		{packages: "lock/memlock", own: front},
+		{packages: "lock/redislock", own: front},
+		{
+			packages: "lock/redislock/goredis", own: []string{"lock/redislock"},
+			foreign: []string{"github.com/redis/go-redis/v9"},
+		},
+		{
+			packages: "lock/redislock/rueidis", own: []string{"lock/redislock"},
+			foreign: []string{"github.com/redis/rueidis"},
+		},
+		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
+		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
+		// Layer 5: programs.
+		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
+		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
+		// Tests.
+		{
+			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},
+			foreign: []string{"github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/google/go-cmp"},
+		},
+		{packages: "internal/testenv", test: true},
+		{packages: "internal/chaos", test: true},
+		{packages: "internal/housetest", test: true},
+	}
+}
+
+// layerOf finds the layer of a package.
+func layerOf(dir string) (layer, bool) {
+	for _, l := range layers() {
+		if matches(l.packages, dir) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+// matches tells whether a pattern covers a path.
+func matches(pattern, name string) bool {
+	prefix, deep := strings.CutSuffix(pattern, "...")
+	if !deep {
+		return pattern == name
+	}
+	prefix = strings.TrimSuffix(prefix, "/")
+	return prefix == "" || name == prefix || strings.HasPrefix(name, prefix+"/")
+}
+
+// importsFollowLayers checks production files only: what a test imports reaches
+// no user's binary.
+func importsFollowLayers(tr tree) []string {
+	var complaints []string
+	for _, dir := range tr.dirs() {
+		l, ok := layerOf(dir)
+		if !ok {
+			complaints = append(complaints, dir+": no layer; give it a line in layers()")
+			continue
+		}
+		complaints = append(complaints, l.check(tr.packages[dir])...)
+	}
+	return complaints
+}
+
+// check complains about every import the layer does not allow.
+func (l layer) check(files []*source) []string {
+	var complaints []string
+	for _, s := range files {
+		if s.test {
+			continue
+		}
+		for _, imported := range s.imports() {
+			if reason := l.refuses(imported); reason != "" {
+				complaints = append(complaints, fmt.Sprintf("%s: imports %s: %s", s.path, imported, reason))
+			}
+		}
+	}
+	return complaints
+}
+
+// refuses says why an import is wrong, or nothing.
+func (l layer) refuses(imported string) string {
+	own, isOwn := strings.CutPrefix(imported, modulePath+"/")
+	switch {
+	case isOwn:
+		return l.refusesOwn(own)
+	case imported == "testing" || strings.HasPrefix(imported, "testing/"):
+		return reasonIf(!l.test, "production code does not test")
+	case strings.Contains(strings.Split(imported, "/")[0], "."):
+		return reasonIf(!slices.ContainsFunc(l.foreign, within(imported)), "library not allowed here")
+	default:
+		return "" // standard library
+	}
+}
+
+func (l layer) refusesOwn(dir string) string {
+	allowed := slices.ContainsFunc(l.own, func(pattern string) bool { return matches(pattern, dir) })
+	if target, ok := layerOf(dir); ok && target.test && !l.test {
+		return "for tests only"
+	}
+	return reasonIf(!allowed && !matches(l.packages, dir), "against the layers")
+}
+
+// within tells whether a package belongs to a module.
+func within(imported string) func(string) bool {
+	return func(module string) bool {
+		return module == "..." || matches(module+"/...", imported)
+	}
+}
+
+func reasonIf(wrong bool, reason string) string {
+	if wrong {
+		return reason
+	}
+	return ""
+}
