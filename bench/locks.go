@@ -60,8 +60,19 @@ func runLocks(ctx context.Context, args []string) error {
 		defer server.Stop()
 		s.redis = server.Addr
 	}
+	if err := writeCircumstances(ctx, os.Stderr, s.redis); err != nil {
+		return err
+	}
 	outcomes := s.suite().Run(ctx)
-	return errors.Join(s.print(report.Rows(outcomes)), failures(outcomes))
+	return errors.Join(s.print(report.Rows(outcomes)), failures(outcomes), complete(ctx))
+}
+
+// complete reports whether ctx lasted until everything was measured.
+func complete(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("stopped before everything was measured: %w", err)
+	}
+	return nil
 }
 
 // suite returns the run the settings ask for.

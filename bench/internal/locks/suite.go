@@ -53,7 +53,7 @@ func (o *Outcome) Median() Sample {
 }
 
 // Run measures until all is measured or ctx ends. A measurement that fails is
-// part of the outcome and stops nothing.
+// part of the outcome and stops nothing; one that ctx cut short is not.
 func (s *Suite) Run(ctx context.Context) []*Outcome {
 	var all []*Outcome
 	run := strconv.FormatUint(uint64(rand.Uint32()), 36)
@@ -84,11 +84,14 @@ func (s *Suite) outcomes(w Workload) []*Outcome {
 // round measures every subject once. Each round starts at another subject, so
 // that none always follows the same neighbour.
 func (s *Suite) round(ctx context.Context, outcomes []*Outcome, round int, run string) {
-	for i := range outcomes {
+	for i := 0; i < len(outcomes) && ctx.Err() == nil; i++ {
 		o := outcomes[(i+round)%len(outcomes)]
 		s.progress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
 		key := fmt.Sprintf("bedrock-bench/%s/%s/%s/%d", run, o.Workload.Name, o.Subject.Name, round)
 		sample, err := s.measure(ctx, o, key)
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			o.Err = err
 			s.progress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
@@ -100,9 +103,6 @@ func (s *Suite) round(ctx context.Context, outcomes []*Outcome, round int, run s
 
 // measure makes one measurement.
 func (s *Suite) measure(ctx context.Context, o *Outcome, key string) (Sample, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("not measured: %w", err)
-	}
 	job := o.Workload.Job
 	job.Workload, job.Subject, job.Redis, job.Key = o.Workload.Name, o.Subject.Name, s.Redis, key
 	if s.Profile != "" {

@@ -3,7 +3,6 @@ package redisd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -22,7 +21,6 @@ type Server struct {
 	Addr string
 
 	process *exec.Cmd
-	dir     string
 }
 
 // Start runs redis-server without persistence in a temporary directory and
@@ -32,16 +30,19 @@ func Start(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
+	// The directory is needed for the start only: the server writes nothing. So
+	// it is gone even if this process is killed later.
 	dir, err := os.MkdirTemp("", "bedrock-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
-	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), dir: dir}
+	defer os.RemoveAll(dir)
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port)}
 	s.process = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1",
 		"--dir", dir, "--save", "", "--appendonly", "no", "--loglevel", "warning")
 	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := s.process.Start(); err != nil {
-		return nil, fmt.Errorf("start redis-server: %w", errors.Join(err, os.RemoveAll(dir)))
+		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
 	if err := s.await(ctx); err != nil {
 		s.Stop()
@@ -50,12 +51,10 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server and removes its directory. There is nothing in it worth
-// an orderly shutdown.
+// Stop ends the server at once: it holds nothing worth an orderly shutdown.
 func (s *Server) Stop() {
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait()
-	_ = os.RemoveAll(s.dir)
 }
 
 // await returns once the server accepts connections.
