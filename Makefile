@@ -1,0 +1,51 @@
+# Run "make" for a list of targets.
+
+SHELL     := bash
+LINT      := go tool -modfile=tools.mod golangci-lint
+BENCHSTAT := go tool -modfile=tools.mod benchstat
+SKIPPED   := $(abspath bin/skipped)
+
+# How long fuzz spends on each target, and what bench runs.
+FUZZTIME ?= 30s
+BENCH    ?= locks -quick
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: fmt
+fmt: ## Format all code
+	$(LINT) fmt ./...
+
+.PHONY: lint
+lint: ## Run all linters
+	$(LINT) run ./...
+	go vet -C bench ./...
+
+.PHONY: test
+test: ## Run all tests; install the servers they need where possible, list what was skipped elsewhere
+	@build/servers.sh || true
+	@mkdir -p $(dir $(SKIPPED)) && : > $(SKIPPED)
+	@BEDROCK_SKIPPED=$(SKIPPED) go test -count=1 ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+
+.PHONY: race
+race: ## Run all tests with the race detector
+	go test -race -count=1 ./...
+
+.PHONY: bench
+bench: ## Measure Bedrock beside its peers; BENCH="locks" for the full run
+	cd bench && go run . $(BENCH)
+
+.PHONY: servers
+servers: ## Install the servers tests need (Debian, Ubuntu), or say how to
+	@build/servers.sh
+
+.PHONY: fuzz
+fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
+	@build/fuzz.sh $(FUZZTIME)
+
+.PHONY: mutants
+mutants: ## Break the lock code on purpose and show which test notices
+	go run ./lock/locktest/mutants

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Sees to the servers the tests start. Without arguments it installs what is
+# missing where it can (Debian and Ubuntu, as root) and says what to do
+# elsewhere; with --list it only names what is missing.
+set -euo pipefail
+
+# One line per server: the binary the tests look for, and its Debian package.
+servers=(
+	"redis-server redis-server"
+)
+
+# missing prints the packages whose binaries are not there.
+missing() {
+	local line
+	for line in "${servers[@]}"; do
+		command -v "${line%% *}" >/dev/null || echo "${line##* }"
+	done
+}
+
+# install adds packages without starting anything: tests run their own servers
+# on ports of their own, and a service would only be in the way.
+install() {
+	local policy=/usr/sbin/policy-rc.d
+	if [[ ! -e $policy ]]; then
+		printf '#!/bin/sh\nexit 101\n' >"$policy"
+		chmod +x "$policy"
+		trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+	fi
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq
+	apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# advise says how to get them by hand.
+advise() {
+	echo "missing servers: $*"
+	echo "  Debian, Ubuntu:  sudo make servers"
+	echo "  Fedora:          sudo dnf install redis     (or valkey)"
+	echo "  Arch:            sudo pacman -S redis       (or valkey)"
+	echo "  macOS:           brew install redis         (or valkey)"
+	echo "Nothing needs to run: the tests start their own servers on free ports."
+}
+
+read -r -a packages <<<"$(missing | tr '\n' ' ')"
+if [[ ${#packages[@]} -eq 0 ]]; then
+	[[ ${1:-} == --list ]] || echo "all servers are installed"
+elif [[ ${1:-} == --list ]]; then
+	echo "${packages[*]}"
+elif command -v apt-get >/dev/null && [[ $(id -u) -eq 0 ]]; then
+	install "${packages[@]}"
+else
+	advise "${packages[@]}"
+	exit 1
+fi
