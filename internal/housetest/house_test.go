@@ -13,15 +13,16 @@ import (
 // rules are all rules, by the name of their fixture.
 func rules() map[string]func(tree) []string {
 	return map[string]func(tree) []string{
-		"comments":  oneCommentPerPackage,
-		"files":     shortFiles,
-		"functions": shortFunctions,
-		"globals":   noGlobals,
-		"gomod":     plainGoMod,
-		"init":      noInit,
-		"layers":    importsFollowLayers,
-		"names":     noVagueNames,
-		"sleep":     noSleepInTests,
+		"comments":     oneCommentPerPackage,
+		"dependencies": dependenciesExplained,
+		"files":        shortFiles,
+		"functions":    shortFunctions,
+		"globals":      noGlobals,
+		"gomod":        plainGoMod,
+		"init":         noInit,
+		"layers":       importsFollowLayers,
+		"names":        noVagueNames,
+		"sleep":        noSleepInTests,
 	}
 }
 

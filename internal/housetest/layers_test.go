@@ -113,7 +113,7 @@ func (l layer) refuses(imported string) string {
 		return l.refusesOwn(own)
 	case imported == "testing" || strings.HasPrefix(imported, "testing/"):
 		return reasonIf(!l.test, "production code does not test")
-	case strings.Contains(strings.Split(imported, "/")[0], "."):
+	case isForeign(imported):
 		return reasonIf(!slices.ContainsFunc(l.foreign, within(imported)), "library not allowed here")
 	default:
 		return "" // standard library

@@ -2,6 +2,7 @@ package housetest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -19,8 +20,9 @@ const modulePath = "github.com/bedrock-go/bedrock"
 
 // tree is the source of a module.
 type tree struct {
-	goMod    string
-	packages map[string][]*source // by folder
+	goMod     string
+	explained []string             // modules docs/dependencies.md speaks of
+	packages  map[string][]*source // by folder
 }
 
 // source is one Go file.
@@ -40,7 +42,15 @@ func load(t *testing.T, fsys fs.FS) tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := tree{goMod: string(goMod), packages: map[string][]*source{}}
+	reasons, err := fs.ReadFile(fsys, "docs/dependencies.md")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	tr := tree{
+		goMod:     string(goMod),
+		explained: explainedIn(string(reasons)),
+		packages:  map[string][]*source{},
+	}
 	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -35,7 +35,6 @@ func TestFrozenServerAnswersAfterThaw(t *testing.T) {
 }
 
 func TestFrozenServerIsStopped(t *testing.T) {
-	t.Parallel()
 	var addr string
 	t.Run("started and frozen", func(t *testing.T) {
 		s := testenv.Redis(t, nil)

@@ -32,6 +32,7 @@ func TestRedisIsReadyAtOnce(t *testing.T) {
 }
 
 func TestRedisRestart(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		persist  testenv.Persistence
