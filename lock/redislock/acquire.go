@@ -1,0 +1,126 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// handle is what a grant carries about: the keys and texts of its release, made
+// once. It is one piece of memory together with what the acquisition sends.
+type handle struct {
+	keys    keys
+	call    [2]string // keys of the acquisition
+	args    [5]string
+	release [3]string // keys of the release
+	last    [3]string // its arguments
+}
+
+func (b *backend) newHandle(name, owner string) *handle {
+	h := &handle{keys: b.layout.of(name, owner)}
+	h.release = [...]string{h.keys.name, h.keys.channel, h.keys.latch}
+	h.last = [...]string{owner, "", latchTTL}
+	return h
+}
+
+// Acquire implements [driver.Backend].
+func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := b.checkRequest(&req); err != nil {
+		return driver.Grant{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return driver.Grant{}, notSent(err)
+	}
+	h := b.newHandle(req.Name, req.Owner)
+	reply, err := b.evalAcquire(ctx, h, &req)
+	if err != nil {
+		return driver.Grant{}, describe("acquire", req.Name, err)
+	}
+	b.checkOnce()
+	return b.grant(h, &req, reply)
+}
+
+func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (Reply, error) {
+	h.call = [...]string{h.keys.name, h.keys.token}
+	args := append(h.args[:0], b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)))
+	if b.opts.Profile == Redisson {
+		args = append(args, req.Meta)
+	}
+	args = append(args, b.tokenTTL)
+	if b.opts.Acks == AcksNone {
+		return b.conn.Eval(ctx, b.scripts.acquire, h.call[:], args)
+	}
+	return b.evalAcked(ctx, h, args)
+}
+
+// grant reads the script's answer: a number is the first token of a new grant.
+func (b *backend) grant(h *handle, req *driver.Request, reply Reply) (driver.Grant, error) {
+	g := driver.Grant{
+		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL,
+		Token: uint64(reply.Int), Tokens: max(req.Tokens, 1), Handle: h,
+	}
+	if len(reply.Items) == 0 {
+		return g, nil
+	}
+	if reply.Items[0].Int == 0 {
+		return driver.Grant{}, b.heldError(reply.Items[1:])
+	}
+	stored, err := parseGrant(reply.Items[1].Str)
+	if err != nil {
+		return driver.Grant{}, fmt.Errorf("redislock: acquire %q: %w: %w", req.Name, driver.ErrRefused, err)
+	}
+	g.Token, g.Tokens = stored.first, stored.tokens
+	return g, nil
+}
+
+// foreignLook is how soon a contender of profile [Redlock] looks again, since
+// other libraries do not tell when they release.
+const foreignLook = 100 * time.Millisecond
+
+// heldError reads the answer of a refusal: the holder's time left and the
+// fields of the lock.
+func (b *backend) heldError(answer []Reply) *driver.HeldError {
+	e := &driver.HeldError{}
+	if left := answer[0].Int; left > 0 {
+		e.TTL = time.Duration(left) * time.Millisecond
+	}
+	for _, field := range answer[1:] {
+		if b.opts.Profile == Redlock || isOwner(field.Str) {
+			e.Owner = field.Str
+			break
+		}
+	}
+	if b.opts.Profile == Redlock && (e.TTL == 0 || e.TTL > foreignLook) {
+		e.TTL = foreignLook
+	}
+	return e
+}
+
+// isOwner tells a holder's field from the others in a lock's hash.
+func isOwner(field string) bool {
+	return field != "mode" && !strings.HasPrefix(field, "bedrock:")
+}
+
+// stored is what a grant's own field in the lock says.
+type stored struct {
+	first  uint64
+	tokens int
+	since  time.Time
+}
+
+func parseGrant(text string) (stored, error) {
+	var s stored
+	var since int64
+	n, err := fmt.Sscan(text, &s.first, &s.tokens, &since)
+	if n < 2 {
+		return stored{}, fmt.Errorf("the grant in the lock cannot be read: %q: %w", text, err)
+	}
+	if n == 3 {
+		s.since = time.UnixMilli(since)
+	}
+	return s, nil
+}

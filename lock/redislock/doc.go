@@ -1,0 +1,39 @@
+// Package redislock keeps locks on Redis or Valkey, alone, under Sentinel or in
+// a cluster.
+//
+// It shares its locks with the services beside it: with Java's Redisson by
+// default, with redsync and other SET NX clients by [Redlock]. The key in Redis
+// is the lock's name.
+//
+// It uses the Redis client the program has: package goredis wraps go-redis,
+// package rueidis wraps rueidis. Neither is imported here.
+//
+//	locks, err := redislock.New(goredis.Wrap(rdb), nil)
+//	if err != nil {
+//		return err
+//	}
+//	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
+//
+// # What Redis can promise
+//
+// One grant at a time while the server keeps its data and its clock runs
+// evenly. Not across data loss: eviction, a restart without persistence, a
+// fail-over to a replica that lacks the grant. For these there is the fencing
+// token, which rises over every one of them as long as the server's clock is
+// not set back; Client.Check, which finds the settings behind them; and
+// [Options.Acks].
+//
+// # Permissions
+//
+// A user needs, for locks named orders/*:
+//
+//	~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:*
+//	&redisson_lock__channel:*
+//	+@connection +@scripting +exists +hset +hget +hexists +hlen +hkeys +hgetall
+//	+pexpire +pttl +type +set +get +del +time +publish +spublish +subscribe
+//	+unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
+//
+// CONFIG GET is used by Check only, and not needed. The channel's name is also
+// passed among the script's keys, as Redisson does it: ~redisson_lock__channel:*
+// is needed too.
+package redislock

@@ -1,0 +1,20 @@
+package redislock
+
+import "context"
+
+// ForceRelease implements [driver.Forcer].
+func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	if err := checkName(name, b.conn.Cluster()); err != nil {
+		return false, describe("force release", name, err)
+	}
+	publish, err := b.pubsub.command(ctx, b)
+	if err != nil {
+		return false, describe("force release", name, err)
+	}
+	k := b.layout.of(name, "")
+	reply, err := b.conn.Eval(ctx, b.scripts.force, []string{k.name, k.token, k.channel}, []string{publish, b.tokenTTL})
+	if err != nil {
+		return false, describe("force release", name, err)
+	}
+	return reply.Int == 1, nil
+}

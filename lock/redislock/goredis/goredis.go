@@ -1,0 +1,163 @@
+// Package goredis lets redislock use a go-redis client (version 9): alone, with
+// Sentinel, or a cluster's.
+package goredis
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/lock/redislock"
+)
+
+// Wrap makes a go-redis client usable by redislock. The client stays the
+// caller's: it is never closed here, and its hooks see every command.
+//
+// Commands are not retried by go-redis, whatever its MaxRetries says: after a
+// retry nobody could tell what the first try has done.
+func Wrap(client redis.UniversalClient) redislock.Conn {
+	c := &conn{client: client}
+	c.cluster, _ = client.(*redis.ClusterClient)
+	return c
+}
+
+// conn implements redislock.Conn.
+type conn struct {
+	client  redis.UniversalClient
+	cluster *redis.ClusterClient // nil when it is none
+
+	mu      sync.Mutex
+	masters map[string]*redis.Client // by address, as Owner has found them
+}
+
+var _ redislock.Conn = (*conn)(nil)
+
+// Cluster implements redislock.Conn.
+func (c *conn) Cluster() bool { return c.cluster != nil }
+
+// Eval implements redislock.Conn.
+func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
+	if ctx.Done() == nil {
+		return c.eval(ctx, s, keys, args)
+	}
+	return await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+}
+
+func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
+	cmd := newCommand(ctx, evalsha, s.SHA(), keys, args)
+	err := c.client.Process(ctx, cmd)
+	if isNoScript(err) {
+		cmd = newCommand(ctx, eval, s.Text(), keys, args)
+		err = c.client.Process(ctx, cmd)
+	}
+	return reply(cmd, err)
+}
+
+// EvalMany implements redislock.Conn.
+func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
+	results, err := await(ctx, func() ([]redislock.Result, error) { return c.evalMany(ctx, s, calls), nil })
+	if err == nil {
+		return results
+	}
+	results = make([]redislock.Result, len(calls))
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
+	pipe := c.client.Pipeline()
+	cmds := make([]*command, len(calls))
+	for i, call := range calls {
+		cmds[i] = newCommand(ctx, evalsha, s.SHA(), call.Keys, call.Args)
+		_ = pipe.Process(ctx, cmds[i]) // a pipeline only collects here
+	}
+	_, _ = pipe.Exec(ctx) // every command has its own error
+	results := make([]redislock.Result, len(calls))
+	for i, cmd := range cmds {
+		if isNoScript(cmd.Err()) {
+			results[i].Reply, results[i].Err = c.eval(ctx, s, calls[i].Keys, calls[i].Args)
+			continue
+		}
+		results[i].Reply, results[i].Err = reply(cmd, cmd.Err())
+	}
+	return results
+}
+
+// acked is the result of EvalWait.
+type acked struct {
+	reply    redislock.Reply
+	replicas int
+}
+
+// EvalWait implements redislock.Conn.
+func (c *conn) EvalWait(
+	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
+) (redislock.Reply, int, error) {
+	got, err := await(ctx, func() (acked, error) {
+		a, err := c.evalWait(ctx, evalsha, s.SHA(), call, replicas, timeout)
+		if isNoScript(err) {
+			a, err = c.evalWait(ctx, eval, s.Text(), call, replicas, timeout)
+		}
+		return a, err
+	})
+	return got.reply, got.replicas, err
+}
+
+// evalWait sends both commands in one pipeline to one server, which means over
+// one connection.
+func (c *conn) evalWait(
+	ctx context.Context, verb string, script *string, call redislock.Call, replicas int, timeout time.Duration,
+) (acked, error) {
+	master, err := c.masterFor(ctx, call.Keys[0])
+	if err != nil {
+		return acked{}, classify(err)
+	}
+	pipe := master.Pipeline()
+	cmd := newCommand(ctx, verb, script, call.Keys, call.Args)
+	_ = pipe.Process(ctx, cmd)
+	wait := &command{Cmd: redis.NewCmd(ctx, "wait", replicas, timeout.Milliseconds())}
+	_ = pipe.Process(ctx, wait)
+	_, _ = pipe.Exec(ctx)
+	answer, err := reply(cmd, cmd.Err())
+	if err != nil {
+		return acked{}, err
+	}
+	n, err := reply(wait, wait.Err())
+	return acked{answer, int(n.Int)}, err
+}
+
+// masterFor returns the client of the one server that has key.
+func (c *conn) masterFor(ctx context.Context, key string) (pipeliner, error) {
+	if c.cluster == nil {
+		return c.client, nil
+	}
+	return c.cluster.MasterForKey(ctx, key)
+}
+
+// pipeliner is a client that makes pipelines.
+type pipeliner interface{ Pipeline() redis.Pipeliner }
+
+// await runs a call that cannot be interrupted, and does not wait for it longer
+// than ctx lasts. What the call then brings is dropped.
+func await[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := call()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

@@ -1,0 +1,107 @@
+package redislock
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// hub hears releases. Watches of one channel share a topic, and the topics of
+// one server share a line, which is one connection:
+//
+//	watch ─┐
+//	watch ─┴─ topic ─┐
+//	watch ─── topic ─┴─ line ── server
+//
+// A topic is a goroutine that keeps its channel subscribed: it follows the
+// channel to another server, and makes a new line when its line breaks. One
+// mutex guards all of the bookkeeping; nothing waits while it is held.
+type hub struct {
+	conn       Conn
+	background context.Context //nolint:containedctx // ends the topics
+	work       *sync.WaitGroup
+
+	heard atomic.Int32 // number of topics, so that a release can skip the mutex
+
+	mu     sync.Mutex
+	topics map[string]*topic
+	lines  map[string]*line // by node
+	closed bool
+}
+
+func newHub(conn Conn, background context.Context, work *sync.WaitGroup) *hub { //nolint:revive // what it hears comes first
+	return &hub{
+		conn: conn, background: background, work: work,
+		topics: make(map[string]*topic), lines: make(map[string]*line),
+	}
+}
+
+// watch adds a watch to a channel, and returns when it is subscribed.
+func (h *hub) watch(ctx context.Context, channel string, sharded bool) (*watch, error) {
+	w := &watch{c: make(chan struct{}, 1)}
+	ready, err := h.join(w, channel, sharded)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ready:
+		if err := w.topic.failure(); err != nil {
+			w.Close()
+			return nil, err
+		}
+		return w, nil
+	case <-ctx.Done():
+		w.Close()
+		return nil, ctx.Err()
+	case <-h.background.Done():
+		w.Close()
+		return nil, errClosed
+	}
+}
+
+// join puts w into its topic, and starts the topic if there is none.
+func (h *hub) join(w *watch, channel string, sharded bool) (ready <-chan struct{}, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, errClosed
+	}
+	t := h.topics[channel]
+	if t == nil {
+		t = newTopic(h, channel, sharded)
+		h.topics[channel] = t
+		h.heard.Add(1)
+		h.work.Add(1)
+		go t.run()
+	}
+	w.topic = t
+	t.watches[w] = struct{}{}
+	return t.ready, nil
+}
+
+// listening returns 1 if this hub is subscribed to channel, and so was counted
+// by a PUBLISH, else 0.
+func (h *hub) listening(channel string) int {
+	if h.heard.Load() == 0 {
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.topics[channel]; t != nil && t.subscribed {
+		return 1
+	}
+	return 0
+}
+
+// close refuses further watches and ends the lines. The topics end with the
+// background context.
+func (h *hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	lines := h.lines
+	h.lines = nil
+	h.mu.Unlock()
+	for _, l := range lines {
+		l.close()
+	}
+}

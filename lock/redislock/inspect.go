@@ -1,0 +1,164 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Inspect implements [driver.Inspector]. It also reads the locks of Redisson,
+// which say neither since when they are held nor by which program.
+func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	info, err := b.inspect(ctx, name)
+	if err != nil {
+		return driver.Info{}, describe("inspect", name, err)
+	}
+	return info, nil
+}
+
+func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error) {
+	if err := checkName(name, b.conn.Cluster()); err != nil {
+		return driver.Info{}, err
+	}
+	count, err := b.pubsub.countCommand(ctx, b)
+	if err != nil {
+		return driver.Info{}, err
+	}
+	k := b.layout.of(name, "")
+	reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{count})
+	if err != nil {
+		return driver.Info{}, err
+	}
+	return readInfo(name, reply.Items)
+}
+
+// readInfo reads the answer of inspect.lua.
+func readInfo(name string, answer []Reply) (driver.Info, error) {
+	if len(answer) < 3 {
+		return driver.Info{}, fmt.Errorf("the answer is %d long, not 3 or more", len(answer))
+	}
+	info := driver.Info{Name: name, Waiting: int(answer[2].Int)}
+	// A counter that is not a number is told as none.
+	info.Token, _ = strconv.ParseUint(answer[1].Str, 10, 64)
+	for i := 3; i+1 < len(answer); i += 2 {
+		readField(&info, answer[i].Str, answer[i+1].Str)
+	}
+	if info.Owner != "" {
+		info.TTL = timeLeft(answer[0].Int)
+	}
+	return info, nil
+}
+
+func readField(info *driver.Info, field, value string) {
+	switch {
+	case field == "bedrock:meta":
+		info.Meta = value
+	case field == "bedrock:grant":
+		if s, err := parseGrant(value); err == nil {
+			info.Since = s.since
+		}
+	case isOwner(field) && info.Owner == "":
+		info.Owner = field
+	}
+}
+
+// timeLeft translates PTTL, which says -1 for ever.
+func timeLeft(pttl int64) time.Duration {
+	if pttl < 0 {
+		return -1
+	}
+	return time.Duration(pttl) * time.Millisecond
+}
+
+// List implements [driver.Inspector]. It looks at every key of every master
+// that begins with prefix, and keeps what looks like a lock.
+func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
+	var infos []driver.Info
+	err := b.conn.EachMaster(ctx, func(n Node) error {
+		return b.scan(ctx, n, prefix, func(name string) (more bool, err error) {
+			info, err := b.lockAt(ctx, name)
+			if err == nil && info.Owner != "" {
+				infos = append(infos, info)
+			}
+			return len(infos) < limit, err
+		})
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, describe("list", prefix, err)
+	}
+	return infos, nil
+}
+
+// errEnough ends a scan early.
+var errEnough = errors.New("enough")
+
+// scan calls fn for every key that may be a lock. Redis may name a key twice,
+// so they are remembered.
+func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name string) (bool, error)) error {
+	seen := make(map[string]bool)
+	for cursor := "0"; ; {
+		reply, err := n.Do(ctx, "SCAN", cursor, "MATCH", escapeGlob(prefix)+"*", "COUNT", "500", "TYPE", b.opts.Profile.keyType())
+		if err != nil {
+			return err
+		}
+		if len(reply.Items) != 2 {
+			return fmt.Errorf("SCAN answered %d items, not 2", len(reply.Items))
+		}
+		for _, key := range reply.Items[1].Items {
+			if seen[key.Str] || checkName(key.Str, b.conn.Cluster()) != nil {
+				continue
+			}
+			seen[key.Str] = true
+			if more, err := fn(key.Str); err != nil || !more {
+				return errors.Join(err, errEnough)
+			}
+		}
+		if cursor = reply.Items[0].Str; cursor == "0" {
+			return nil
+		}
+	}
+}
+
+// lockAt describes the lock at a key; other data has no owner.
+func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) {
+	info, err := b.inspect(ctx, name)
+	if reply, ok := errors.AsType[*ReplyError](err); ok && reply.Code() == "WRONGTYPE" {
+		return driver.Info{}, nil
+	}
+	if !looksLikeOwner(info.Owner) {
+		info.Owner = ""
+	}
+	return info, err
+}
+
+// keyType is the Redis type of a lock.
+func (p Profile) keyType() string {
+	if p == Redlock {
+		return "string"
+	}
+	return "hash"
+}
+
+// looksLikeOwner tells an owner id, 36 characters of a UUID and a number, from
+// whatever else may be in a hash or a string.
+func looksLikeOwner(text string) bool {
+	client, number, _ := strings.Cut(text, ":")
+	number, _, _ = strings.Cut(number, ":")
+	if len(client) != 36 || strings.Count(client, "-") != 4 {
+		return false
+	}
+	_, err := strconv.ParseUint(number, 10, 64)
+	return err == nil
+}
+
+// escapeGlob makes a prefix stand for itself in a pattern.
+func escapeGlob(prefix string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`, `!`, `\!`,
+	).Replace(prefix)
+}

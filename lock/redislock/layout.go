@@ -1,0 +1,86 @@
+package redislock
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// layout says under which keys a profile keeps what belongs to a name. All of
+// them lie in the slot of the name, by the rules of Redisson: a name with a
+// hash tag brings its own, any other is made one.
+type layout struct {
+	token, channel, latch string // prefixes, with their colon
+}
+
+func redissonLayout() layout {
+	return layout{token: "redisson_lock_token:", channel: "redisson_lock__channel:", latch: "redisson_unlock_latch:"}
+}
+
+func redlockLayout() layout {
+	return layout{token: "bedrock_token:", channel: "bedrock_channel:", latch: "bedrock_unlock_latch:"}
+}
+
+// keys are the Redis keys of one name, and of one client.
+type keys struct {
+	name, token, channel, latch string
+}
+
+// of returns the keys for a name and the client an owner belongs to. They are
+// cut out of one string: the names of keys are half of what a lock costs in
+// memory.
+func (l layout) of(name, owner string) keys {
+	open, end := "{", "}"
+	latchEnd := ""
+	if strings.Contains(name, "{") {
+		// The lock "{x}" has the counter and the channel of the lock "x", as in
+		// Redisson. Both only get tokens with gaps, and wake-ups too many; but
+		// the latch must tell them apart.
+		open, end, latchEnd = "", "", ":tagged"
+	}
+	client, _, _ := strings.Cut(owner, ":")
+	all := l.token + open + name + end +
+		l.channel + open + name + end +
+		l.latch + open + name + end + ":" + client + latchEnd
+	tagged := len(open) + len(name) + len(end)
+	token := len(l.token) + tagged
+	channel := token + len(l.channel) + tagged
+	return keys{name: name, token: all[:token], channel: all[token:channel], latch: all[channel:]}
+}
+
+// reserved are the beginnings of keys that are not locks. A lock of such a name
+// could be another lock's counter.
+func reserved() [5]string {
+	return [...]string{"redisson_lock_", "redisson_unlock_latch:", "redisson_rwlock:", "bedrock_token:", "bedrock_unlock_latch:"}
+}
+
+// checkName refuses names this layout cannot keep apart.
+func checkName(name string, cluster bool) error {
+	for _, prefix := range reserved() {
+		if strings.HasPrefix(name, prefix) {
+			return fmt.Errorf("%w: name %q begins with %q, which is reserved for the keys beside a lock", driver.ErrRefused, name, prefix)
+		}
+	}
+	if cluster && strings.ContainsAny(name, "{}") && !hasTag(name) {
+		return fmt.Errorf("%w: name %q has braces but no hash tag, such as {a} in %q, which a cluster needs to keep its keys together",
+			driver.ErrRefused, name, "{a}/b")
+	}
+	return nil
+}
+
+// hasTag tells whether Redis finds a hash tag in name.
+func hasTag(name string) bool { return tag(name) != name }
+
+// tag returns the part of a key that decides its slot.
+func tag(key string) string {
+	_, after, found := strings.Cut(key, "{")
+	if !found {
+		return key
+	}
+	inside, _, found := strings.Cut(after, "}")
+	if !found || inside == "" {
+		return key
+	}
+	return inside
+}

@@ -1,0 +1,118 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// line is a connection for subscriptions, shared by the topics of one server.
+type line struct {
+	hub      *hub
+	node     string
+	opened   chan struct{} // closed when the listener is there, or err
+	listener Listener
+	err      error
+}
+
+var _ Sink = (*line)(nil)
+
+// lineTo returns the line to a node, and opens it if there is none.
+func (h *hub) lineTo(ctx context.Context, node string) (*line, error) {
+	l, mine, err := h.lineAt(node)
+	if err != nil {
+		return nil, err
+	}
+	if mine {
+		l.open(ctx)
+	}
+	select {
+	case <-l.opened:
+		return l, l.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+	}
+}
+
+// lineAt returns the line to a node, and whether the caller must open it.
+func (h *hub) lineAt(node string) (l *line, mine bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, false, errClosed
+	}
+	if l := h.lines[node]; l != nil {
+		return l, false, nil
+	}
+	l = &line{hub: h, node: node, opened: make(chan struct{})}
+	h.lines[node] = l
+	return l, true, nil
+}
+
+func (l *line) open(ctx context.Context) {
+	l.listener, l.err = l.hub.conn.Listen(ctx, l.node, l)
+	if l.err != nil {
+		l.Broken(l.err)
+	}
+	close(l.opened)
+}
+
+// close ends the line; its topics are ending too.
+func (l *line) close() {
+	<-l.opened
+	if l.listener != nil {
+		l.listener.Close()
+	}
+}
+
+// abandon closes a line that does not answer.
+func (l *line) abandon() {
+	l.Broken(nil)
+	l.listener.Close()
+}
+
+// Subscribed implements [Sink].
+func (l *line) Subscribed(channel string) {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	if t := l.hub.topics[channel]; t != nil && t.line == l && !t.leaving {
+		t.set(true)
+	}
+}
+
+// Unsubscribed implements [Sink].
+func (l *line) Unsubscribed(channel string) {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	if t := l.hub.topics[channel]; t != nil && t.line == l {
+		t.lost()
+	}
+}
+
+// Message implements [Sink]. Whatever it says, somebody has released.
+func (l *line) Message(channel string) {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	if t := l.hub.topics[channel]; t != nil {
+		for w := range t.watches {
+			w.wake()
+		}
+	}
+}
+
+// Broken implements [Sink]: the topics look for another line.
+func (l *line) Broken(error) {
+	h := l.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lines[l.node] == l {
+		delete(h.lines, l.node)
+	}
+	for _, t := range h.topics {
+		if t.line == l {
+			t.line = nil
+			t.lost()
+		}
+	}
+}

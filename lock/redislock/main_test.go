@@ -1,0 +1,147 @@
+package redislock_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	goredisclient "github.com/redis/go-redis/v9"
+	rueidisclient "github.com/redis/rueidis"
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// target says how to reach a server.
+type target struct {
+	addrs      []string
+	user, pass string
+	tls        *tls.Config
+	cluster    bool
+	master     string // of Sentinel
+	resp2      bool
+}
+
+// single is the target of one server.
+func single(s *testenv.RedisServer) target {
+	return target{addrs: []string{s.Addr()}, pass: s.Password(), tls: s.TLS()}
+}
+
+// library is a Redis client library.
+type library struct {
+	name    string
+	connect func(t testing.TB, to target) redislock.Conn
+}
+
+// libraries are those every test runs with.
+func libraries() []library {
+	return []library{{"goredis", connectGoredis}, {"rueidis", connectRueidis}}
+}
+
+func connectGoredis(t testing.TB, to target) redislock.Conn {
+	t.Helper()
+	protocol := 3
+	if to.resp2 {
+		protocol = 2
+	}
+	client := goredisclient.NewUniversalClient(&goredisclient.UniversalOptions{
+		Addrs: to.addrs, Username: to.user, Password: to.pass, TLSConfig: to.tls,
+		MasterName: to.master, IsClusterMode: to.cluster, Protocol: protocol,
+	})
+	t.Cleanup(func() { _ = client.Close() })
+	return goredis.Wrap(client)
+}
+
+func connectRueidis(t testing.TB, to target) redislock.Conn {
+	t.Helper()
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+		InitAddress: to.addrs, Username: to.user, Password: to.pass, TLSConfig: to.tls,
+		ForceSingleClient: !to.cluster && to.master == "", AlwaysRESP2: to.resp2, DisableCache: to.resp2,
+		Sentinel: rueidisclient.SentinelOption{MasterSet: to.master},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return rueidis.Wrap(client)
+}
+
+// each runs a test with every library.
+func each(t *testing.T, test func(t *testing.T, connect func(testing.TB, target) redislock.Conn)) {
+	t.Helper()
+	for _, l := range libraries() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, l.connect)
+		})
+	}
+}
+
+// open makes a backend that is closed with the test.
+func open(t testing.TB, conn redislock.Conn, opts *redislock.Options) driver.Backend {
+	t.Helper()
+	b, err := redislock.NewBackend(conn, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// ctxFor bounds a test, so that a call that hangs ends it.
+func ctxFor(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// people makes owner ids of one client.
+type people struct {
+	client string
+	last   atomic.Int64
+}
+
+func (p *people) next() string { return fmt.Sprintf("%s:%d", p.client, p.last.Add(1)) }
+
+const (
+	uuidA = "aaaaaaaa-0000-4000-8000-000000000001"
+	uuidB = "bbbbbbbb-0000-4000-8000-000000000002"
+	javas = "cccccccc-0000-4000-8000-000000000003:47"
+)
+
+// request asks for a usual lease.
+func request(name, owner string) driver.Request {
+	return driver.Request{Name: name, Owner: owner, TTL: 30 * time.Second, Tokens: 1}
+}
+
+// mustAcquire acquires what is free.
+func mustAcquire(t testing.TB, b driver.Backend, req driver.Request) driver.Grant {
+	t.Helper()
+	g, err := b.Acquire(ctxFor(t), req)
+	if err != nil {
+		t.Fatalf("acquire %q for %s: %v", req.Name, req.Owner, err)
+	}
+	return g
+}
+
+// mustRelease releases what is held.
+func mustRelease(t testing.TB, b driver.Backend, g driver.Grant) {
+	t.Helper()
+	if _, err := b.Release(ctxFor(t), g); err != nil {
+		t.Fatalf("release %q of %s: %v", g.Name, g.Owner, err)
+	}
+}

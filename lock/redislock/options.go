@@ -1,0 +1,116 @@
+package redislock
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// Options configure a client on Redis. The zero value and nil mean the
+// defaults.
+type Options struct {
+	// Lock are the options that do not depend on the backend. Its Logger also
+	// gets what the server's settings mean for the safety of locks.
+	Lock lock.Options
+	// Profile is whose locks are shared. Defaults to [Redisson].
+	Profile Profile
+	// PubSub is how releases are published in a cluster. Defaults to
+	// [PubSubAuto], which is what Redisson does.
+	PubSub PubSub
+	// TokenTTL is how long the fencing counter of a name outlives its last
+	// grant. A lost counter never goes back, because it starts at the server's
+	// clock; so it need not be kept for ever. Do keep it, with -1, if Java's
+	// fenced locks (RFencedLock) use the same names: they only count, and
+	// would begin at 1 again. Defaults to 24 h, and is never shorter than the
+	// lease.
+	TokenTTL time.Duration
+	// Acks is how many replicas must have a grant before it counts:
+	// [AcksNone], a number, [AckMajority] or [AckAll]. A grant that too few
+	// have in time is taken back and reported as an [AckError]. It makes a
+	// grant lost in a fail-over less likely, not impossible: no Redis can
+	// promise which replica is promoted. Renewals are not waited for: one that
+	// is lost shortens the lease, it does not lose the lock. Defaults to
+	// AcksNone.
+	Acks Acks
+	// AckTimeout bounds the wait for replicas. Defaults to 1 s.
+	AckTimeout time.Duration
+}
+
+// Profile is a layout of locks, shared with other libraries.
+type Profile uint8
+
+const (
+	// Redisson shares locks with RLock, RFencedLock, the spin lock and the
+	// non-reentrant lock of Redisson 3.24 to 4.7.
+	Redisson Profile = iota
+	// Redlock shares locks with everything that uses SET NX PX and
+	// compare-and-delete, such as redsync and bsm/redislock. Those publish no
+	// releases, so a contender looks again every 100 ms at the latest;
+	// releases by Bedrock wake it at once. Metadata is not stored, and the time
+	// left of a holder is told as 100 ms at most.
+	Redlock
+)
+
+// PubSub is how releases are published in a cluster. Elsewhere it is always
+// PUBLISH.
+type PubSub uint8
+
+const (
+	// PubSubAuto uses SPUBLISH if the servers know it, else PUBLISH.
+	PubSubAuto PubSub = iota
+	// PubSubClassic uses PUBLISH, as Redisson before 3.22 does.
+	PubSubClassic
+	// PubSubSharded uses SPUBLISH.
+	PubSubSharded
+)
+
+// Acks is a number of replicas.
+type Acks int
+
+const (
+	// AcksNone waits for no replica.
+	AcksNone Acks = 0
+	// AckMajority waits until most of the master and its replicas have the
+	// grant. Replicas count while they are connected to the master; a number
+	// insists on that many.
+	AckMajority Acks = -1
+	// AckAll waits for every connected replica.
+	AckAll Acks = -2
+)
+
+// largestAcks is far more replicas than anybody has.
+const largestAcks = 1000
+
+func (o *Options) withDefaults() (Options, error) {
+	var filled Options
+	if o != nil {
+		filled = *o
+	}
+	if filled.TokenTTL == 0 {
+		filled.TokenTTL = 24 * time.Hour
+	}
+	if filled.AckTimeout == 0 {
+		filled.AckTimeout = time.Second
+	}
+	return filled, filled.validate()
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.Profile > Redlock:
+		return fmt.Errorf("redislock: Profile is %d, allowed are Redisson and Redlock", o.Profile)
+	case o.PubSub > PubSubSharded:
+		return fmt.Errorf("redislock: PubSub is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
+	case o.TokenTTL != -1 && o.TokenTTL < time.Millisecond:
+		return fmt.Errorf("redislock: TokenTTL is %s; use -1 to keep tokens for ever", o.TokenTTL)
+	case o.Acks < AckAll || o.Acks > largestAcks:
+		return fmt.Errorf("redislock: Acks is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, largestAcks)
+	case o.AckTimeout < time.Millisecond:
+		return fmt.Errorf("redislock: AckTimeout is %s, it must be 1 ms at least", o.AckTimeout)
+	}
+	return nil
+}
+
+var errNoConn = errors.New("redislock: conn is nil")

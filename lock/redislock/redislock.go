@@ -1,0 +1,128 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// New returns a client whose locks are on the Redis behind conn. It makes no
+// call; the first one that reaches the server also examines its settings, and
+// logs those that make locks unsafe.
+//
+// The Redis client wrapped in conn stays the caller's: Close leaves it open.
+func New(conn Conn, opts *Options) (*lock.Client, error) {
+	b, err := newBackend(conn, opts)
+	if err != nil {
+		return nil, err
+	}
+	return lock.New(b, &b.opts.Lock)
+}
+
+// NewBackend returns the backend alone, to combine it with others.
+func NewBackend(conn Conn, opts *Options) (driver.Backend, error) {
+	return newBackend(conn, opts)
+}
+
+// backend implements the driver interfaces on one Redis.
+type backend struct {
+	conn    Conn
+	opts    Options
+	scripts scripts
+	layout  layout
+	hub     *hub
+
+	tokenTTL string // in the words of the scripts
+	ttlText  atomic.Pointer[ttlText]
+	replicas replicaCount
+	pubsub   publishing
+	checked  atomic.Bool
+
+	background context.Context //nolint:containedctx // ends what goes on between calls
+	stop       context.CancelFunc
+	work       sync.WaitGroup
+}
+
+var (
+	_ driver.Backend   = (*backend)(nil)
+	_ driver.Waiter    = (*backend)(nil)
+	_ driver.Sharder   = (*backend)(nil)
+	_ driver.Inspector = (*backend)(nil)
+	_ driver.Forcer    = (*backend)(nil)
+	_ driver.Checker   = (*backend)(nil)
+)
+
+func newBackend(conn Conn, opts *Options) (*backend, error) {
+	if conn == nil {
+		return nil, errNoConn
+	}
+	filled, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{conn: conn, opts: filled, scripts: redissonScripts(), layout: redissonLayout(), tokenTTL: "0"}
+	if filled.Profile == Redlock {
+		b.scripts, b.layout = redlockScripts(), redlockLayout()
+	}
+	if filled.TokenTTL != -1 {
+		b.tokenTTL = milliseconds(max(filled.TokenTTL, lock.MaxTTL))
+	}
+	b.background, b.stop = context.WithCancel(context.Background())
+	b.hub = newHub(conn, b.background, &b.work)
+	return b, nil
+}
+
+// Close implements [driver.Backend]. It ends subscriptions and waits for every
+// goroutine of the backend.
+func (b *backend) Close() error {
+	b.stop()
+	b.hub.close()
+	b.work.Wait()
+	return nil
+}
+
+// shardSlots is how many neighbouring slots make a shard. Clusters hand out
+// slots in long runs, so few shards lie on two servers.
+const shardSlots = 256
+
+// Shard implements [driver.Sharder].
+func (b *backend) Shard(name string) int {
+	if !b.conn.Cluster() {
+		return 0
+	}
+	return Slot(name) / shardSlots
+}
+
+// ttlText remembers the last lease length as text, since most are alike.
+type ttlText struct {
+	ttl  time.Duration
+	text string
+}
+
+func (b *backend) leaseText(ttl time.Duration) string {
+	if last := b.ttlText.Load(); last != nil && last.ttl == ttl {
+		return last.text
+	}
+	text := milliseconds(ttl)
+	b.ttlText.Store(&ttlText{ttl, text})
+	return text
+}
+
+// milliseconds rounds up: a lease must not end before its holder thinks it does.
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(max(int64((d+time.Millisecond-1)/time.Millisecond), 1), 10)
+}
+
+// checkRequest refuses what this backend lacks.
+func (b *backend) checkRequest(req *driver.Request) error {
+	if req.Mode != driver.Exclusive {
+		return fmt.Errorf("redislock: %w: mode %d", driver.ErrUnsupported, req.Mode)
+	}
+	return checkName(req.Name, b.conn.Cluster())
+}

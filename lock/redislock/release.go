@@ -1,0 +1,37 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// latchTTL is for how long, in ms, a repeated release is recognised. The latch
+// is one key per client and name, where Redisson has one per release.
+const latchTTL = "10000"
+
+// Release implements [driver.Backend].
+func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, notSent(err)
+	}
+	h, ok := g.Handle.(*handle)
+	if !ok {
+		h = b.newHandle(g.Name, g.Owner)
+	}
+	publish, err := b.pubsub.command(ctx, b)
+	if err != nil {
+		return 0, describe("release", g.Name, err)
+	}
+	args := h.last // a release may be repeated while the one before is under way
+	args[1] = publish
+	reply, err := b.conn.Eval(ctx, b.scripts.release, h.release[:], args[:])
+	if err != nil {
+		return 0, describe("release", g.Name, err)
+	}
+	if reply.Int < 0 {
+		return 0, fmt.Errorf("redislock: release %q: %w", g.Name, driver.ErrLost)
+	}
+	return max(int(reply.Int)-b.hub.listening(h.keys.channel), 0), nil
+}

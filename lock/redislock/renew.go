@@ -1,0 +1,76 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// renewBatch is how many leases one script renews; while it runs the server
+// does nothing else.
+const renewBatch = 100
+
+// Renew implements [driver.Backend]. The leases of one slot go in one script,
+// and all scripts in one pipeline per server; each stands for itself.
+func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	errs := make([]error, len(grants))
+	if err := ctx.Err(); err != nil {
+		for i := range errs {
+			errs[i] = notSent(err)
+		}
+		return errs
+	}
+	batches := b.batches(grants)
+	calls := make([]Call, len(batches))
+	for i, batch := range batches {
+		calls[i] = b.renewCall(grants, batch)
+	}
+	for i, result := range b.conn.EvalMany(ctx, b.scripts.renew, calls) {
+		b.renewed(grants, batches[i], result, errs)
+	}
+	return errs
+}
+
+// batches groups the indexes of grants by slot, renewBatch at most.
+func (b *backend) batches(grants []driver.Grant) [][]int {
+	var batches [][]int
+	open := make(map[int]int) // slot -> its batch with room left
+	for i := range grants {
+		slot := 0
+		if b.conn.Cluster() {
+			slot = Slot(grants[i].Name)
+		}
+		at, ok := open[slot]
+		if !ok || len(batches[at]) == renewBatch {
+			at = len(batches)
+			batches, open[slot] = append(batches, nil), at
+		}
+		batches[at] = append(batches[at], i)
+	}
+	return batches
+}
+
+func (b *backend) renewCall(grants []driver.Grant, batch []int) Call {
+	call := Call{Keys: make([]string, len(batch)), Args: make([]string, 0, 2*len(batch))}
+	for i, at := range batch {
+		call.Keys[i] = grants[at].Name
+		call.Args = append(call.Args, grants[at].Owner, b.leaseText(grants[at].TTL))
+	}
+	return call
+}
+
+// renewed spreads the result of one script over its grants.
+func (b *backend) renewed(grants []driver.Grant, batch []int, result Result, errs []error) {
+	for i, at := range batch {
+		name := grants[at].Name
+		switch {
+		case result.Err != nil:
+			errs[at] = describe("renew", name, result.Err)
+		case i >= len(result.Reply.Items):
+			errs[at] = fmt.Errorf("redislock: renew %q: the answer is %d long, not %d", name, len(result.Reply.Items), len(batch))
+		case result.Reply.Items[i].Int != 1:
+			errs[at] = fmt.Errorf("redislock: renew %q: %w", name, driver.ErrLost)
+		}
+	}
+}

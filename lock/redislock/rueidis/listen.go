@@ -1,0 +1,105 @@
+package rueidis
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/redis/rueidis"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+)
+
+// Owner implements redislock.Conn.
+func (c *conn) Owner(ctx context.Context, key string, again bool) (string, error) {
+	if !c.cluster {
+		return "", nil
+	}
+	ranges, err := c.layout(ctx, again)
+	if err != nil {
+		return "", err
+	}
+	slot := int64(redislock.Slot(key))
+	for _, r := range ranges {
+		if r.first <= slot && slot <= r.last {
+			return r.addr, nil
+		}
+	}
+	return "", fmt.Errorf("%w: no server has slot %d", driver.ErrUnavailable, slot)
+}
+
+// listener is a connection for subscriptions.
+type listener struct {
+	conn    rueidis.DedicatedClient
+	release func()
+	ended   <-chan error
+	done    chan struct{}
+	once    sync.Once
+}
+
+// Listen implements redislock.Conn.
+func (c *conn) Listen(_ context.Context, node string, sink redislock.Sink) (redislock.Listener, error) {
+	client := c.client
+	if node != "" {
+		if client = c.client.Nodes()[node]; client == nil {
+			return nil, fmt.Errorf("%w: the client does not know server %s yet", driver.ErrUnavailable, node)
+		}
+	}
+	l := &listener{done: make(chan struct{})}
+	l.conn, l.release = client.Dedicate()
+	l.ended = l.conn.SetPubSubHooks(rueidis.PubSubHooks{
+		OnMessage:      func(m rueidis.PubSubMessage) { sink.Message(m.Channel) },
+		OnSubscription: func(s rueidis.PubSubSubscription) { tell(sink, s) },
+	})
+	go l.watch(sink)
+	return l, nil
+}
+
+func tell(sink redislock.Sink, s rueidis.PubSubSubscription) {
+	switch s.Kind {
+	case "subscribe", "ssubscribe":
+		sink.Subscribed(s.Channel)
+	case "unsubscribe", "sunsubscribe":
+		sink.Unsubscribed(s.Channel)
+	}
+}
+
+// watch tells the sink when the connection has ended.
+func (l *listener) watch(sink redislock.Sink) {
+	defer close(l.done)
+	err := <-l.ended
+	sink.Broken(err)
+}
+
+// Subscribe implements redislock.Listener.
+func (l *listener) Subscribe(ctx context.Context, channel string, sharded bool) error {
+	if sharded {
+		return l.send(ctx, l.conn.B().Ssubscribe().Channel(channel).Build())
+	}
+	return l.send(ctx, l.conn.B().Subscribe().Channel(channel).Build())
+}
+
+// Unsubscribe implements redislock.Listener.
+func (l *listener) Unsubscribe(ctx context.Context, channel string, sharded bool) error {
+	if sharded {
+		return l.send(ctx, l.conn.B().Sunsubscribe().Channel(channel).Build())
+	}
+	return l.send(ctx, l.conn.B().Unsubscribe().Channel(channel).Build())
+}
+
+func (l *listener) send(ctx context.Context, cmd rueidis.Completed) error {
+	if err := l.conn.Do(ctx, cmd).Error(); err != nil && !rueidis.IsRedisNil(err) {
+		return classify(err)
+	}
+	return nil
+}
+
+// Close implements redislock.Listener.
+func (l *listener) Close() {
+	l.once.Do(func() {
+		l.conn.Close()
+		l.release()
+	})
+	<-l.done
+}

@@ -1,0 +1,73 @@
+package redislock
+
+import (
+	"crypto/sha1" //nolint:gosec // it is how Redis names scripts, nobody relies on it for security
+	_ "embed"
+	"encoding/hex"
+)
+
+// Script is a Lua script that is run by its digest and sent in full only to a
+// server that does not know it yet.
+type Script struct {
+	text, sha string
+}
+
+func newScript(text string) *Script {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
+	return &Script{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// Text returns the script itself, for EVAL.
+func (s *Script) Text() *string { return &s.text }
+
+// SHA returns the script's digest, for EVALSHA.
+func (s *Script) SHA() *string { return &s.sha }
+
+//go:embed scripts/acquire.lua
+var acquireText string
+
+//go:embed scripts/release.lua
+var releaseText string
+
+//go:embed scripts/renew.lua
+var renewText string
+
+//go:embed scripts/force.lua
+var forceText string
+
+//go:embed scripts/inspect.lua
+var inspectText string
+
+//go:embed scripts/redlock_acquire.lua
+var redlockAcquireText string
+
+//go:embed scripts/redlock_release.lua
+var redlockReleaseText string
+
+//go:embed scripts/redlock_renew.lua
+var redlockRenewText string
+
+//go:embed scripts/redlock_force.lua
+var redlockForceText string
+
+//go:embed scripts/redlock_inspect.lua
+var redlockInspectText string
+
+// scripts are what a profile runs.
+type scripts struct {
+	acquire, release, renew, force, inspect *Script
+}
+
+func redissonScripts() scripts {
+	return scripts{
+		acquire: newScript(acquireText), release: newScript(releaseText), renew: newScript(renewText),
+		force: newScript(forceText), inspect: newScript(inspectText),
+	}
+}
+
+func redlockScripts() scripts {
+	return scripts{
+		acquire: newScript(redlockAcquireText), release: newScript(redlockReleaseText),
+		renew: newScript(redlockRenewText), force: newScript(redlockForceText), inspect: newScript(redlockInspectText),
+	}
+}

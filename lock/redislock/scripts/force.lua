@@ -1,0 +1,27 @@
+-- Frees a lock whoever holds it, and raises its token first, so that a guard
+-- refuses the former holder as soon as it has seen a newer one.
+--
+-- KEYS  1 the lock   2 its fencing counter   3 its channel
+-- ARGV  1 PUBLISH or SPUBLISH   2 life of the counter in ms, 0 for ever
+--
+-- Returns 1 when the lock was held.
+
+local kind = redis.call('type', KEYS[1]).ok
+if kind ~= 'hash' and kind ~= 'none' then
+  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
+end
+
+local time = redis.call('time')
+local now = tonumber(string.format('%d%06d', time[1], time[2]))
+local old = tonumber(redis.call('get', KEYS[2]) or 0)
+if not old or old > 9e15 then
+  return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
+end
+local last = string.format('%.0f', math.max(old + 2, now))
+if ARGV[2] == '0' then
+  redis.call('set', KEYS[2], last)
+else
+  redis.call('set', KEYS[2], last, 'px', ARGV[2])
+end
+redis.call(ARGV[1], KEYS[3], '0')
+return redis.call('del', KEYS[1])

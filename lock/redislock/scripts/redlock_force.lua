@@ -1,0 +1,19 @@
+-- Frees a lock whoever holds it, and raises its token.
+--
+-- KEYS, ARGV and the result are those of force.lua.
+
+local kind = redis.call('type', KEYS[1]).ok
+if kind ~= 'string' and kind ~= 'none' then
+  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
+end
+local time = redis.call('time')
+local now = tonumber(string.format('%d%06d', time[1], time[2]))
+local before = string.match(redis.call('get', KEYS[2]) or '', '^(%d+) ') or 0
+local value = string.format('%.0f 1', math.max(before + 2, now))
+if ARGV[2] == '0' then
+  redis.call('set', KEYS[2], value)
+else
+  redis.call('set', KEYS[2], value, 'px', ARGV[2])
+end
+redis.call(ARGV[1], KEYS[3], '0')
+return redis.call('del', KEYS[1])

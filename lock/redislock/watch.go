@@ -1,0 +1,45 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// watch is one listener for the releases of a name.
+type watch struct {
+	topic *topic
+	c     chan struct{}
+}
+
+// Watch implements [driver.Waiter]. It returns once the server has confirmed
+// the subscription.
+func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+	sharded, err := b.pubsub.sharded(ctx, b)
+	if err != nil {
+		return nil, describe("watch", name, err)
+	}
+	w, err := b.hub.watch(ctx, b.layout.of(name, "").channel, sharded)
+	if err != nil {
+		return nil, describe("watch", name, err)
+	}
+	return w, nil
+}
+
+// C implements [driver.Watch].
+func (w *watch) C() <-chan struct{} { return w.c }
+
+// Close implements [driver.Watch].
+func (w *watch) Close() { w.topic.leave(w) }
+
+// wake leaves a signal, unless there is one already.
+func (w *watch) wake() {
+	select {
+	case w.c <- struct{}{}:
+	default:
+	}
+}
+
+// errClosed says that the backend was closed.
+var errClosed = fmt.Errorf("redislock: %w: the client is closed", driver.ErrRefused)
