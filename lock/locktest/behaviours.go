@@ -1,0 +1,21 @@
+package locktest
+
+// behaviour is one thing a backend must do, under the name of the failure that
+// results when it does not.
+type behaviour struct {
+	name  string
+	run   func(*env)
+	needs []Capability
+}
+
+// behaviours lists all of them, by theme.
+func behaviours() []behaviour {
+	var all []behaviour
+	for _, theme := range [][]behaviour{
+		exclusion(), tokens(), expiry(), renewal(), releasing(), waiting(), unknownOutcomes(),
+		faults(), restarts(), names(), reentry(), inspection(), closing(),
+	} {
+		all = append(all, theme...)
+	}
+	return all
+}

@@ -1,0 +1,52 @@
+package locktest
+
+import "slices"
+
+// Capability is something a backend or its test server may lack.
+type Capability string
+
+// The capabilities that can be exempted. The name of a behaviour can be exempted
+// like a capability.
+const (
+	Inspecting    Capability = "inspecting"    // driver.Inspector
+	Forcing       Capability = "forcing"       // driver.Forcer
+	Watching      Capability = "watching"      // driver.Waiter
+	Freezing      Capability = "freezing"      // Server.Freeze
+	Restarting    Capability = "restarting"    // Server.Restart
+	Disconnecting Capability = "disconnecting" // Server.Disconnect
+	Striking      Capability = "striking"      // Server.Nemeses
+)
+
+// disturbing are the capabilities whose use is felt by everybody on the server.
+var disturbing = [...]Capability{Freezing, Restarting, Disconnecting, Striking}
+
+// disturbs reports whether the behaviour is felt by others on the same server.
+func (b *behaviour) disturbs() bool {
+	return slices.ContainsFunc(b.needs, func(c Capability) bool { return slices.Contains(disturbing[:], c) })
+}
+
+// exempts returns the reason why the backend need not show the behaviour.
+func (b *Backend) exempts(behaviour *behaviour) (reason string, exempt bool) {
+	for _, c := range append(behaviour.needs, Capability(behaviour.name)) {
+		if reason, exempt = b.Exempt[c]; exempt {
+			return reason, true
+		}
+	}
+	return "", false
+}
+
+// has reports whether the server can do what c stands for.
+func (s *Server) has(c Capability) bool {
+	switch c {
+	case Freezing:
+		return s.Freeze != nil && s.Thaw != nil
+	case Restarting:
+		return s.Restart != nil
+	case Disconnecting:
+		return s.Disconnect != nil
+	case Striking:
+		return len(s.Nemeses) > 0
+	default:
+		return true // the backend answers for itself, with ErrUnsupported
+	}
+}

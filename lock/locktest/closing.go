@@ -1,0 +1,101 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// closing: a client that is closed leaves nothing.
+func closing() []behaviour {
+	return []behaviour{
+		{name: "CloseLeavesAGrant", run: closeLeavesAGrant},
+		{name: "CloseForgetsTheWaiter", run: closeForgetsTheWaiter},
+		{name: "CloseLeavesAGoroutine", run: closeLeavesAGoroutine},
+		{name: "ClosedClientLocks", run: closedClientLocks},
+	}
+}
+
+// close closes a client, which must go without a hitch.
+func (e *env) close(c *lock.Client) {
+	e.Helper()
+	start := time.Now()
+	if err := c.Close(e.within(cleanUp)); err != nil {
+		e.Errorf("close: %v", err)
+	}
+	e.took("Close", start, soon)
+}
+
+func closeLeavesAGrant(e *env) {
+	a, b := e.client(&lock.Options{TTL: time.Hour}), e.client(nil)
+	var leases []*lock.Lease
+	for i := range 50 {
+		leases = append(leases, e.lock(a, e.name(describe("n", i)), nil))
+	}
+	ctx := leases[0].Context()
+	e.close(a)
+	if !errors.Is(context.Cause(ctx), lock.ErrClosed) {
+		e.Errorf("the lease's context ended with %v, want ErrClosed", context.Cause(ctx))
+	}
+	for _, l := range leases {
+		e.free(b, l.Name())
+	}
+	if err := leases[1].Unlock(e.within(soon)); !errors.Is(err, lock.ErrClosed) {
+		e.Errorf("unlock after close: want ErrClosed, got %v", err)
+	}
+}
+
+func closeForgetsTheWaiter(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	var waiters []*waiter
+	for range 5 {
+		waiters = append(waiters, e.wait(e.within(time.Minute), b.Mutex(name, nil)))
+	}
+	e.close(b)
+	for _, w := range waiters {
+		e.over(w, promptly)
+		if !errors.Is(w.err, lock.ErrClosed) {
+			e.Errorf("want ErrClosed, got %v", w.err)
+		}
+	}
+	e.unlock(lease)
+	e.free(a, name)
+}
+
+// closeLeavesAGoroutine uses everything that starts one; the suite counts them
+// when all clients are closed.
+func closeLeavesAGoroutine(e *env) {
+	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
+	b, name := e.client(&lock.Options{TTL: e.ttl}), e.name("a")
+	held := e.lock(b, name, nil)
+	waiting := e.wait(e.within(time.Minute), a.Mutex(name, nil))
+	renewed := e.lock(a, e.name("b"), nil)
+	e.eventually("a renewal", func() bool { return link.Answered(Renew) > 0 })
+	link.Fail(Acquire, Fault{After: ErrReplyLost})
+	_, _ = a.Mutex(e.name("c"), nil).TryLock(e.Context()) // leaves a clean-up behind
+	e.close(a)
+	e.over(waiting, promptly)
+	if renewed.Context().Err() == nil {
+		e.Error("a lease of a closed client goes on")
+	}
+	e.unlock(held)
+}
+
+func closedClientLocks(e *env) {
+	a, name := e.client(nil), e.name("a")
+	e.close(a)
+	e.close(a)
+	for what, try := range map[string]func(context.Context) error{
+		"Lock":         func(ctx context.Context) error { _, err := a.Mutex(name, nil).Lock(ctx); return err },
+		"TryLock":      func(ctx context.Context) error { _, err := a.Mutex(name, nil).TryLock(ctx); return err },
+		"Inspect":      func(ctx context.Context) error { _, err := a.Inspect(ctx, name); return err },
+		"ForceRelease": func(ctx context.Context) error { _, err := a.ForceRelease(ctx, name); return err },
+	} {
+		if err := try(e.within(soon)); !errors.Is(err, lock.ErrClosed) {
+			e.Errorf("%s of a closed client: want ErrClosed, got %v", what, err)
+		}
+	}
+}

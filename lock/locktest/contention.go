@@ -1,0 +1,111 @@
+package locktest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// contention is many goroutines of several clients after one lock.
+type contention struct {
+	e                           *env
+	clients, goroutines, rounds int
+	faulty                      bool         // calls fail now and then
+	strike                      func() error // disturbs the store meanwhile
+
+	history history
+}
+
+// run contends until every goroutine has had its rounds.
+func (c *contention) run() {
+	var group sync.WaitGroup
+	name := c.e.name("contended")
+	for i := range c.clients {
+		client, f := c.e.faultyClient(&lock.Options{TTL: c.e.long})
+		if c.faulty {
+			c.plan(f)
+		}
+		for j := range c.goroutines {
+			group.Go(func() {
+				for range c.rounds {
+					c.round(i*c.goroutines+j, client.Mutex(name, nil))
+				}
+			})
+		}
+	}
+	if c.strike != nil {
+		if err := c.strike(); err != nil {
+			c.e.Errorf("strike: %v", err)
+		}
+	}
+	group.Wait()
+}
+
+// plan makes calls fail, in turn in all ways there are.
+func (c *contention) plan(f *Faulty) {
+	ways := []Fault{
+		{After: ErrReplyLost},
+		{Before: driver.ErrUnavailable},
+		{Before: ErrReplyLost},
+		{Delay: time.Millisecond, Linger: time.Millisecond},
+	}
+	for i := range c.rounds * c.goroutines {
+		fault := ways[i%len(ways)]
+		f.Fail(Acquire, make([]Fault, 3+rand.N(5))...)
+		f.Fail(Acquire, fault)
+		f.Fail(Release, make([]Fault, 3+rand.N(5))...)
+		f.Fail(Release, fault)
+	}
+}
+
+// round takes the lock once and gives it back.
+func (c *contention) round(client int, m *lock.Mutex) {
+	h, owner := &c.history, newOwner()
+	call := h.now()
+	lease, err := m.Lock(c.e.within(time.Minute))
+	if err != nil {
+		c.failed(client, call, owner, err)
+		return
+	}
+	granted := h.now()
+	h.add(client, call, action{owner: owner}, outcome{token: lease.Token()})
+	me := h.believe(lease)
+	time.Sleep(rand.N(200 * time.Microsecond))
+	me.leaving.Store(true)
+	call = h.now()
+	err = lease.Unlock(c.e.within(soon))
+	switch {
+	case err == nil:
+		h.add(client, call, action{unlock: true, owner: owner}, outcome{})
+	case errors.Is(err, lock.ErrLost):
+		h.add(client, granted, action{unlock: true, owner: owner}, outcome{unknown: true})
+	case lock.MaybeApplied(err):
+		h.add(client, call, action{unlock: true, owner: owner}, outcome{unknown: true})
+	default:
+		c.e.Errorf("unlock: %v", err)
+	}
+}
+
+// failed records a Lock that may have been granted all the same, and then
+// released in the background.
+func (c *contention) failed(client int, call int64, owner string, err error) {
+	if !lock.MaybeApplied(err) && c.strike == nil && !c.faulty {
+		c.e.Errorf("lock: %v", err)
+		return
+	}
+	c.history.add(client, call, action{owner: owner}, outcome{unknown: true})
+	c.history.add(client, call, action{unlock: true, owner: owner}, outcome{unknown: true})
+}
+
+// expectGrants checks that there was something to check.
+func (c *contention) expectGrants(least int) {
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
+	if c.history.grants < least {
+		c.e.Errorf("only %d grants, want at least %d", c.history.grants, least)
+	}
+}

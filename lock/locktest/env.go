@@ -1,0 +1,305 @@
+package locktest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+const (
+	// promptly is how soon a call must return when its context has ended.
+	promptly = 200 * time.Millisecond
+	// soon is how long something may take that needs no lease to end.
+	soon = 2 * time.Second
+	// cleanUp is how long closing a client may take.
+	cleanUp = 10 * time.Second
+)
+
+// env is what a behaviour works with: a server, and the clients made on it.
+type env struct {
+	testing.TB
+	server Server
+	prefix string        // of this behaviour's names
+	ttl    time.Duration // of leases that end while we look
+	long   time.Duration // of leases that do not
+	names  map[string]bool
+}
+
+func newEnv(t testing.TB, b *Backend, behaviour *behaviour) *env {
+	t.Helper()
+	e := &env{
+		TB: t, server: b.Open(t), ttl: b.TTL, long: 20 * b.TTL,
+		prefix: t.Name() + "/", names: make(map[string]bool),
+	}
+	for _, c := range behaviour.needs {
+		if !e.server.has(c) {
+			t.Fatalf("the server has nothing for %s: exempt it and say why", c)
+		}
+	}
+	e.after(e.checkResidue)
+	return e
+}
+
+// after runs check when all clients have been closed, unless the behaviour has
+// failed anyway.
+func (e *env) after(check func()) {
+	e.Cleanup(func() {
+		if !e.Failed() {
+			check()
+		}
+	})
+}
+
+// name returns a lock name that no other behaviour uses.
+func (e *env) name(short string) string {
+	e.names[e.prefix+short] = true
+	return e.prefix + short
+}
+
+// store connects to the store without a front.
+func (e *env) store() *Faulty {
+	e.Helper()
+	f := e.connect()
+	e.Cleanup(func() {
+		f.Thaw()
+		if err := f.Close(); err != nil {
+			e.Errorf("close the backend: %v", err)
+		}
+	})
+	return f
+}
+
+func (e *env) connect() *Faulty {
+	e.Helper()
+	return NewFaulty(e.server.Connect(e.TB))
+}
+
+// client makes a client of its own connection.
+func (e *env) client(opts *lock.Options) *lock.Client {
+	e.Helper()
+	c, _ := e.faultyClient(opts)
+	return c
+}
+
+// faultyClient makes a client, and returns what it can be made to fail with.
+func (e *env) faultyClient(opts *lock.Options) (*lock.Client, *Faulty) {
+	e.Helper()
+	f := e.connect()
+	c, err := lock.New(f, opts)
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() {
+		f.Thaw()
+		ctx, cancel := context.WithTimeout(context.Background(), cleanUp)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			e.Errorf("close the client: %v", err)
+		}
+	})
+	return c, f
+}
+
+// within returns a context that ends after d.
+func (e *env) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(e.Context(), d)
+	e.Cleanup(cancel)
+	return ctx
+}
+
+// lock takes a lock that must be had soon.
+func (e *env) lock(c *lock.Client, name string, opts *lock.MutexOptions) *lock.Lease {
+	e.Helper()
+	var bounded lock.MutexOptions
+	if opts != nil {
+		bounded = *opts
+	}
+	bounded.Wait = soon // a deadline of the context would end the lease's, too
+	lease, err := c.Mutex(name, &bounded).Lock(e.Context())
+	if err != nil {
+		e.Fatalf("lock: %v", err)
+	}
+	return lease
+}
+
+func (e *env) unlock(l *lock.Lease) {
+	e.Helper()
+	if err := l.Unlock(e.within(soon)); err != nil {
+		e.Fatalf("unlock: %v", err)
+	}
+}
+
+// refused checks that the client cannot have the lock now.
+func (e *env) refused(c *lock.Client, name string) {
+	e.Helper()
+	lease, err := c.Mutex(name, nil).TryLock(e.within(soon))
+	if err == nil {
+		e.Fatalf("%q was granted with token %d while it was held", name, lease.Token())
+	}
+	if !errors.Is(err, lock.ErrHeld) {
+		e.Fatalf("want ErrHeld, got %v", err)
+	}
+}
+
+// free checks that the client can have the lock now.
+func (e *env) free(c *lock.Client, name string) {
+	e.Helper()
+	lease, err := c.Mutex(name, nil).TryLock(e.within(soon))
+	if err != nil {
+		e.Fatalf("%q is not free: %v", name, err)
+	}
+	e.unlock(lease)
+}
+
+// becomesFree checks that the lock can be had within d.
+func (e *env) becomesFree(c *lock.Client, name string, d time.Duration) {
+	e.Helper()
+	lease, err := c.Mutex(name, nil).Lock(e.within(d))
+	if err != nil {
+		e.Fatalf("%q is still not free after %s: %v", name, d, err)
+	}
+	e.unlock(lease)
+}
+
+// ends checks that the lease's context ends with ErrLost within d.
+func (e *env) ends(l *lock.Lease, d time.Duration) {
+	e.Helper()
+	select {
+	case <-l.Context().Done():
+	case <-e.within(d).Done():
+		e.Fatalf("the lease's context has not ended after %s, its state is %s", d, l.State())
+	}
+	e.lost(context.Cause(l.Context()))
+	e.lost(l.Err())
+	if l.State() != lock.Lost {
+		e.Fatalf("the state of a lost lease is %s", l.State())
+	}
+}
+
+// lost checks that an error says ErrLost.
+func (e *env) lost(err error) {
+	e.Helper()
+	if !errors.Is(err, lock.ErrLost) {
+		e.Fatalf("want ErrLost, got %v", err)
+	}
+}
+
+// eventually waits until cond holds.
+func (e *env) eventually(what string, cond func() bool) {
+	e.Helper()
+	for end := time.Now().Add(cleanUp); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			e.Fatalf("waited %s in vain: %s", cleanUp, what)
+		}
+	}
+}
+
+// always looks again and again for as long as d that check passes.
+func (e *env) always(d time.Duration, check func()) {
+	e.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(d / 20) {
+		check()
+	}
+}
+
+// took checks how long it is since start.
+func (e *env) took(what string, start time.Time, most time.Duration) {
+	e.Helper()
+	if d := time.Since(start); d > most {
+		e.Fatalf("%s took %s, the limit is %s", what, d, most)
+	}
+}
+
+// newOwner returns an owner id in the form the front uses.
+func newOwner() string { return strings.ToLower(rand.Text()) + ":1" }
+
+// request returns a request for an exclusive grant.
+func (e *env) request(name string, ttl time.Duration) driver.Request {
+	return driver.Request{Name: name, Owner: newOwner(), TTL: ttl, Tokens: 1}
+}
+
+// grant takes a grant from the store, past the front.
+func (e *env) grant(b driver.Backend, req driver.Request) driver.Grant {
+	e.Helper()
+	g, err := b.Acquire(e.within(soon), req)
+	if err != nil {
+		e.Fatalf("acquire %q: %v", req.Name, err)
+	}
+	if g.Name != req.Name || g.Owner != req.Owner || g.TTL != req.TTL || g.Tokens < 1 || g.Token == 0 {
+		e.Fatalf("the grant %+v does not fit the request %+v", g, req)
+	}
+	return g
+}
+
+// denied checks that the store refuses the name to a stranger.
+func (e *env) denied(b driver.Backend, name string) *driver.HeldError {
+	e.Helper()
+	_, err := b.Acquire(e.within(soon), e.request(name, e.ttl))
+	refusal, ok := errors.AsType[*driver.HeldError](err)
+	if !ok {
+		e.Fatalf("acquire a lock that is held: want a *driver.HeldError, got %v", err)
+	}
+	return refusal
+}
+
+// release gives a grant back, past the front.
+func (e *env) release(b driver.Backend, g driver.Grant) {
+	e.Helper()
+	if _, err := b.Release(e.within(soon), g); err != nil {
+		e.Fatalf("release %q: %v", g.Name, err)
+	}
+}
+
+// waiter is a Lock under way in a goroutine of its own.
+type waiter struct {
+	lease *lock.Lease
+	err   error
+	done  chan struct{}
+}
+
+// wait begins to wait for a lock.
+func (e *env) wait(ctx context.Context, m *lock.Mutex) *waiter {
+	w := &waiter{done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.lease, w.err = m.Lock(ctx)
+	}()
+	return w
+}
+
+// served checks that the waiter has the lock within d.
+func (e *env) served(w *waiter, d time.Duration) *lock.Lease {
+	e.Helper()
+	e.over(w, d)
+	if w.err != nil {
+		e.Fatalf("the waiter got no lock: %v", w.err)
+	}
+	return w.lease
+}
+
+// over checks that the wait ends within d, one way or the other.
+func (e *env) over(w *waiter, d time.Duration) {
+	e.Helper()
+	select {
+	case <-w.done:
+	case <-e.within(d).Done():
+		e.Fatalf("still waiting after %s", d)
+	}
+}
+
+// describe names a thing in a loop.
+func describe(what string, i int) string { return fmt.Sprintf("%s-%d", what, i) }
+
+// background returns a context for what happens after the behaviour.
+func (e *env) background() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUp)
+	e.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,115 @@
+package locktest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// expiry: leases end in time, not before, and their holders know it first.
+func expiry() []behaviour {
+	return []behaviour{
+		{name: "ExpiredLeaseBlocksOthers", run: expiredLeaseBlocksOthers},
+		{name: "LeaseEndsEarly", run: leaseEndsEarly},
+		{name: "LossComesAfterTheNextGrant", run: lossComesAfterTheNextGrant},
+		{name: "FixedLeaseIsRenewed", run: fixedLeaseIsRenewed},
+		{name: "MinHoldEndsEarly", run: minHoldEndsEarly},
+		{name: "LateGrantIsUsed", run: lateGrantIsUsed},
+	}
+}
+
+// expiredLeaseBlocksOthers lets a holder die: nothing renews what is taken past
+// the front.
+func expiredLeaseBlocksOthers(e *env) {
+	a, b, name := e.store(), e.client(nil), e.name("a")
+	start := time.Now()
+	e.grant(a, e.request(name, e.ttl))
+	lease, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	if err != nil {
+		e.Fatalf("take over: %v", err)
+	}
+	e.took("the take-over", start, e.ttl+e.ttl/2+promptly)
+	e.unlock(lease)
+}
+
+func leaseEndsEarly(e *env) {
+	a, b, name := e.store(), e.client(nil), e.name("a")
+	e.grant(a, e.request(name, e.ttl))
+	given := time.Now()
+	lease, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	if err != nil {
+		e.Fatalf("take over: %v", err)
+	}
+	// The store began to count before the reply arrived: allow for its way.
+	if lasted := time.Since(given); lasted < e.ttl-promptly/4 {
+		e.Errorf("the lease was taken over after %s of %s", lasted, e.ttl)
+	}
+	e.unlock(lease)
+}
+
+// lossComesAfterTheNextGrant cuts a holder off from the store while somebody
+// waits. At the moment the waiter has the lock, the holder must know.
+func lossComesAfterTheNextGrant(e *env) {
+	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
+	b, name := e.client(nil), e.name("a")
+	link.Fail(Acquire, Fault{Linger: promptly}) // the lease is shorter than its holder may think
+	lease := e.lock(a, name, nil)
+	link.Freeze()
+	next := e.wait(e.within(2*e.ttl+soon), b.Mutex(name, nil))
+	e.over(next, 2*e.ttl+soon)
+	if lease.Context().Err() == nil {
+		e.Error("the lock was granted to another while the holder's context went on")
+	}
+	e.unlock(e.served(next, promptly))
+	e.ends(lease, promptly)
+	link.Thaw()
+	e.lost(lease.Unlock(e.within(soon)))
+}
+
+func fixedLeaseIsRenewed(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	start := time.Now()
+	lease := e.lock(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
+	e.refused(b, name)
+	e.becomesFree(b, name, e.ttl+promptly+soon)
+	e.took("a fixed lease", start, e.ttl+e.ttl/2+promptly)
+	e.ends(lease, promptly)
+	e.lost(lease.Unlock(e.within(soon)))
+}
+
+func minHoldEndsEarly(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
+	lease := e.lock(a, name, &lock.MutexOptions{MinHold: e.ttl})
+	start := time.Now()
+	e.unlock(lease)
+	if !errors.Is(lease.Err(), lock.ErrReleased) {
+		e.Errorf("want ErrReleased, got %v", lease.Err())
+	}
+	for time.Since(start) < e.ttl/2 {
+		e.refused(b, name)
+		time.Sleep(e.ttl / 20)
+	}
+	e.becomesFree(b, name, e.ttl+soon)
+	if lasted := time.Since(start); lasted < e.ttl-promptly/2 {
+		e.Errorf("the minimum hold time of %s ended after %s", e.ttl, lasted)
+	}
+	e.took("the minimum hold time", start, e.ttl+e.ttl/2+promptly)
+}
+
+// lateGrantIsUsed delivers a grant when its time is over: whoever takes it for
+// its own shares the lock with the next.
+func lateGrantIsUsed(e *env) {
+	a, link := e.faultyClient(&lock.Options{TTL: e.ttl, Patience: -1})
+	b, name := e.client(nil), e.name("a")
+	link.Fail(Acquire, Fault{Linger: e.ttl + e.ttl/4})
+	lease, err := a.Mutex(name, nil).TryLock(e.within(2*e.ttl + soon))
+	if err == nil {
+		e.Fatalf("a grant that had run out was given out with token %d", lease.Token())
+	}
+	if !errors.Is(err, driver.ErrUnavailable) {
+		e.Errorf("want ErrUnavailable, got %v", err)
+	}
+	e.becomesFree(b, name, soon)
+}

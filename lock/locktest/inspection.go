@@ -1,0 +1,129 @@
+package locktest
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// inspection: people see what is held, and can take it away.
+func inspection() []behaviour {
+	inspecting, forcing := []Capability{Inspecting}, []Capability{Forcing}
+	return []behaviour{
+		{name: "MetadataIsLost", run: metadataIsLost, needs: inspecting},
+		{name: "FreeLockLooksHeld", run: freeLockLooksHeld, needs: inspecting},
+		{name: "ListShowsTheWrongLocks", run: listShowsTheWrongLocks, needs: inspecting},
+		{name: "ForcedReleaseKeepsTheToken", run: forcedReleaseKeepsTheToken, needs: forcing},
+		{name: "ForcedReleaseFreesNothing", run: forcedReleaseFreesNothing, needs: forcing},
+	}
+}
+
+func metadataIsLost(e *env) {
+	a, b := e.client(&lock.Options{TTL: e.long, Meta: map[string]string{"service": "shop"}}), e.client(nil)
+	name, job := e.name("a"), "\"quoted\", ünïcode & <tags>"
+	lease := e.lock(a, name, &lock.MutexOptions{Meta: map[string]string{"job": job}})
+	info, err := b.Inspect(e.within(soon), name)
+	if err != nil {
+		e.Fatalf("inspect: %v", err)
+	}
+	if info.Name != name || info.Owner != lease.Owner() || info.Token < lease.Token() || !info.Held() {
+		e.Errorf("held by %s with token %d, shown as %+v", lease.Owner(), lease.Token(), info)
+	}
+	if info.Meta["service"] != "shop" || info.Meta["job"] != job || info.Meta["pid"] == "" {
+		e.Errorf("metadata %v", info.Meta)
+	}
+	if info.TTL <= 0 || info.TTL > e.long {
+		e.Errorf("time left %s of %s", info.TTL, e.long)
+	}
+	e.unlock(lease)
+}
+
+func freeLockLooksHeld(e *env) {
+	a, b, name := e.client(nil), e.store(), e.name("a")
+	for _, use := range []func(){
+		func() {},
+		func() { e.unlock(e.lock(a, name, nil)) },
+		func() { e.grant(b, e.request(name, e.ttl)); time.Sleep(e.ttl + promptly) },
+	} {
+		use()
+		info, err := a.Inspect(e.within(soon), name)
+		if err != nil {
+			e.Fatalf("inspect: %v", err)
+		}
+		if info.Held() {
+			e.Errorf("a free lock is shown as %+v", info)
+		}
+	}
+}
+
+// listShowsTheWrongLocks lists prefixes that a store with patterns could
+// misread.
+func listShowsTheWrongLocks(e *env) {
+	a := e.client(nil)
+	held := []string{"*/1", "*/2", "a/1", "[ab]/1", "?/1", `\/1`, "{t}/1"}
+	for _, short := range held {
+		lease := e.lock(a, e.name(short), nil)
+		defer e.unlock(lease)
+	}
+	for prefix, want := range map[string]int{"*/": 2, "a": 1, "[ab]": 1, "?": 1, `\`: 1, "{t}": 1, "": len(held), "none": 0} {
+		infos, err := a.List(e.within(soon), e.prefix+prefix, 100)
+		if err != nil {
+			e.Fatalf("list: %v", err)
+		}
+		if len(infos) != want {
+			e.Errorf("list %q: %d locks, want %d", prefix, len(infos), want)
+		}
+	}
+	infos, err := a.List(e.within(soon), e.prefix, 3)
+	if err != nil || len(infos) != 3 {
+		e.Errorf("list with limit 3: %d locks, error %v", len(infos), err)
+	}
+	if slices.ContainsFunc(infos, func(i lock.Info) bool { return i.Owner == "" }) {
+		e.Errorf("a listed lock has no owner: %+v", infos)
+	}
+}
+
+func forcedReleaseKeepsTheToken(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	victim := e.lock(a, name, nil)
+	if held, err := b.ForceRelease(e.within(soon), name); err != nil || !held {
+		e.Fatalf("force release: held %v, error %v", held, err)
+	}
+	e.raised(b, name, victim.Token())
+	next := e.lock(b, name, nil)
+	if next.Token() <= victim.Token()+1 {
+		e.Errorf("the victim's token is %d, the next holder's %d: none was skipped", victim.Token(), next.Token())
+	}
+	e.ends(victim, e.ttl+promptly)
+	e.lost(victim.Unlock(e.within(soon)))
+	e.refused(a, name)
+	e.unlock(next)
+}
+
+// raised checks that the token shown for a name is higher than the victim's.
+func (e *env) raised(c *lock.Client, name string, victim uint64) {
+	e.Helper()
+	info, err := c.Inspect(e.within(soon), name)
+	if errors.Is(err, lock.ErrUnsupported) {
+		return
+	}
+	if err != nil || info.Token <= victim {
+		e.Errorf("after a forced release the token is %d, the victim's %d, error %v", info.Token, victim, err)
+	}
+}
+
+func forcedReleaseFreesNothing(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
+	if held, err := b.ForceRelease(e.within(soon), name); err != nil || held {
+		e.Errorf("force release of a free lock: held %v, error %v", held, err)
+	}
+	victim := e.lock(a, name, nil)
+	next := e.wait(e.within(cleanUp), b.Mutex(name, nil))
+	if held, err := b.ForceRelease(e.within(soon), name); err != nil || !held {
+		e.Errorf("force release: held %v, error %v", held, err)
+	}
+	e.unlock(e.served(next, soon))
+	e.lost(victim.Unlock(e.within(soon)))
+}

@@ -1,0 +1,114 @@
+package locktest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// releasing: only its owner frees a lock, and once is as good as twice.
+func releasing() []behaviour {
+	return []behaviour{
+		{name: "StrangerReleases", run: strangerReleases},
+		{name: "RetriedAcquireCountsTwice", run: retriedAcquireCountsTwice},
+		{name: "RetriedReleaseFails", run: retriedReleaseFails},
+		{name: "RetriedReleaseHitsTheNextHolder", run: retriedReleaseHitsTheNextHolder},
+		{name: "LateUnlockHitsTheNextHolder", run: lateUnlockHitsTheNextHolder},
+		{name: "SecondUnlockStaysSilent", run: secondUnlockStaysSilent},
+		{name: "UnlockNeedsALiveContext", run: unlockNeedsALiveContext},
+	}
+}
+
+func strangerReleases(e *env) {
+	a, b, name := e.store(), e.store(), e.name("a")
+	g := e.grant(a, e.request(name, e.long))
+	stranger := g
+	stranger.Owner = newOwner()
+	if _, err := b.Release(e.within(soon), stranger); !errors.Is(err, driver.ErrLost) {
+		e.Errorf("release by a stranger: want ErrLost, got %v", err)
+	}
+	if refusal := e.denied(b, name); refusal.Owner != "" && refusal.Owner != g.Owner {
+		e.Errorf("held by %q, want %q", refusal.Owner, g.Owner)
+	}
+	if err := a.Renew(e.within(soon), []driver.Grant{g})[0]; err != nil {
+		e.Errorf("the owner's renewal afterwards: %v", err)
+	}
+	e.release(a, g)
+}
+
+// retriedAcquireCountsTwice repeats a request as one does whose reply was lost.
+func retriedAcquireCountsTwice(e *env) {
+	a, b, name := e.store(), e.client(nil), e.name("a")
+	req := e.request(name, e.long)
+	req.Tokens = 3
+	first := e.grant(a, req)
+	for range 3 {
+		again := e.grant(a, req)
+		if again.Token != first.Token || again.Tokens != first.Tokens {
+			e.Errorf("the same grant has tokens %d+%d and then %d+%d", first.Token, first.Tokens, again.Token, again.Tokens)
+		}
+	}
+	e.release(a, first)
+	e.free(b, name)
+}
+
+func retriedReleaseFails(e *env) {
+	a, b, name := e.store(), e.client(nil), e.name("a")
+	g := e.grant(a, e.request(name, e.long))
+	e.release(a, g)
+	e.release(a, g)
+	e.free(b, name)
+}
+
+func retriedReleaseHitsTheNextHolder(e *env) {
+	a, b, name := e.store(), e.store(), e.name("a")
+	old := e.grant(a, e.request(name, e.long))
+	e.release(a, old)
+	present := e.grant(b, e.request(name, e.long))
+	if _, err := a.Release(e.within(soon), old); err != nil && !errors.Is(err, driver.ErrLost) {
+		e.Errorf("a repeated release: %v", err)
+	}
+	e.denied(a, name)
+	e.release(b, present)
+}
+
+// lateUnlockHitsTheNextHolder unlocks a lease that ran out long ago.
+func lateUnlockHitsTheNextHolder(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	late := e.lock(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
+	present, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	if err != nil {
+		e.Fatalf("take over: %v", err)
+	}
+	e.lost(late.Unlock(e.within(soon)))
+	e.refused(a, name)
+	if err := present.Err(); err != nil {
+		e.Errorf("the present holder: %v", err)
+	}
+	e.unlock(present)
+}
+
+func secondUnlockStaysSilent(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	e.unlock(lease)
+	next := e.lock(b, name, nil)
+	if err := lease.Unlock(e.within(soon)); !errors.Is(err, lock.ErrReleased) {
+		e.Errorf("want ErrReleased, got %v", err)
+	}
+	e.refused(a, name)
+	e.unlock(next)
+}
+
+func unlockNeedsALiveContext(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	start := time.Now()
+	if err := lease.Unlock(e.within(0)); err != nil && !lock.MaybeApplied(err) {
+		e.Errorf("unlock with a context that is over: %v", err)
+	}
+	e.took("Unlock", start, promptly)
+	e.becomesFree(b, name, soon)
+}

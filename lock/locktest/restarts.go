@@ -1,0 +1,111 @@
+package locktest
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// restarts: the store goes away and comes back, with or without its memory.
+func restarts() []behaviour {
+	return []behaviour{
+		{name: "RestartLosesTheLock", run: restartLosesTheLock, needs: []Capability{Restarting}},
+		{name: "RestartLosesTheWaiter", run: restartLosesTheWaiter, needs: []Capability{Restarting}},
+		{name: "ForgottenLockIsStillBelievedIn", run: forgottenLockIsStillBelievedIn, needs: []Capability{Restarting}},
+		{name: "TokenGoesBackAfterDataLoss", run: tokenGoesBackAfterDataLoss, needs: []Capability{Restarting}},
+		{name: "DisconnectLosesTheWaiter", run: disconnectLosesTheWaiter, needs: []Capability{Disconnecting}},
+		{name: "NemesisLetsContendersMeet", run: nemesisLetsContendersMeet, needs: []Capability{Striking}},
+	}
+}
+
+func restartLosesTheLock(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	e.server.Restart(true)
+	e.eventually("the store answers again", func() bool {
+		_, err := b.Mutex(e.name("b"), nil).Lock(e.within(soon))
+		return err == nil
+	})
+	e.refused(b, name)
+	if err := lease.Err(); err != nil {
+		e.Errorf("the lease should be held: %v", err)
+	}
+	e.unlock(lease)
+}
+
+// restartLosesTheWaiter unlocks after the waiter's watch has been broken.
+func restartLosesTheWaiter(e *env) {
+	long := &lock.Options{TTL: time.Hour}
+	a, name := e.client(long), e.name("a")
+	b, link := e.faultyClient(long)
+	lease := e.lock(a, name, nil)
+	next := e.wait(e.within(time.Minute), b.Mutex(name, nil))
+	e.eventually("the waiter listens", func() bool { return link.Answered(Acquire) >= 2 })
+	e.server.Restart(true)
+	if err := lease.Unlock(e.within(soon)); err != nil && !lock.MaybeApplied(err) {
+		e.Fatalf("unlock: %v", err)
+	}
+	e.unlock(e.served(next, cleanUp))
+}
+
+func forgottenLockIsStillBelievedIn(e *env) {
+	a, name := e.client(&lock.Options{TTL: e.ttl}), e.name("a")
+	lease := e.lock(a, name, nil)
+	e.server.Restart(false)
+	e.ends(lease, e.ttl+promptly)
+	e.lost(lease.Unlock(e.within(soon)))
+	e.becomesFree(a, name, cleanUp)
+}
+
+func tokenGoesBackAfterDataLoss(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	last := e.tokenAfter(a, name, 0)
+	for range 3 {
+		last = e.tokenAfter(a, name, last)
+	}
+	e.server.Restart(false)
+	for _, c := range []*lock.Client{b, a} {
+		lease, err := c.Mutex(name, nil).Lock(e.within(cleanUp))
+		if err != nil {
+			e.Fatalf("lock after the restart: %v", err)
+		}
+		if lease.Token() <= last {
+			e.Errorf("token %d after %d: the restart took it back", lease.Token(), last)
+		}
+		last = lease.Token()
+		e.unlock(lease)
+	}
+}
+
+// disconnectLosesTheWaiter breaks all connections, unlocks at once, and expects
+// the waiter to notice.
+func disconnectLosesTheWaiter(e *env) {
+	long := &lock.Options{TTL: time.Hour}
+	a, name := e.client(long), e.name("a")
+	b, link := e.faultyClient(long)
+	for range 3 {
+		seen := link.Answered(Acquire)
+		lease := e.lock(a, name, nil)
+		next := e.wait(e.within(time.Minute), b.Mutex(name, nil))
+		e.eventually("the waiter listens", func() bool { return link.Answered(Acquire) >= seen+2 })
+		e.server.Disconnect()
+		if err := lease.Unlock(e.within(soon)); err != nil && !lock.MaybeApplied(err) {
+			e.Fatalf("unlock: %v", err)
+		}
+		e.unlock(e.served(next, cleanUp))
+	}
+}
+
+// nemesisLetsContendersMeet lets every nemesis of the server strike during
+// contention.
+func nemesisLetsContendersMeet(e *env) {
+	for _, nemesis := range e.server.Nemeses {
+		c := contention{e: e, clients: 2, goroutines: 4, rounds: 60, strike: func() error { return nemesis.Strike(e.Context()) }}
+		c.run()
+		c.history.check(e, nemesis.Forgets)
+		c.expectGrants(2 * 4 * 60 * 9 / 10)
+		if e.Failed() {
+			e.Fatalf("that was with %s", nemesis.Name)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// waiting: waiters are woken, and those who leave leave nothing.
+func waiting() []behaviour {
+	return []behaviour{
+		{name: "TryLockWaits", run: tryLockWaits},
+		{name: "DeadlineIsMissed", run: deadlineIsMissed},
+		{name: "LongestWaitIsMissed", run: longestWaitIsMissed},
+		{name: "WakeUpIsLost", run: wakeUpIsLost},
+		{name: "WakeUpComesBeforeTheWatch", run: wakeUpComesBeforeTheWatch},
+		{name: "ReleaseWakesNobody", run: releaseWakesNobody, needs: []Capability{Watching}},
+		{name: "CancelledWaiterLeavesALock", run: cancelledWaiterLeavesALock},
+		{name: "CancelledWaiterTakesTheTurn", run: cancelledWaiterTakesTheTurn},
+	}
+}
+
+func tryLockWaits(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	start := time.Now()
+	e.refused(b, name)
+	e.refused(a, name)
+	e.took("two TryLocks", start, 2*promptly)
+	e.unlock(lease)
+}
+
+func deadlineIsMissed(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	for _, c := range []*lock.Client{a, b} {
+		start := time.Now()
+		_, err := c.Mutex(name, nil).Lock(e.within(promptly / 2))
+		if !errors.Is(err, context.DeadlineExceeded) {
+			e.Errorf("want DeadlineExceeded, got %v", err)
+		}
+		e.took("a Lock with a deadline", start, promptly/2+promptly)
+	}
+	e.unlock(lease)
+}
+
+func longestWaitIsMissed(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	start := time.Now()
+	_, err := b.Mutex(name, &lock.MutexOptions{Wait: promptly / 2}).Lock(e.Context())
+	if !errors.Is(err, lock.ErrHeld) {
+		e.Errorf("want ErrHeld, got %v", err)
+	}
+	e.took("a Lock with a longest wait", start, promptly/2+promptly)
+	e.unlock(lease)
+}
+
+// wakeUpIsLost unlocks at all moments of another's way into waiting. With leases
+// this long nothing but a wake-up helps in time.
+func wakeUpIsLost(e *env) {
+	long := &lock.Options{TTL: time.Hour}
+	a, b, name := e.client(long), e.client(long), e.name("a")
+	for range 30 {
+		lease := e.lock(a, name, nil)
+		next := e.wait(e.within(cleanUp), b.Mutex(name, nil))
+		time.Sleep(rand.N(3 * time.Millisecond))
+		e.unlock(lease)
+		e.unlock(e.served(next, soon))
+	}
+}
+
+// wakeUpComesBeforeTheWatch releases the lock between the refusal of a contender
+// and the moment it listens.
+func wakeUpComesBeforeTheWatch(e *env) {
+	a, name := e.client(&lock.Options{TTL: time.Hour}), e.name("a")
+	b, link := e.faultyClient(&lock.Options{TTL: time.Hour})
+	link.Fail(Watch, Fault{Delay: promptly / 2})
+	lease := e.lock(a, name, nil)
+	next := e.wait(e.within(cleanUp), b.Mutex(name, nil))
+	e.eventually("the contender is refused", func() bool { return link.Answered(Acquire) > 0 })
+	e.unlock(lease)
+	e.unlock(e.served(next, soon))
+}
+
+// releaseWakesNobody looks at the watch itself.
+func releaseWakesNobody(e *env) {
+	a, b, name := e.store(), e.store(), e.name("a")
+	g := e.grant(a, e.request(name, e.long))
+	watch, err := b.Watch(e.within(soon), name)
+	if errors.Is(err, driver.ErrUnsupported) {
+		e.Fatal("the backend cannot watch: exempt it and say why")
+	}
+	if err != nil {
+		e.Fatalf("watch: %v", err)
+	}
+	defer watch.Close()
+	e.release(a, g)
+	select {
+	case <-watch.C():
+	case <-e.within(soon).Done():
+		e.Fatal("the release woke nobody")
+	}
+}
+
+func cancelledWaiterLeavesALock(e *env) {
+	a, b, c, name := e.client(nil), e.client(nil), e.client(nil), e.name("a")
+	lease := e.lock(a, name, nil)
+	for range 10 {
+		ctx, cancel := context.WithCancel(e.Context())
+		w := e.wait(ctx, b.Mutex(name, nil))
+		time.Sleep(rand.N(3 * time.Millisecond))
+		cancel()
+		e.over(w, promptly)
+		if !errors.Is(w.err, context.Canceled) {
+			e.Fatalf("want Canceled, got %v", w.err)
+		}
+	}
+	e.unlock(lease)
+	e.free(c, name)
+}
+
+// cancelledWaiterTakesTheTurn cancels a waiter at about the moment of its turn.
+// The one behind it must get the lock.
+func cancelledWaiterTakesTheTurn(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(&lock.Options{TTL: time.Hour}), e.name("a")
+	for round := range 20 {
+		holder := []*lock.Client{a, b}[round%2]
+		lease := e.lock(holder, name, nil)
+		ctx, cancel := context.WithCancel(e.Context())
+		first := e.wait(ctx, b.Mutex(name, nil))
+		second := e.wait(e.within(cleanUp), b.Mutex(name, nil))
+		time.Sleep(rand.N(2 * time.Millisecond))
+		go cancel()
+		e.unlock(lease)
+		e.over(first, soon)
+		if first.err == nil {
+			e.unlock(first.lease)
+		}
+		e.unlock(e.served(second, soon))
+	}
+}

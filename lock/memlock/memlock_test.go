@@ -1,0 +1,40 @@
+package memlock_test
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/locktest"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformanceInVirtualTime(t *testing.T) {
+	locktest.Run(t, locktest.Backend{Open: open, Virtual: true, TTL: 10 * time.Second, Exempt: exempt()})
+}
+
+func TestConformanceInRealTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds of real time; TestConformanceInVirtualTime does not")
+	}
+	locktest.Run(t, locktest.Backend{Open: open, TTL: 500 * time.Millisecond, Exempt: exempt()})
+}
+
+// open makes a store whose connections can be frozen: the store itself never
+// fails.
+func open(testing.TB) locktest.Server {
+	store := memlock.NewStore()
+	return locktest.WithFreeze(func(testing.TB) driver.Backend { return memlock.NewBackend(store) })
+}
+
+func exempt() map[locktest.Capability]string {
+	return map[locktest.Capability]string{
+		locktest.Restarting:    "the store ends with the process",
+		locktest.Disconnecting: "the store has no connections",
+		locktest.Striking:      "the store is one piece of memory",
+	}
+}
