@@ -16,6 +16,7 @@ import (
 // settings are the flags of bench locks.
 type settings struct {
 	redis, output, workloads, subjects, profile string
+	server                                      int
 	quick                                       bool
 }
 
@@ -58,7 +59,7 @@ func runLocks(ctx context.Context, args []string) error {
 			return err
 		}
 		defer server.Stop()
-		s.redis = server.Addr
+		s.redis, s.server = server.Addr, server.Process()
 	}
 	if err := writeCircumstances(ctx, os.Stderr, s.redis); err != nil {
 		return err
@@ -78,7 +79,7 @@ func complete(ctx context.Context) error {
 // suite returns the run the settings ask for.
 func (s settings) suite() *locks.Suite {
 	return &locks.Suite{
-		Redis: s.redis, Quick: s.quick, Profile: s.profile,
+		Redis: s.redis, Server: s.server, Quick: s.quick, Profile: s.profile,
 		Workloads: list(s.workloads), Subjects: list(s.subjects),
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	}

@@ -37,7 +37,7 @@ func launch(ctx context.Context, job Job) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, executable, WorkerCommand), errors: new(bytes.Buffer)}
 	p.cmd.Stderr = p.errors
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.run(); err != nil {
+	if err := p.run(job); err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	if err := errors.Join(p.send(job), p.receive(nil)); err != nil {
@@ -46,8 +46,8 @@ func launch(ctx context.Context, job Job) (*process, error) {
 	return p, nil
 }
 
-// run starts the process with pipes to it.
-func (p *process) run() error {
+// run starts the process in its place, with pipes to it.
+func (p *process) run(job Job) error {
 	input, err := p.cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (p *process) run() error {
 		return err
 	}
 	p.wire, p.input = newWire(output, input), input
-	return p.cmd.Start()
+	return job.Place.confine(job.ServerProcess, p.cmd.Start)
 }
 
 // finish lets the worker end by itself and waits for that.

@@ -17,6 +17,8 @@ import (
 type Suite struct {
 	// Redis is the server's address.
 	Redis string
+	// Server is its process id, 0 if it is not ours.
+	Server int
 	// Quick makes the run short and coarse.
 	Quick bool
 	// Workloads and Subjects choose by name; empty means all.
@@ -58,7 +60,7 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 	var all []*Outcome
 	run := strconv.FormatUint(uint64(rand.Uint32()), 36)
 	for _, w := range Workloads(s.Quick) {
-		if !chosen(s.Workloads, w.Name) {
+		if !chosen(s.Workloads, w.Name) || !w.Job.Place.possible(s.Server) {
 			continue
 		}
 		outcomes := s.outcomes(w)
@@ -104,7 +106,8 @@ func (s *Suite) round(ctx context.Context, outcomes []*Outcome, round int, run s
 // measure makes one measurement.
 func (s *Suite) measure(ctx context.Context, o *Outcome, key string) (Sample, error) {
 	job := o.Workload.Job
-	job.Workload, job.Subject, job.Redis, job.Key = o.Workload.Name, o.Subject.Name, s.Redis, key
+	job.Workload, job.Subject, job.Key = o.Workload.Name, o.Subject.Name, key
+	job.Redis, job.ServerProcess = s.Redis, s.Server
 	if s.Profile != "" {
 		job.Profile = filepath.Join(s.Profile, job.Workload+"."+job.Subject+".prof")
 	}

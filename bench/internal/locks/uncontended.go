@@ -7,9 +7,19 @@ import "time"
 func uncontended(quick bool) Workload {
 	return Workload{
 		Name: "uncontended-1", Unit: "pairs/s", Fits: everyone,
-		Rounds:  either(quick, 3, 7),
-		Job:     Job{Goroutines: 1, Time: either(quick, 200*time.Millisecond, 700*time.Millisecond)},
+		Rounds: either(quick, 3, 9),
+		Job: Job{
+			Goroutines: 1, Place: apart,
+			Time: either(quick, 150*time.Millisecond, 500*time.Millisecond),
+		},
 		measure: storms(1, Allocs),
 		work:    storm{pairs: true}.work,
 	}
+}
+
+// uncontendedShared is the same while client and server share a processor.
+func uncontendedShared(quick bool) Workload {
+	w := uncontended(quick)
+	w.Name, w.Job.Place = "uncontended-1-shared", sharing
+	return w
 }

@@ -43,6 +43,10 @@ type Job struct {
 	Leases int
 	// TTL is how long leases live without renewal, 0 for [subject.Lease].
 	TTL time.Duration
+	// Place is where the worker and the server run.
+	Place placement
+	// ServerProcess is the server's process id, 0 if it is not ours.
+	ServerProcess int
 	// Profile is the file for a CPU profile, empty for none.
 	Profile string
 }
@@ -84,6 +88,7 @@ type measurement struct {
 func Workloads(quick bool) []Workload {
 	return []Workload{
 		uncontended(quick),
+		uncontendedShared(quick),
 		ownKeys(quick),
 		contended(quick),
 		fleet(quick),

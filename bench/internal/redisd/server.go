@@ -51,6 +51,9 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
+// Process returns the server's process id.
+func (s *Server) Process() int { return s.process.Process.Pid }
+
 // Stop ends the server at once: it holds nothing worth an orderly shutdown.
 func (s *Server) Stop() {
 	_ = s.process.Process.Kill()

@@ -29,6 +29,7 @@ func targets() []target {
 	toRaw := func(r *Row, _ []*Row) *float64 { return r.RatioToRaw }
 	return []target{
 		{workload: "uncontended-1", text: "uncontended p50, x raw on the same client", limit: 1.15, atMost: true, measure: pairTimeToRaw},
+		{workload: "uncontended-1-shared", text: "the same, sharing a processor with the server", limit: 1.15, atMost: true, measure: pairTimeToRaw},
 		{workload: "uncontended-1", text: "allocations of an uncontended pair", client: "rueidis", limit: 12, atMost: true, measure: own(func(r *Row) *float64 { return r.Allocs })},
 		{workload: "own-keys-64", text: "own keys, x raw on the same client", limit: 0.85, measure: toRaw},
 		{workload: "own-keys-64", text: "own keys, x best peer", limit: 1.2, measure: toBestPeer},
