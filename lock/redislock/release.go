@@ -17,7 +17,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 		return 0, notSent(err)
 	}
 	h, ok := g.Handle.(*handle)
-	if !ok {
+	if !ok || h.last[0] != g.Owner {
 		h = b.newHandle(g.Name, g.Owner)
 	}
 	publish, err := b.pubsub.command(ctx, b)

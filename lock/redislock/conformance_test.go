@@ -1,0 +1,148 @@
+package redislock_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/locktest"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+)
+
+func TestConformanceStandalone(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		locktest.Run(t, locktest.Backend{Open: standalone(connect, nil), Exempt: unstriking()})
+	})
+}
+
+func TestConformanceRedlockProfile(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		exempt := unstriking()
+		exempt["MetadataIsLost"] = "the layout has no place for it"
+		locktest.Run(t, locktest.Backend{
+			Open: standalone(connect, &redislock.Options{Profile: redislock.Redlock}), Exempt: exempt,
+		})
+	})
+}
+
+func unstriking() map[locktest.Capability]string {
+	return map[locktest.Capability]string{locktest.Striking: "a single server is restarted and frozen instead"}
+}
+
+// standalone starts a server that keeps its data over a restart.
+func standalone(connect func(testing.TB, target) redislock.Conn, opts *redislock.Options) func(testing.TB) locktest.Server {
+	return func(t testing.TB) locktest.Server {
+		server := testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
+		return locktest.Server{
+			Connect:    connector(connect, single(server), opts),
+			Freeze:     server.Freeze,
+			Thaw:       server.Thaw,
+			Restart:    server.Restart,
+			Disconnect: func() { disconnect(server) },
+			Residue:    func() []string { return residue(server) },
+		}
+	}
+}
+
+func connector(
+	connect func(testing.TB, target) redislock.Conn, to target, opts *redislock.Options,
+) func(testing.TB) driver.Backend {
+	return func(t testing.TB) driver.Backend {
+		b, err := redislock.NewBackend(connect(t, to), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+}
+
+// disconnect breaks every connection but the one it is asked over.
+func disconnect(servers ...*testenv.RedisServer) {
+	for _, s := range servers {
+		s.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		s.Do("CLIENT", "KILL", "TYPE", "pubsub")
+	}
+}
+
+// residue lists the keys that are neither remembered tokens nor latches, which
+// end by themselves.
+func residue(servers ...*testenv.RedisServer) []string {
+	var left []string
+	for _, s := range servers {
+		keys, _ := s.Do("KEYS", "*").([]any)
+		for _, key := range keys {
+			name := fmt.Sprint(key)
+			if !strings.Contains(name, "_token:") && !strings.Contains(name, "_unlock_latch:") {
+				left = append(left, name)
+			}
+		}
+	}
+	return left
+}
+
+func TestConformanceSentinel(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		locktest.Run(t, locktest.Backend{
+			Open: func(t testing.TB) locktest.Server {
+				set := testenv.Sentinel(t, 1)
+				to := target{addrs: set.Addrs(), master: set.MasterName}
+				return locktest.Server{
+					Connect:    connector(connect, to, nil),
+					Disconnect: func() { disconnect(set.Master()) },
+					Nemeses: []locktest.Nemesis{{
+						Name: "fail-over", Forgets: true,
+						Strike: func(ctx context.Context) error {
+							_, err := set.WaitFailover(ctx, set.KillMaster())
+							return err
+						},
+					}},
+				}
+			},
+			Exempt: map[locktest.Capability]string{
+				locktest.Freezing:   "covered alone; here it is a fail-over",
+				locktest.Restarting: "covered alone; here it is a fail-over",
+			},
+		})
+	})
+}
+
+func TestConformanceCluster(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		set := testenv.Cluster(t, 3, 0)
+		to := target{addrs: set.Addrs(), cluster: true}
+		locktest.Run(t, locktest.Backend{
+			Shared: true,
+			Open: func(testing.TB) locktest.Server {
+				return locktest.Server{
+					Connect:    connector(connect, to, nil),
+					Disconnect: func() { disconnect(set.Nodes...) },
+					Residue:    nil,
+					Nemeses:    []locktest.Nemesis{{Name: "resharding", Strike: func(context.Context) error { reshard(set); return nil }}},
+				}
+			},
+			Exempt: map[locktest.Capability]string{
+				locktest.Freezing:   "covered alone",
+				locktest.Restarting: "covered alone",
+			},
+		})
+	})
+}
+
+// reshard moves every slot in which there is a lock to the next node.
+func reshard(set *testenv.ClusterSet) {
+	for i, from := range set.Nodes {
+		to := set.Nodes[(i+1)%len(set.Nodes)]
+		keys, _ := from.Do("KEYS", "*").([]any)
+		moved := make(map[int]bool)
+		for _, key := range keys {
+			slot := set.KeySlot(fmt.Sprint(key))
+			if !moved[slot] && set.NodeForSlot(slot) == from {
+				moved[slot] = true
+				set.MoveSlot(slot, from, to)
+			}
+		}
+	}
+}
