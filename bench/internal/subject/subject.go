@@ -73,6 +73,8 @@ type Lasting interface {
 // All returns every subject in the order of the reports.
 func All() []Subject {
 	return []Subject{
+		bedrockGoredis(),
+		bedrockRueidis(),
 		redsyncGoredis("redsync-goredis", 0),
 		redsyncRueidis("redsync-rueidis"),
 		redsyncGoredis("redsync-goredis-5ms", 5*time.Millisecond),

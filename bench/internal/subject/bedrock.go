@@ -1,0 +1,82 @@
+package subject
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+)
+
+// bedrockGoredis is Bedrock over go-redis.
+func bedrockGoredis() Subject {
+	return Subject{
+		Name: "bedrock-goredis", Role: Bedrock, Client: goredisClient,
+		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
+			rdb, err := dialGoredis(ctx, addr)
+			if err != nil {
+				return nil, err
+			}
+			return newBedrock(goredis.Wrap(rdb), lease, rdb.Close)
+		},
+	}
+}
+
+// bedrockRueidis is Bedrock over rueidis.
+func bedrockRueidis() Subject {
+	return Subject{
+		Name: "bedrock-rueidis", Role: Bedrock, Client: rueidisClient,
+		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
+			client, err := dialRueidis(addr)
+			if err != nil {
+				return nil, err
+			}
+			return newBedrock(rueidis.Wrap(client), lease, closing(client.Close))
+		},
+	}
+}
+
+// bedrockLocker makes Bedrock mutexes.
+type bedrockLocker struct {
+	client     *lock.Client
+	disconnect func() error
+}
+
+func newBedrock(conn redislock.Conn, lease time.Duration, disconnect func() error) (Locker, error) {
+	client, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: lease}})
+	if err != nil {
+		return nil, fmt.Errorf("open bedrock: %w", err)
+	}
+	return &bedrockLocker{client: client, disconnect: disconnect}, nil
+}
+
+// Mutex implements Locker.
+func (l *bedrockLocker) Mutex(name string) Mutex {
+	return &bedrockMutex{mutex: l.client.Mutex(name, nil)}
+}
+
+// Close releases what is held before it disconnects.
+func (l *bedrockLocker) Close() error {
+	return errors.Join(l.client.Close(context.Background()), l.disconnect())
+}
+
+type bedrockMutex struct {
+	mutex *lock.Mutex
+	lease *lock.Lease
+}
+
+// Lock implements Mutex.
+func (m *bedrockMutex) Lock(ctx context.Context) (err error) {
+	m.lease, err = m.mutex.Lock(ctx)
+	return err
+}
+
+// Unlock implements Mutex.
+func (m *bedrockMutex) Unlock(ctx context.Context) error { return m.lease.Unlock(ctx) }
+
+// Held implements Lasting.
+func (m *bedrockMutex) Held() bool { return m.lease.State() == lock.Held }
