@@ -14,6 +14,8 @@ func expiry() []behaviour {
 		{name: "ExpiredLeaseBlocksOthers", run: expiredLeaseBlocksOthers},
 		{name: "LeaseEndsEarly", run: leaseEndsEarly},
 		{name: "LossComesAfterTheNextGrant", run: lossComesAfterTheNextGrant},
+		{name: "LossLeavesNoMargin", run: lossLeavesNoMargin},
+		{name: "SlowRenewalDelaysTheLoss", run: slowRenewalDelaysTheLoss},
 		{name: "FixedLeaseIsRenewed", run: fixedLeaseIsRenewed},
 		{name: "MinHoldEndsEarly", run: minHoldEndsEarly},
 		{name: "LateGrantIsUsed", run: lateGrantIsUsed},
@@ -68,6 +70,43 @@ func lossComesAfterTheNextGrant(e *env) {
 	e.lost(lease.Unlock(e.within(soon)))
 }
 
+// lossLeavesNoMargin asks the store at the moment the holder's context ends: the
+// lock must still be the holder's. In real time this goroutine may be late
+// itself, so it gets some tries.
+func lossLeavesNoMargin(e *env) {
+	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
+	b := e.store()
+	for try := range 5 {
+		lease := e.lock(a, e.name(describe("n", try)), nil)
+		link.Freeze()
+		<-lease.Context().Done()
+		_, err := b.Acquire(e.within(soon), e.request(lease.Name(), e.ttl))
+		link.Thaw()
+		if errors.Is(err, driver.ErrHeld) {
+			return
+		}
+	}
+	e.Error("when the holder's context ended, the store had given the lock up already")
+}
+
+// slowRenewalDelaysTheLoss cuts a holder off after a renewal whose reply took its
+// time.
+func slowRenewalDelaysTheLoss(e *env) {
+	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
+	b, name := e.client(nil), e.name("a")
+	link.Fail(Renew, Fault{Linger: e.ttl / 10})
+	lease := e.lock(a, name, nil)
+	e.eventually("a renewal", func() bool { return link.Answered(Renew) > 0 })
+	link.Freeze()
+	next := e.wait(e.within(2*e.ttl+soon), b.Mutex(name, nil))
+	e.over(next, 2*e.ttl+soon)
+	if lease.Context().Err() == nil {
+		e.Error("the lock was granted to another while the holder's context went on")
+	}
+	e.unlock(e.served(next, promptly))
+	e.ends(lease, promptly)
+}
+
 func fixedLeaseIsRenewed(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
 	start := time.Now()
@@ -88,6 +127,7 @@ func minHoldEndsEarly(e *env) {
 		e.Errorf("want ErrReleased, got %v", lease.Err())
 	}
 	for time.Since(start) < e.ttl/2 {
+		e.refused(a, name)
 		e.refused(b, name)
 		time.Sleep(e.ttl / 20)
 	}
