@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/demo"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+)
+
+// demoWorker is the hidden command by which the demonstration starts its workers.
+const demoWorker = "demo-worker"
+
+func newDemo(sys *system) *cobra.Command {
+	var redis string
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "See what a lock promises: worker processes, a kill, a takeover, a late writer refused",
+		Long: `Show in about ten seconds what a lock promises, with real processes: three workers
+share a lock, one is killed while it holds it and another takes over, and one is
+paused, comes back too late, and is refused by its token. At the end the promises
+are checked; the exit code is 1 if one was not kept.
+
+Nothing needs to be installed: this program keeps the locks itself. With --redis
+the workers use yours.`,
+		Example: "  bedrock demo\n  bedrock demo --redis redis://localhost:6379",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if redis != "" {
+				if err := checkShared(redis); err != nil {
+					return &exitError{exitUsage, err}
+				}
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("demo: %w", err)
+			}
+			return demo.Run(c.Context(), demo.Options{
+				Out: sys.stdout, Executable: self, Args: []string{demoWorker}, Backend: redis,
+			})
+		},
+	}
+	c.Flags().StringVar(&redis, "redis", "", "URL of a Redis to use instead of this program's memory")
+	return c
+}
+
+// checkShared refuses a backend that the workers could not share.
+func checkShared(url string) error {
+	location, err := backendurl.Parse(url)
+	if err == nil && location.Kind == backendurl.Memory {
+		return fmt.Errorf("demo: --redis wants a Redis; leave it out to need none")
+	}
+	return err
+}
+
+func newDemoWorker(sys *system) *cobra.Command {
+	return &cobra.Command{
+		Use:    demoWorker,
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return demo.Work(c.Context(), sys.getenv, sys.stdin, sys.stdout)
+		},
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// findingView is a finding as doctor prints it.
+type findingView struct {
+	Level string `json:"level"`
+	What  string `json:"what"`
+	Means string `json:"means"`
+}
+
+func newDoctor(sys *system) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the backend's settings and say what they mean for safety",
+		Long: `Check the backend's settings and say what they mean for the safety of locks.
+Nothing is changed. The exit code is 1 when there is a danger.`,
+		Example: "  bedrock doctor --backend redis://localhost:6379\n  bedrock doctor -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+				findings, err := s.Check(ctx)
+				if err != nil {
+					return err
+				}
+				return errors.Join(sys.printFindings(findings), verdict(findings))
+			})
+		},
+	}
+}
+
+func (s *system) printFindings(findings []driver.Finding) error {
+	views := make([]findingView, len(findings))
+	for i, f := range findings {
+		views[i] = findingView{f.Level.String(), f.What, f.Means}
+	}
+	if s.output == formatJSON {
+		return writeJSON(s.stdout, views)
+	}
+	for _, v := range views {
+		if _, err := fmt.Fprintf(s.stdout, "%-8s %s\n         %s\n", v.Level, v.What, v.Means); err != nil {
+			return err
+		}
+	}
+	if len(views) == 0 {
+		_, err := fmt.Fprintln(s.stdout, "ok       nothing to object to")
+		return err
+	}
+	return nil
+}
+
+// verdict is an error when there is a danger.
+func verdict(findings []driver.Finding) error {
+	for _, f := range findings {
+		if f.Level == driver.Danger {
+			return &exitError{code: exitFailed}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// The exit codes. Where sysexits.h has a fitting one, it is that.
+const (
+	exitFailed      = 1
+	exitUsage       = 64
+	exitUnavailable = 69
+	exitHeld        = 75
+	exitLost        = 76
+	exitInterrupted = 130
+)
+
+// exitError ends the program with a code of its own. Without an error nothing is
+// printed.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap returns the error printed.
+func (e *exitError) Unwrap() error { return e.err }
+
+// report prints what went wrong and returns the exit code.
+func report(sys *system, err error) int {
+	if err == nil {
+		return 0
+	}
+	exit, ok := errors.AsType[*exitError](err)
+	if !ok {
+		exit = &exitError{exitCode(err), err}
+	}
+	if exit.code == exitInterrupted {
+		return exit.code // the user knows
+	}
+	if exit.err != nil {
+		fmt.Fprintln(sys.stderr, "bedrock:", exit.err)
+	}
+	return exit.code
+}
+
+func exitCode(err error) int {
+	var badURL *backendurl.Error
+	switch {
+	case errors.Is(err, lock.ErrInvalid), errors.As(err, &badURL):
+		return exitUsage
+	case errors.Is(err, lock.ErrHeld):
+		return exitHeld
+	case errors.Is(err, lock.ErrLost):
+		return exitLost
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	default:
+		return exitFailed
+	}
+}
+
+// fromBackend gives what the backend did not do a code of its own.
+func fromBackend(err error) error {
+	if err == nil || exitCode(err) != exitFailed {
+		return err
+	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
+	return &exitError{exitUnavailable, err}
+}
+
+// newExitCodes is a help topic.
+func newExitCodes() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `Exit codes of all commands:
+
+    0  success
+    1  the command failed; doctor: found a danger; demo: a promise was not kept
+   64  the command line, a name, an option or the backend's URL is wrong
+   69  the backend did not answer, or refused
+  130  interrupted
+
+Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
+
+   75  the lock was not acquired within --wait; the command was not started
+   76  the lock was lost while the command ran; the command was ended
+  126  the command cannot be executed
+  127  the command was not found
+128+n  the command was ended by signal n, or bedrock was while it waited for the lock`,
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+)
+
+var errNotForced = errors.New("the lock may be in use: releasing it lets a second holder in while the first still works; " +
+	"say --force if that is what you want")
+
+// released is the answer of lock release.
+type released struct {
+	Name     string `json:"name"`
+	Released bool   `json:"released"`
+}
+
+func newLockRelease(sys *system) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "release NAME --force",
+		Short: "Take a lock away from its holder",
+		Long: `Take a lock away from its holder, whoever that is.
+
+The lock's token is raised, so that a resource that checks tokens refuses the
+former holder's writes. A holder that checks nothing goes on working until its
+next renewal. Without --force nothing happens.`,
+		Example: "  bedrock lock release orders/42 --force",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !force {
+				return &exitError{exitUsage, errNotForced}
+			}
+			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+				held, err := s.ForceRelease(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return sys.printReleased(released{args[0], held})
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "yes, release it although somebody may be working under it")
+	return c
+}
+
+func (s *system) printReleased(r released) error {
+	if s.output == formatJSON {
+		return writeJSON(s.stdout, r)
+	}
+	verdict := "released"
+	if !r.Released {
+		verdict = "was not held"
+	}
+	_, err := fmt.Fprintln(s.stdout, r.Name, verdict)
+	return err
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// runFlags are those of lock run.
+type runFlags struct {
+	ttl, wait, minHold, grace time.Duration
+	fixed                     bool
+	meta                      map[string]string
+
+	noWait bool // --wait 0
+}
+
+func newLockRun(sys *system) *cobra.Command {
+	var flags runFlags
+	c := &cobra.Command{
+		Use:   "run NAME [flags] -- COMMAND [ARG…]",
+		Short: "Run a command while holding a lock",
+		Long: `Run a command while holding the lock NAME, and end with the command's exit code.
+
+The lock is renewed for as long as the command runs. If it is lost, the command
+gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
+acquired within --wait, the command is not started and the exit code is 75.
+
+The command finds in its environment
+  BEDROCK_LOCK_NAME   the lock's name
+  BEDROCK_LOCK_TOKEN  the fencing token: higher than that of every earlier holder
+  BEDROCK_LOCK_OWNER  the owner id under which the backend knows the holder
+Pass the token along with every write, to a resource that refuses lower tokens
+than it has seen: then nothing a delayed command does can harm its successor.
+
+Signals (INT, TERM, HUP, QUIT, USR1, USR2) are passed on. The command runs in a
+process group of its own, and signals go to the whole group, so that nothing it
+has started works on without the lock. Only when standard input is a terminal
+does it stay in the terminal's group, so that it can read from it; it gets Ctrl-C
+from the terminal then, and other signals go to the command alone. On Linux the
+command is killed when bedrock itself is killed.
+
+Exit codes: the command's own; 75 not acquired; 76 lost; 64 usage; 69 the backend
+did not answer; 126 and 127 the command cannot be executed, was not found; 128+n
+ended by signal n.`,
+		Example: `  bedrock lock run nightly-report -- ./report.sh
+  bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
+  bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy`,
+		Args: runArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out
+			return sys.lockRun(c.Context(), args[0], args[1:], &flags)
+		},
+	}
+	f := c.Flags()
+	f.DurationVar(&flags.ttl, "ttl", 0, "lease length: how long others wait if this process dies (default 30s)")
+	f.DurationVar(&flags.wait, "wait", 0, "longest wait for the lock; 0 for none (default no limit)")
+	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
+	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the lock is lost")
+	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
+	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
+	return c
+}
+
+// runArgs wants NAME -- COMMAND, so that the command's flags are never taken for
+// bedrock's.
+func runArgs(c *cobra.Command, args []string) error {
+	switch dash := c.ArgsLenAtDash(); {
+	case len(args) == 0:
+		return errors.New("lock run: NAME is missing")
+	case dash != 1:
+		return errors.New("lock run: write NAME, then --, then the command: bedrock lock run NAME -- COMMAND [ARG…]")
+	case len(args) == 1:
+		return errors.New("lock run: the command after -- is missing")
+	}
+	return nil
+}
+
+func (f *runFlags) check() error {
+	if f.wait < 0 || f.grace < 0 {
+		return &exitError{exitUsage, errors.New("--wait and --grace cannot be negative")}
+	}
+	return nil
+}
+
+// lockRun runs a command under a lock.
+func (s *system) lockRun(ctx context.Context, name string, argv []string, flags *runFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return &exitError{child.StartCode(err), err}
+	}
+	session, err := s.open(lock.Options{TTL: flags.ttl, Patience: flags.patience()})
+	if err != nil {
+		return err
+	}
+	defer closeSession(session)
+	signals := make(chan os.Signal, 16)
+	if forwarded := child.Forwarded(); len(forwarded) > 0 {
+		signal.Notify(signals, forwarded...)
+		defer signal.Stop(signals)
+	}
+	// Signals arrive by the channel from here on: the lease must outlive them,
+	// because the command decides what to do about them.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	lease, err := flags.acquire(ctx, cancel, session.Mutex(name, flags.mutexOptions()), signals)
+	if err != nil {
+		return fromBackend(err)
+	}
+	return s.runUnder(ctx, lease, s.command(path, argv[1:], lease, flags), signals)
+}
+
+// patience leaves room within the wait to learn that the backend is down, which
+// is not the same as held.
+func (f *runFlags) patience() time.Duration {
+	if f.wait == 0 {
+		return 0
+	}
+	return min(f.wait/2, 10*time.Second)
+}
+
+func (f *runFlags) mutexOptions() *lock.MutexOptions {
+	return &lock.MutexOptions{Fixed: f.fixed, MinHold: f.minHold, Wait: f.wait, Meta: f.meta}
+}
+
+// acquire waits for the lock or for a signal that ends the program.
+func (f *runFlags) acquire(
+	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal,
+) (lease *lock.Lease, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if f.noWait {
+			lease, err = m.TryLock(ctx)
+		} else {
+			lease, err = m.Lock(ctx)
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return lease, err
+		case s := <-signals:
+			if !child.Ends(s) {
+				continue
+			}
+			cancel()
+			<-done
+			return nil, &exitError{code: child.Code(s)} // a lease got meanwhile is released when the client closes
+		}
+	}
+}
+
+func (s *system) command(path string, args []string, lease *lock.Lease, flags *runFlags) *child.Command {
+	return &child.Command{
+		Path: path, Args: args, Grace: flags.grace, Foreground: isTerminal(s.stdin),
+		Stdin: s.stdin, Stdout: s.stdout, Stderr: s.stderr,
+		Env: append(os.Environ(),
+			"BEDROCK_LOCK_NAME="+lease.Name(),
+			"BEDROCK_LOCK_TOKEN="+strconv.FormatUint(lease.Token(), 10),
+			"BEDROCK_LOCK_OWNER="+lease.Owner(),
+		),
+	}
+}
+
+// runUnder runs the command, gives the lock back, and turns what happened into
+// the exit code.
+func (s *system) runUnder(ctx context.Context, lease *lock.Lease, c *child.Command, signals <-chan os.Signal) error {
+	result, startErr := c.Run(lease.Context().Done(), signals)
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	err := lease.Unlock(ctx)
+	switch {
+	case errors.Is(err, lock.ErrLost):
+		return &exitError{exitLost, lostError(lease, result.Ended)}
+	case startErr != nil:
+		return &exitError{child.StartCode(startErr), startErr}
+	case err != nil:
+		fmt.Fprintln(s.stderr, "bedrock: warning:", err)
+	}
+	if result.Code != 0 {
+		return &exitError{code: result.Code}
+	}
+	return nil
+}
+
+func lostError(lease *lock.Lease, ended bool) error {
+	then := "the command ended before that was known"
+	if ended {
+		then = "the command was ended"
+	}
+	return fmt.Errorf("lock %q was lost while the command ran; %s", lease.Name(), then)
+}
+
+// isTerminal reports whether the file is a terminal: a character device that is
+// not the one that swallows everything.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

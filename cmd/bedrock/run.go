@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/lock"
+)
+
+// system is what the commands have of the world around them, and the flags that
+// all of them share.
+type system struct {
+	stdin, stdout, stderr *os.File
+	getenv                func(string) string
+
+	backend string // --backend
+	output  format // -o
+	started bool   // arguments were accepted: an error is not a usage error
+}
+
+// run executes a command line and returns the exit code.
+func run(args []string, sys *system) int {
+	ctx, stop := untilInterrupted(context.Background())
+	defer stop()
+	quietRedis()
+	root := newRoot(sys)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !sys.started {
+		err = &exitError{exitUsage, fmt.Errorf("%w\nRun 'bedrock --help' for usage", err)}
+	}
+	return report(sys, err)
+}
+
+func newRoot(sys *system) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bedrock",
+		Short: "Distributed locks on the stores you already run",
+		Long: `Bedrock lets services agree who may act. This program runs commands under a lock,
+shows who holds what, checks whether a backend is set up safely, and measures it.
+
+The backend is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
+
+  redis://[user:password@]host[:port][/db]
+  rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE
+  redis-sentinel://[user:password@]host[:port],…/MASTER[/db][?sentinel-password=…]
+  redis-cluster://[user:password@]host[:port],…
+  mem:                                             this process only, to try things out
+
+Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
+profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.`,
+		Example: `  bedrock demo
+  export BEDROCK_BACKEND=redis://localhost:6379
+  bedrock lock run nightly-report --wait 5s -- ./report.sh
+  bedrock lock ls
+  bedrock doctor`,
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		PersistentPreRun: func(*cobra.Command, []string) { sys.started = true },
+	}
+	root.SetIn(sys.stdin)
+	root.SetOut(sys.stdout)
+	root.SetErr(sys.stderr)
+	sys.output = formatTable
+	flags := root.PersistentFlags()
+	flags.StringVar(&sys.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
+	flags.VarP(&sys.output, "output", "o", "output format: table or json")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	root.AddCommand(newLock(sys), newBench(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
+	return group(root)
+}
+
+// group makes a command that only has subcommands refuse unknown ones; cobra
+// would show the help and succeed.
+func group(c *cobra.Command) *cobra.Command {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// backendURL returns the URL the user gave.
+func (s *system) backendURL(fallback string) (string, error) {
+	for _, text := range []string{s.backend, s.getenv("BEDROCK_BACKEND"), fallback} {
+		if text != "" {
+			return text, nil
+		}
+	}
+	return "", &exitError{exitUsage, fmt.Errorf(
+		"no backend: give --backend or set BEDROCK_BACKEND, for example redis://localhost:6379; there are %s", backendurl.Schemes,
+	)}
+}
+
+// open connects to the backend the user gave.
+func (s *system) open(opts lock.Options) (*backendurl.Session, error) {
+	text, err := s.backendURL("")
+	if err != nil {
+		return nil, err
+	}
+	backend, err := backendurl.New(text)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	if backend.Memory() {
+		fmt.Fprintln(s.stderr, "bedrock: note: mem: is the memory of this process: no other process sees its locks")
+	}
+	return backend.Open(opts)
+}
+
+const (
+	askLimit   = 10 * time.Second // the longest a question to the backend takes
+	closeLimit = 3 * time.Second  // the longest clean-up at the end takes
+)
+
+// ask opens the backend for one question and closes it again.
+func (s *system) ask(ctx context.Context, question func(context.Context, *backendurl.Session) error) error {
+	session, err := s.open(lock.Options{})
+	if err != nil {
+		return err
+	}
+	defer closeSession(session)
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return fromBackend(question(ctx, session))
+}
+
+// closeSession cleans up. What cannot be cleaned up in time ends by itself.
+func closeSession(session *backendurl.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	_ = session.Close(ctx)
+}
