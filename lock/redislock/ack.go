@@ -57,7 +57,7 @@ func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) erro
 	if err == nil {
 		args := h.last
 		args[1] = publish
-		_, err = b.conn.Eval(ctx, b.scripts.release, h.release[:], args[:])
+		_, err = b.evalRelease(ctx, h, args[:])
 	}
 	if err != nil {
 		return fmt.Errorf("%d of %d replicas acknowledged, and it could not be taken back: %w", cause.Got, cause.Need, err)

@@ -1,11 +1,12 @@
 package redislock
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -75,7 +76,8 @@ func notSent(err error) error {
 	return fmt.Errorf("redislock: %w: %w", driver.ErrUnavailable, err)
 }
 
-// isContextError tells whether err says that a context ended.
-func isContextError(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// isBroken tells whether a connection has ended under a call.
+func isBroken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

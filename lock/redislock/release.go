@@ -26,7 +26,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	}
 	args := h.last // a release may be repeated while the one before is under way
 	args[1] = publish
-	reply, err := b.conn.Eval(ctx, b.scripts.release, h.release[:], args[:])
+	reply, err := b.evalRelease(ctx, h, args[:])
 	if err != nil {
 		return 0, describe("release", g.Name, err)
 	}
@@ -34,4 +34,19 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 		return 0, fmt.Errorf("redislock: release %q: %w", g.Name, driver.ErrLost)
 	}
 	return max(int(reply.Int)-b.hub.listening(h.keys.channel), 0), nil
+}
+
+// releaseTries is how often a release is sent that meets a broken connection.
+const releaseTries = 3
+
+// evalRelease sends a release. A connection that was broken before is found out
+// by using it; a release may be repeated, so that no holder need hear of that.
+func (b *backend) evalRelease(ctx context.Context, h *handle, args []string) (reply Reply, err error) {
+	for range releaseTries {
+		reply, err = b.conn.Eval(ctx, b.scripts.release, h.release[:], args)
+		if err == nil || ctx.Err() != nil || !isBroken(err) {
+			break
+		}
+	}
+	return reply, err
 }

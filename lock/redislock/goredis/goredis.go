@@ -39,10 +39,7 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 
 // Eval implements redislock.Conn.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	if ctx.Done() == nil {
-		return c.eval(ctx, s, keys, args)
-	}
-	return await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
 }
 
 func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
@@ -57,7 +54,7 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 
 // EvalMany implements redislock.Conn.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
-	results, err := await(ctx, func() ([]redislock.Result, error) { return c.evalMany(ctx, s, calls), nil })
+	results, err := redislock.Await(ctx, func() ([]redislock.Result, error) { return c.evalMany(ctx, s, calls), nil })
 	if err == nil {
 		return results
 	}
@@ -97,7 +94,7 @@ type acked struct {
 func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
-	got, err := await(ctx, func() (acked, error) {
+	got, err := redislock.Await(ctx, func() (acked, error) {
 		a, err := c.evalWait(ctx, evalsha, s.SHA(), call, replicas, timeout)
 		if isNoScript(err) {
 			a, err = c.evalWait(ctx, eval, s.Text(), call, replicas, timeout)
@@ -140,24 +137,3 @@ func (c *conn) masterFor(ctx context.Context, key string) (pipeliner, error) {
 
 // pipeliner is a client that makes pipelines.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
-
-// await runs a call that cannot be interrupted, and does not wait for it longer
-// than ctx lasts. What the call then brings is dropped.
-func await[T any](ctx context.Context, call func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := call()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}

@@ -33,7 +33,7 @@ type listener struct {
 func (c *conn) Listen(ctx context.Context, node string, sink redislock.Sink) (redislock.Listener, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &listener{pubsub: c.serverOf(node).Subscribe(ctx), sink: sink, cancel: cancel, done: make(chan struct{})}
-	_, err := await(ctx, func() (struct{}, error) { return struct{}{}, l.pubsub.Ping(ctx) })
+	_, err := redislock.Await(ctx, func() (struct{}, error) { return struct{}{}, l.pubsub.Ping(ctx) })
 	if err != nil {
 		cancel()
 		go l.pubsub.Close() // it waits for a Ping that is still under way
@@ -101,7 +101,7 @@ func (l *listener) Unsubscribe(ctx context.Context, channel string, sharded bool
 func (l *listener) send(
 	ctx context.Context, channel string, sharded bool, classic, shard func(context.Context, ...string) error,
 ) error {
-	_, err := await(ctx, func() (struct{}, error) {
+	_, err := redislock.Await(ctx, func() (struct{}, error) {
 		if sharded {
 			return struct{}{}, shard(ctx, channel)
 		}

@@ -24,7 +24,7 @@ func (n *node) Do(ctx context.Context, args ...string) (redislock.Reply, error) 
 	for i := range args {
 		all[i] = args[i]
 	}
-	return await(ctx, func() (redislock.Reply, error) {
+	return redislock.Await(ctx, func() (redislock.Reply, error) {
 		cmd := &command{redis.NewCmd(ctx, all...)}
 		err := n.do(ctx, cmd)
 		return reply(cmd, err)
@@ -36,7 +36,7 @@ func (c *conn) EachMaster(ctx context.Context, fn func(redislock.Node) error) er
 	if c.cluster == nil {
 		return fn(&node{addr: addrOf(c.client), do: c.client.Process})
 	}
-	masters, err := await(ctx, func() ([]*redis.Client, error) { return c.listMasters(ctx) })
+	masters, err := redislock.Await(ctx, func() ([]*redis.Client, error) { return c.listMasters(ctx) })
 	if err != nil {
 		return classify(err)
 	}
@@ -76,7 +76,7 @@ func (c *conn) Owner(ctx context.Context, key string, again bool) (string, error
 	if again {
 		c.cluster.ReloadState(ctx)
 	}
-	m, err := await(ctx, func() (*redis.Client, error) { return c.cluster.MasterForKey(ctx, key) })
+	m, err := redislock.Await(ctx, func() (*redis.Client, error) { return c.cluster.MasterForKey(ctx, key) })
 	if err != nil {
 		return "", classify(err)
 	}

@@ -11,24 +11,6 @@ import (
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
-// Owner implements redislock.Conn.
-func (c *conn) Owner(ctx context.Context, key string, again bool) (string, error) {
-	if !c.cluster {
-		return "", nil
-	}
-	ranges, err := c.layout(ctx, again)
-	if err != nil {
-		return "", err
-	}
-	slot := int64(redislock.Slot(key))
-	for _, r := range ranges {
-		if r.first <= slot && slot <= r.last {
-			return r.addr, nil
-		}
-	}
-	return "", fmt.Errorf("%w: no server has slot %d", driver.ErrUnavailable, slot)
-}
-
 // listener is a connection for subscriptions.
 type listener struct {
 	conn    rueidis.DedicatedClient
@@ -89,7 +71,8 @@ func (l *listener) Unsubscribe(ctx context.Context, channel string, sharded bool
 }
 
 func (l *listener) send(ctx context.Context, cmd rueidis.Completed) error {
-	if err := l.conn.Do(ctx, cmd).Error(); err != nil && !rueidis.IsRedisNil(err) {
+	_, err := redislock.Await(ctx, func() (struct{}, error) { return struct{}{}, l.conn.Do(ctx, cmd).Error() })
+	if err != nil && !rueidis.IsRedisNil(err) {
 		return classify(err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package rueidis
 import (
 	"errors"
 	"fmt"
-	"net"
 
 	"github.com/redis/rueidis"
 
@@ -81,5 +80,3 @@ func classify(err error) error {
 	}
 	return err
 }
-
-func hostPort(host, port string) string { return net.JoinHostPort(host, port) }

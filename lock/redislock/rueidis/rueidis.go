@@ -4,8 +4,8 @@ package rueidis
 
 import (
 	"context"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -23,6 +23,11 @@ func Wrap(client rueidis.Client) redislock.Conn {
 type conn struct {
 	client  rueidis.Client
 	cluster bool
+	// steady says that the last call was answered. rueidis heeds contexts while
+	// it waits for an answer, but not while it makes a connection; so that a
+	// call is left to a goroutine of its own unless the connection is there.
+	// Without a cluster there is one connection.
+	steady atomic.Bool
 
 	mu     sync.Mutex
 	ranges []slotRange // which master has which slots, as Owner has found it
@@ -35,15 +40,37 @@ func (c *conn) Cluster() bool { return c.cluster }
 
 // Eval implements redislock.Conn.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
+	if c.steady.Load() || ctx.Done() == nil {
+		return c.eval(ctx, s, keys, args)
+	}
+	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+}
+
+func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
 	result := c.client.Do(ctx, evalsha(c.client, s, keys, args))
 	if isNoScript(result.Error()) {
 		result = c.client.Do(ctx, eval(c.client, s, keys, args))
+	}
+	if answered := !c.cluster && result.NonRedisError() == nil; answered != c.steady.Load() {
+		c.steady.Store(answered)
 	}
 	return reply(result)
 }
 
 // EvalMany implements redislock.Conn.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
+	results, err := redislock.Await(ctx, func() ([]redislock.Result, error) { return c.evalMany(ctx, s, calls), nil })
+	if err == nil {
+		return results
+	}
+	results = make([]redislock.Result, len(calls))
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
 	cmds := make(rueidis.Commands, len(calls))
 	for i, call := range calls {
 		cmds[i] = evalsha(c.client, s, call.Keys, call.Args)
@@ -58,26 +85,40 @@ func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redisl
 	return results
 }
 
+// acked is the result of EvalWait.
+type acked struct {
+	reply    redislock.Reply
+	replicas int
+}
+
 // EvalWait implements redislock.Conn.
 func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
+	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(ctx, s, call, replicas, timeout) })
+	return got.reply, got.replicas, err
+}
+
+// evalWait sends both commands over a connection nobody else uses meanwhile.
+func (c *conn) evalWait(
+	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
+) (acked, error) {
 	pinned, release := c.client.Dedicate()
 	defer release()
-	build := func(cmd rueidis.Completed) []rueidis.RedisResult {
+	send := func(cmd rueidis.Completed) []rueidis.RedisResult {
 		wait := pinned.B().Wait().Numreplicas(int64(replicas)).Timeout(timeout.Milliseconds()).Build()
 		return pinned.DoMulti(ctx, cmd, wait)
 	}
-	results := build(evalsha(pinned, s, call.Keys, call.Args))
+	results := send(evalsha(pinned, s, call.Keys, call.Args))
 	if isNoScript(results[0].Error()) {
-		results = build(eval(pinned, s, call.Keys, call.Args))
+		results = send(eval(pinned, s, call.Keys, call.Args))
 	}
 	answer, err := reply(results[0])
 	if err != nil {
-		return redislock.Reply{}, 0, err
+		return acked{}, err
 	}
 	n, err := reply(results[1])
-	return answer, int(n.Int), err
+	return acked{answer, int(n.Int)}, err
 }
 
 // builder makes commands.
@@ -94,85 +135,4 @@ func eval(b builder, s *redislock.Script, keys, args []string) rueidis.Completed
 func isNoScript(err error) bool {
 	answered, ok := rueidis.IsRedisErr(err)
 	return ok && answered.IsNoScript()
-}
-
-// node is one master.
-type node struct {
-	client rueidis.Client
-	addr   string
-}
-
-// Addr implements redislock.Node.
-func (n *node) Addr() string { return n.addr }
-
-// Do implements redislock.Node.
-func (n *node) Do(ctx context.Context, args ...string) (redislock.Reply, error) {
-	return reply(n.client.Do(ctx, n.client.B().Arbitrary(args...).Build()))
-}
-
-// EachMaster implements redislock.Conn.
-func (c *conn) EachMaster(ctx context.Context, fn func(redislock.Node) error) error {
-	if !c.cluster {
-		return fn(&node{client: c.client})
-	}
-	ranges, err := c.layout(ctx, true)
-	if err != nil {
-		return err
-	}
-	nodes := c.client.Nodes()
-	seen := make(map[string]bool)
-	for _, r := range ranges {
-		client := nodes[r.addr]
-		if client == nil || seen[r.addr] {
-			continue
-		}
-		seen[r.addr] = true
-		if err := fn(&node{client, r.addr}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// slotRange is a run of slots that one master has.
-type slotRange struct {
-	first, last int64
-	addr        string
-}
-
-// layout returns which master has which slots, afresh if again is set.
-func (c *conn) layout(ctx context.Context, again bool) ([]slotRange, error) {
-	c.mu.Lock()
-	known := c.ranges
-	c.mu.Unlock()
-	if known != nil && !again {
-		return known, nil
-	}
-	answer, err := reply(c.client.Do(ctx, c.client.B().ClusterSlots().Build()))
-	if err != nil {
-		return nil, err
-	}
-	var ranges []slotRange
-	for _, item := range answer.Items {
-		if r, ok := readRange(item); ok {
-			ranges = append(ranges, r)
-		}
-	}
-	c.mu.Lock()
-	c.ranges = ranges
-	c.mu.Unlock()
-	return ranges, nil
-}
-
-// readRange reads one entry of CLUSTER SLOTS: first slot, last slot, the master
-// as address and port, and its replicas.
-func readRange(item redislock.Reply) (slotRange, bool) {
-	if len(item.Items) < 3 || len(item.Items[2].Items) < 2 {
-		return slotRange{}, false
-	}
-	master := item.Items[2].Items
-	return slotRange{
-		first: item.Items[0].Int, last: item.Items[1].Int,
-		addr: hostPort(master[0].Str, strconv.FormatInt(master[1].Int, 10)),
-	}, true
 }
