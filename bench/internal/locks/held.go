@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bedrock-go/bedrock/bench/internal/stats"
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
@@ -63,14 +64,14 @@ func workHeld(ctx context.Context, job Job, w *wire) error {
 	if err := errors.Join(w.send(ready), w.receive(nil)); err != nil {
 		return err
 	}
-	share, err := cpuShare(ctx, job.Time)
+	share, goroutines, err := watch(ctx, job.Time)
 	if err != nil {
 		return err
 	}
-	missing, goroutines := lost(mutexes), runtime.NumGoroutine()
+	missing := lost(mutexes)
 	return errors.Join(locker.Close(), w.send(Sample{
 		Value: share, Lost: float64(missing), Leases: float64(job.Leases),
-		Goroutines: float64(goroutines), Growth: float64(goroutines - before),
+		Goroutines: goroutines, Growth: goroutines - float64(before),
 	}))
 }
 
@@ -99,19 +100,24 @@ func lost(mutexes []subject.Mutex) (count int) {
 	return count
 }
 
-// cpuShare returns the share of one core, in percent, that this process uses.
-func cpuShare(ctx context.Context, window time.Duration) (float64, error) {
+// watch returns the share of one core, in percent, that this process uses, and
+// how many goroutines it usually has: a renewal under way has a few more.
+func watch(ctx context.Context, window time.Duration) (share, goroutines float64, err error) {
 	before, err := cpuTime()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	var counts []float64
 	began := time.Now()
-	if err := pause(ctx, window); err != nil {
-		return 0, err
+	for time.Since(began) < window {
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return 0, 0, err
+		}
+		counts = append(counts, float64(runtime.NumGoroutine()))
 	}
 	elapsed := time.Since(began)
 	after, err := cpuTime()
-	return 100 * float64(after-before) / float64(elapsed), err
+	return 100 * float64(after-before) / float64(elapsed), stats.Median(counts), err
 }
 
 // cpuTime returns the processor time this process has used.

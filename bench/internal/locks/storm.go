@@ -17,6 +17,10 @@ import (
 // key of its own: connections are made and scripts loaded by then.
 const warmups = 8
 
+// warmth bounds the warm-up: a subject that hangs in it must not eat up the
+// time of the others.
+const warmth = 3 * time.Second
+
 // tally is what a worker counted in a storm.
 type tally struct {
 	// Counts are the acquisitions of each goroutine.
@@ -84,7 +88,7 @@ func (s storm) racers(job Job, locker subject.Locker) []*racer {
 
 // warm lets n goroutines lock keys of their own at the same time.
 func warm(ctx context.Context, n int, key string, locker subject.Locker) error {
-	ctx, cancel := context.WithTimeout(ctx, grace/2)
+	ctx, cancel := context.WithTimeout(ctx, warmth)
 	defer cancel()
 	return together(n, func(i int) error {
 		mutex := locker.Mutex(key + "/warm/" + strconv.Itoa(i))

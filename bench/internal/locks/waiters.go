@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // waiters is 1,000 goroutines of one process that wait for a lock another
@@ -25,7 +26,7 @@ func waiters(quick bool) Workload {
 }
 
 // settling is how long the waiters are given to come to rest.
-const settling = 400 * time.Millisecond
+const settling = 300 * time.Millisecond
 
 // measureWaiters lets one worker wait and reads the server's counters.
 func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
@@ -66,6 +67,8 @@ func commandRate(ctx context.Context, monitor *redisd.Monitor, window time.Durat
 }
 
 // workWaiters holds the lock by one client and waits for it through another.
+// What the first waiter needs, such as a connection of its own, is there before
+// the memory of the others is measured.
 func workWaiters(ctx context.Context, job Job, w *wire) error {
 	holder, err := job.open(ctx)
 	if err != nil {
@@ -74,13 +77,19 @@ func workWaiters(ctx context.Context, job Job, w *wire) error {
 	if err := holder.Mutex(job.Key).Lock(ctx); err != nil {
 		return fmt.Errorf("hold: %w", err)
 	}
-	before := footprint()
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	group, err := crowd(waiting, job)
+	locker, err := job.open(ctx)
 	if err != nil {
 		return err
 	}
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	crowd(waiting, &group, locker, job.Key, 1)
+	if err := pause(ctx, settling); err != nil {
+		return err
+	}
+	before := footprint()
+	crowd(waiting, &group, locker, job.Key, job.Goroutines)
 	if err := errors.Join(pause(ctx, settling), w.send(ready), w.receive(nil)); err != nil {
 		return err
 	}
@@ -90,18 +99,12 @@ func workWaiters(ctx context.Context, job Job, w *wire) error {
 	return w.send(each)
 }
 
-// crowd lets the job's goroutines wait until ctx ends.
-func crowd(ctx context.Context, job Job) (*sync.WaitGroup, error) {
-	locker, err := job.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	group := new(sync.WaitGroup)
-	for range job.Goroutines {
-		mutex := locker.Mutex(job.Key)
+// crowd lets n goroutines wait for key until ctx ends.
+func crowd(ctx context.Context, group *sync.WaitGroup, locker subject.Locker, key string, n int) {
+	for range n {
+		mutex := locker.Mutex(key)
 		group.Go(func() { _ = mutex.Lock(ctx) })
 	}
-	return group, nil
 }
 
 // footprint returns the bytes of live heap and goroutine stacks.
