@@ -297,6 +297,16 @@ func (e *env) over(w *waiter, d time.Duration) {
 // describe names a thing in a loop.
 func describe(what string, i int) string { return fmt.Sprintf("%s-%d", what, i) }
 
+// queued waits until n goroutines of the client are in the queue behind the one
+// at its front. Without inspection it cannot tell, and does not wait.
+func (e *env) queued(c *lock.Client, name string, n int) {
+	e.Helper()
+	e.eventually(fmt.Sprintf("%d goroutines are queued", n), func() bool {
+		info, err := c.Inspect(e.within(soon), name)
+		return info.Local >= n || errors.Is(err, lock.ErrUnsupported)
+	})
+}
+
 // background returns a context for what happens after the behaviour.
 func (e *env) background() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUp)

@@ -49,26 +49,13 @@ func handOffIgnoresTheBackend(e *env) {
 	lease := e.lock(a, name, nil)
 	for range 20 {
 		next := e.wait(e.within(soon), a.Mutex(name, nil))
-		e.eventually("the next goroutine is queued or has the lock", func() bool { return localWaiters(e, a, name) == 1 })
+		e.queued(a, name, 1)
 		e.unlock(lease)
 		lease = e.served(next, soon)
 		e.refused(b, name)
 	}
 	e.unlock(lease)
 	e.free(b, name)
-}
-
-// localWaiters asks how many goroutines of the client wait; backends without
-// inspection are given the benefit of the doubt.
-func localWaiters(e *env, c *lock.Client, name string) int {
-	info, err := c.Inspect(e.within(soon), name)
-	if errors.Is(err, lock.ErrUnsupported) {
-		return 1
-	}
-	if err != nil {
-		e.Fatalf("inspect: %v", err)
-	}
-	return info.Local
 }
 
 func holderIsNotNamed(e *env) {

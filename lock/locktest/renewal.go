@@ -121,7 +121,7 @@ func lossStaysSilent(e *env) {
 	lease := e.lock(a, name, nil)
 	ctx := lease.Context()
 	e.release(thief, driver.Grant{Name: name, Owner: lease.Owner(), TTL: e.ttl, Token: lease.Token(), Tokens: 1})
-	e.ends(lease, e.ttl+promptly)
+	e.ends(lease, e.ttl/2+promptly) // the next renewal finds it out
 	if !errors.Is(context.Cause(ctx), lock.ErrLost) {
 		e.Errorf("the cause is %v", context.Cause(ctx))
 	}

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"sync"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
 )
@@ -69,7 +70,7 @@ func tokenIsHandedOnTwice(e *env) {
 		name  = e.name("a")
 	)
 	for range 2 {
-		client := e.client(nil)
+		client := e.client(&lock.Options{HandOff: lock.HandOff{Time: time.Hour}})
 		for range 8 {
 			group.Go(func() {
 				for range 5 {
@@ -82,6 +83,7 @@ func tokenIsHandedOnTwice(e *env) {
 						e.Errorf("token %d after %d", lease.Token(), last)
 					}
 					last = lease.Token()
+					time.Sleep(100 * time.Microsecond) // so that the others queue up
 					if err := lease.Unlock(e.Context()); err != nil {
 						e.Errorf("unlock: %v", err)
 					}

@@ -85,12 +85,15 @@ func lateRequestLeavesALock(e *env) {
 }
 
 // cleanUpFreesTheNextHolder takes the lock anew while a request of the same
-// client is being cleaned up after.
+// client is about to be cleaned up after.
 func cleanUpFreesTheNextHolder(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 	b, name := e.client(nil), e.name("a")
 	for range 5 {
-		link.Fail(Acquire, Fault{After: ErrReplyLost})
+		link.Fail(Acquire, Fault{Before: ErrReplyLost})
+		for _, m := range []Method{Release, Force} { // whichever it cleans up with
+			link.Fail(m, Fault{Delay: promptly / 4})
+		}
 		_, _ = a.Mutex(name, nil).TryLock(e.Context()) // its outcome is unknown on purpose
 		lease := e.lock(a, name, nil)
 		e.always(promptly/2, func() { e.refused(b, name) })

@@ -124,23 +124,26 @@ func cancelledWaiterLeavesALock(e *env) {
 	e.free(c, name)
 }
 
-// cancelledWaiterTakesTheTurn cancels a waiter at about the moment of its turn.
-// The one behind it must get the lock.
+// cancelledWaiterTakesTheTurn cancels the first waiter at the moment of its turn:
+// the one behind it must get the lock. The turn comes by hand-off, or, when the
+// budget is spent, as the right to contend.
 func cancelledWaiterTakesTheTurn(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(&lock.Options{TTL: time.Hour}), e.name("a")
-	for round := range 20 {
-		holder := []*lock.Client{a, b}[round%2]
-		lease := e.lock(holder, name, nil)
-		ctx, cancel := context.WithCancel(e.Context())
-		first := e.wait(ctx, b.Mutex(name, nil))
-		second := e.wait(e.within(cleanUp), b.Mutex(name, nil))
-		time.Sleep(rand.N(2 * time.Millisecond))
-		go cancel()
-		e.unlock(lease)
-		e.over(first, soon)
-		if first.err == nil {
-			e.unlock(first.lease)
+	for _, budget := range []int{100, -1} {
+		a, name := e.client(&lock.Options{TTL: time.Hour, HandOff: lock.HandOff{Count: budget}}), e.name("a")
+		for range 20 {
+			lease := e.lock(a, name, nil)
+			ctx, cancel := context.WithCancel(e.Context())
+			first := e.wait(ctx, a.Mutex(name, nil))
+			e.queued(a, name, 1)
+			second := e.wait(e.within(cleanUp), a.Mutex(name, nil))
+			e.queued(a, name, 2)
+			cancel() // wakes the first, but its turn may be quicker
+			e.unlock(lease)
+			e.over(first, soon)
+			if first.err == nil {
+				e.unlock(first.lease)
+			}
+			e.unlock(e.served(second, soon))
 		}
-		e.unlock(e.served(second, soon))
 	}
 }

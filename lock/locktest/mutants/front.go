@@ -112,8 +112,8 @@ func leaseMutants() []mutant {
 			test: inMemory("RenewalStopsAtTheFirstError"),
 		},
 		{
-			name: "a fixed lease is renewed", file: "lock/renewer.go", pkg: memory,
-			old: "if !h.fixed && !h.sending {", new: "if !h.sending {",
+			name: "a fixed lease is renewed", file: "lock/hold.go", pkg: memory,
+			old: "fixed: m.opts.Fixed, ", new: "",
 			test: inMemory("FixedLeaseIsRenewed"),
 		},
 		{
