@@ -1,0 +1,259 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func TestPatienceEnds(t *testing.T) {
+	tests := []struct {
+		name        string
+		patience    time.Duration
+		least, most time.Duration
+	}{
+		{"default", 0, 10 * time.Second, 11 * time.Second},
+		{"none", -1, 0, 0},
+		{"own", time.Minute, time.Minute, 61 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: test.patience})
+				backend.fail(errDown)
+				start := time.Now()
+				_, err := locks.Mutex("a", nil).Lock(t.Context())
+				wantBetween(t, "patience", time.Since(start), test.least, test.most)
+				wantErr(t, err, driver.ErrUnavailable)
+				wantText(t, err, `lock "a": acquire`, "connection refused")
+				wantEqual(t, "may have been applied", lock.MaybeApplied(err), false)
+			})
+		})
+	}
+}
+
+// A backend that did not answer one of a process's waiters will not answer the
+// next: they do not each wait for the whole patience, one after the other.
+func TestAllWaitersFailTogetherWhenPatienceEnds(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		backend.fail(errDown)
+		var waits []<-chan outcome
+		for range 20 {
+			waits = append(waits, lockLater(t, t.Context(), locks.Mutex("a", nil)))
+		}
+		for _, w := range waits {
+			got := <-w
+			wantErr(t, got.err, driver.ErrUnavailable)
+			wantBetween(t, "patience", got.after, 10*time.Second, 11*time.Second)
+		}
+		backend.heal()
+		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+	})
+}
+
+func TestLockSurvivesAFailureWithinPatience(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		for _, err := range []error{errDown, errMute} {
+			backend.fail(err)
+			waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
+			time.Sleep(9 * time.Second)
+			backend.heal()
+			got := <-waiting
+			wantErr(t, got.err, nil)
+			wantBetween(t, "recovery", got.after, 9*time.Second, 10*time.Second)
+			mustUnlock(t, got.lease)
+		}
+	})
+}
+
+func TestAHeldLockDoesNotTryPatience(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		holder, locks := open(t, memlock.NewBackend(store), nil), open(t, backend, nil)
+		held := mustLock(t, holder.Mutex("a", nil))
+		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		for range 20 { // every outage alone is short
+			backend.fail(errDown)
+			time.Sleep(8 * time.Second)
+			backend.heal()
+			time.Sleep(40 * time.Second)
+		}
+		mustUnlock(t, held)
+		mustUnlock(t, (<-waiting).lease)
+	})
+}
+
+func TestWhatIsRefusedIsReportedAtOnce(t *testing.T) {
+	for _, refusal := range []error{driver.ErrRefused, driver.ErrUnsupported} {
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, nil)
+			backend.fail(errors.Join(refusal, errors.New("wrong password")))
+			start := time.Now()
+			_, err := locks.Mutex("a", nil).Lock(t.Context())
+			wantErr(t, err, refusal)
+			wantText(t, err, "wrong password")
+			wantEqual(t, "may have been applied", lock.MaybeApplied(err), false)
+			wantEqual(t, "time taken", time.Since(start), 0)
+			wantEqual(t, "acquires", backend.acquires.Load(), 1)
+		})
+	}
+}
+
+func TestTryLockAsksOnce(t *testing.T) {
+	for _, failure := range []error{errDown, errMute} {
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, nil)
+			backend.set(hooks{acquire: failAcquire(failure)})
+			_, err := locks.Mutex("a", nil).TryLock(t.Context())
+			wantErr(t, err, failure)
+			wantEqual(t, "acquires", backend.acquires.Load(), 1)
+			wantEqual(t, "may have been applied", lock.MaybeApplied(err), failure == errMute)
+		})
+	}
+}
+
+// The request took effect but its answer was lost, and then the caller's
+// patience or context ends. Nobody knows of the grant: it must not block others
+// for its whole TTL.
+func TestALostAnswerLeavesNoGrantBehind(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			if _, err := backend.Backend.Acquire(ctx, req); err != nil {
+				return driver.Grant{}, err
+			}
+			<-ctx.Done()
+			return driver.Grant{}, ctx.Err()
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := locks.Mutex("a", nil).Lock(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantEqual(t, "time taken", time.Since(start), time.Second)
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), time.Second, 1200*time.Millisecond)
+	})
+}
+
+// The request is still on its way when the caller gives up, and takes effect
+// after the first attempt to take it back.
+func TestARequestThatArrivesLateIsTakenBack(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			<-ctx.Done()
+			time.AfterFunc(30*time.Millisecond, func() { _, _ = backend.Backend.Acquire(context.Background(), req) })
+			return driver.Grant{}, ctx.Err()
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := locks.Mutex("a", nil).Lock(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		time.Sleep(40 * time.Millisecond) // the late request has taken effect
+		start := time.Now()
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), 0, 200*time.Millisecond)
+	})
+}
+
+// A backend that answers with a grant although the caller's context is over.
+func TestAGrantForACallerWhoHasGoneIsGivenBack(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			<-ctx.Done()
+			return backend.Backend.Acquire(context.WithoutCancel(ctx), req)
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := locks.Mutex("a", nil).Lock(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		synctest.Wait()
+		lease, err := other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, lease)
+	})
+}
+
+// A grant whose answer took longer than the lease is worth nothing: somebody
+// else may have it. It is given back, and the lock asked for again under another
+// owner, so that giving back the one cannot end the other.
+func TestAGrantThatArrivesTooLateIsNotUsed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{TTL: time.Second})
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			grant, err := backend.Backend.Acquire(ctx, req)
+			if backend.acquires.Load() == 1 {
+				time.Sleep(990 * time.Millisecond)
+			}
+			return grant, err
+		}})
+		lease := mustLock(t, locks.Mutex("a", nil))
+		owners := backend.seen()
+		if lease.Owner() == owners[0] {
+			t.Error("the late grant was used")
+		}
+		time.Sleep(time.Hour)
+		wantEqual(t, "state", lease.State(), lock.Held)
+		mustUnlock(t, lease)
+	})
+}
+
+// After an answer was lost the request is repeated under the same owner, so that
+// the backend recognises it, and released twice, so that a copy of it which is
+// still on its way is not left behind.
+func TestARepeatedRequestIsRecognised(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			grant, err := backend.Backend.Acquire(ctx, req)
+			if backend.acquires.Load() == 1 {
+				return driver.Grant{}, errMute
+			}
+			return grant, err
+		}})
+		start := time.Now()
+		lease := mustLock(t, locks.Mutex("a", nil))
+		wantBetween(t, "the second request", time.Since(start), 0, 100*time.Millisecond)
+		if owners := backend.seen(); !slices.Equal(owners, []string{lease.Owner(), lease.Owner()}) {
+			t.Errorf("asked as %v, got it as %s", owners, lease.Owner())
+		}
+		mustUnlock(t, lease)
+		time.Sleep(time.Second)
+		if n := backend.releases.Load(); n < 2 {
+			t.Errorf("released %d times", n)
+		}
+	})
+}
+
+func failAcquire(err error) func(context.Context, driver.Request) (driver.Grant, error) {
+	return func(context.Context, driver.Request) (driver.Grant, error) { return driver.Grant{}, err }
+}
+
+func failRenewals(err error) func(context.Context, []driver.Grant) []error {
+	return func(_ context.Context, grants []driver.Grant) []error { return allFail(grants, err) }
+}

@@ -1,0 +1,157 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+func TestALeaseHeldForHoursIsRenewed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := openMem(t, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		time.Sleep(5 * time.Hour)
+		wantEqual(t, "state", lease.State(), lock.Held)
+		wantErr(t, lease.Err(), nil)
+		wantErr(t, lease.Context().Err(), nil)
+		mustUnlock(t, lease)
+	})
+}
+
+func TestALeaseIsRenewedBeforeHalfOfItHasPassed(t *testing.T) {
+	for _, ttl := range []time.Duration{lock.MinTTL, time.Second, 30 * time.Second, lock.MaxTTL} {
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, &lock.Options{TTL: ttl})
+			last := time.Now()
+			backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+				wantBetween(t, "the next renewal", time.Since(last), ttl*4/10, ttl/2+2*time.Millisecond)
+				last = time.Now()
+				return backend.Backend.Renew(ctx, grants)
+			}})
+			lease := mustLock(t, locks.Mutex("a", nil))
+			time.Sleep(20 * ttl)
+			wantEqual(t, "state", lease.State(), lock.Held)
+			if n := backend.renewals.Load(); n < 39 || n > 50 {
+				t.Errorf("%d renewals in 20 × %s", n, ttl)
+			}
+			mustUnlock(t, lease)
+		})
+	}
+}
+
+func TestAFailedRenewalIsRetried(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.set(hooks{renew: failRenewals(errDown)})
+		time.Sleep(10 * time.Second)
+		wantEqual(t, "before half", lease.State(), lock.Held)
+		time.Sleep(15 * time.Second)
+		wantEqual(t, "while renewals fail", lease.State(), lock.Unconfirmed)
+		wantErr(t, lease.Err(), nil)
+		wantErr(t, lease.Context().Err(), nil)
+		if n := backend.renewals.Load(); n < 5 || n > 30 {
+			t.Errorf("%d tries in 10 s", n)
+		}
+		backend.heal()
+		time.Sleep(2 * time.Second)
+		wantEqual(t, "after recovery", lease.State(), lock.Held)
+		time.Sleep(time.Hour)
+		wantEqual(t, "an hour later", lease.State(), lock.Held)
+		mustUnlock(t, lease)
+	})
+}
+
+func TestARenewalWhoseAnswerIsLostIsRetried(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+			errs := backend.Backend.Renew(ctx, grants)
+			if backend.renewals.Load()%3 != 0 {
+				return allFail(grants, errMute)
+			}
+			return errs
+		}})
+		time.Sleep(time.Hour)
+		if lease.Err() != nil {
+			t.Error(lease.Err())
+		}
+		mustUnlock(t, lease)
+	})
+}
+
+func TestAFixedLeaseIsNotRenewed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		start := time.Now()
+		lease := mustLock(t, locks.Mutex("a", &lock.MutexOptions{Fixed: true, TTL: time.Minute}))
+		<-lease.Context().Done()
+		wantBetween(t, "the lease", time.Since(start), 59*time.Second, time.Minute)
+		wantCause(t, lease.Context(), lock.ErrLost)
+		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+		wantEqual(t, "renewals", backend.renewals.Load(), 0)
+	})
+}
+
+func TestAnUnlockedLeaseIsNotRenewed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+		time.Sleep(time.Hour)
+		wantEqual(t, "renewals", backend.renewals.Load(), 0)
+	})
+}
+
+func TestARenewalUnderWayDoesNotReviveAnUnlockedLease(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.set(hooks{renew: func(_ context.Context, grants []driver.Grant) []error {
+			time.Sleep(4 * time.Second)
+			return allFail(grants, driver.ErrLost)
+		}})
+		time.Sleep(16 * time.Second) // a renewal is under way
+		wantEqual(t, "renewals", backend.renewals.Load(), 1)
+		mustUnlock(t, lease)
+		time.Sleep(time.Minute)
+		wantEqual(t, "renewals", backend.renewals.Load(), 1)
+		wantCause(t, lease.Context(), lock.ErrReleased)
+	})
+}
+
+func TestMinHoldKeepsTheLock(t *testing.T) {
+	tests := []struct {
+		name       string
+		worked     time.Duration
+		unlockedAt time.Duration
+	}{
+		{"unlocked early", time.Second, time.Minute},
+		{"unlocked at once", 0, time.Minute},
+		{"unlocked late", 2 * time.Minute, 2 * time.Minute},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				locks := openMem(t, nil)
+				m := locks.Mutex("a", &lock.MutexOptions{MinHold: time.Minute})
+				start := time.Now()
+				lease := mustLock(t, m)
+				time.Sleep(test.worked)
+				mustUnlock(t, lease)
+				wantEqual(t, "unlock took", time.Since(start), test.worked)
+				mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+				wantBetween(t, "free", time.Since(start), test.unlockedAt, test.unlockedAt+time.Second)
+			})
+		})
+	}
+}
