@@ -47,12 +47,16 @@ func (h *hold) suits(m *Mutex) bool {
 // unlock ends the lease l of this hold: it is passed on, released, or kept
 // because it has been entered more than once.
 func (h *hold) unlock(ctx context.Context, l *Lease) error {
+	h.checkClock()
 	verdict, err := h.settleUnlock(l)
+	if err != nil {
+		return err // whoever took the lease away ends its context, with the cause
+	}
 	l.end(ErrReleased)
 	if verdict == releaseNow {
 		return h.release(ctx)
 	}
-	return err
+	return nil
 }
 
 // verdict is what an unlock comes to.
@@ -74,6 +78,7 @@ func (h *hold) settleUnlock(l *Lease) (verdict, error) {
 	if h.lease == l.root && h.state != possessed {
 		return doNothing, opError("unlock", h.grant.Name, h.cause)
 	}
+	delete(l.root.inner, l)
 	if l.root.entered--; l.root.entered > 0 || h.passOn() {
 		return doNothing, nil
 	}

@@ -17,6 +17,9 @@ var errTooLate = fmt.Errorf("%w: the grant arrived too late to be used", driver.
 // errExpired is the cause of a loss found out by the clock.
 var errExpired = fmt.Errorf("%w: not renewed in time", ErrLost)
 
+// errTaken is the cause of a loss that the backend tells of.
+var errTaken = fmt.Errorf("%w: the backend does not have the lease any more", ErrLost)
+
 // hold is a grant of the backend in the hands of this process. It is renewed as
 // long as it is possessed, and serves one lease after the other while local
 // hand-off passes it on.
@@ -98,6 +101,14 @@ func (h *hold) confirm(sent time.Duration) {
 
 func (h *hold) expired(now time.Duration) bool { return int64(now) >= h.deadline.Load() }
 
+// checkClock finds out at once that the lease has run out, when the timer that
+// should have told is late: none runs while the machine sleeps.
+func (h *hold) checkClock() {
+	if h.expired(h.q.client.now()) {
+		h.lose(errExpired)
+	}
+}
+
 // margin is what is kept clear of the TTL for clocks that run at different
 // speeds and for the time it takes to tell the holder.
 func margin(ttl time.Duration) time.Duration {
@@ -111,7 +122,7 @@ func (h *hold) lose(cause error) {
 		return
 	}
 	c := h.q.client
-	h.lease.end(cause)
+	h.lease.endAll(cause)
 	c.renewer.remove(h)
 	c.opts.Logger.Warn("lock: lost", "name", h.grant.Name, "owner", h.grant.Owner, "token", h.lease.token, "err", cause)
 	c.observe(c.background, Event{

@@ -14,9 +14,10 @@ type Lease struct {
 	token  uint64
 	parent context.Context //nolint:containedctx // Context is made from it on first use
 
-	root     *Lease // the lease that was re-entered; itself if none
-	entered  int    // of the root: leases not yet unlocked; guarded by part.mu
-	unlocked bool   // guarded by part.mu
+	root     *Lease              // the lease that was re-entered; itself if none
+	entered  int                 // of the root: leases not yet unlocked; guarded by part.mu
+	inner    map[*Lease]struct{} // of the root: those besides itself; guarded by part.mu
+	unlocked bool                // guarded by part.mu
 	acquired time.Time
 
 	mu     sync.Mutex
@@ -92,12 +93,20 @@ func (l *Lease) end(cause error) {
 	}
 }
 
+// endAll ends the lease's context, and those of the leases that re-entered it:
+// they need not descend from it. The hold is not possessed any more, so none can
+// join or leave.
+func (l *Lease) endAll(cause error) {
+	l.end(cause)
+	for inner := range l.inner {
+		inner.end(cause)
+	}
+}
+
 // State returns whether the lease can be relied on now.
 func (l *Lease) State() State {
 	h := l.hold
-	if h.expired(h.q.client.now()) {
-		h.lose(errExpired)
-	}
+	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
 	switch {

@@ -50,7 +50,7 @@ func (t *queues) close() []*hold {
 		held = append(held, t.parts[i].close()...)
 	}
 	for _, h := range held {
-		h.lease.end(ErrClosed)
+		h.lease.endAll(ErrClosed)
 	}
 	return held
 }

@@ -41,6 +41,7 @@ func (l *Lease) outer() *Lease {
 // first Lock go on to apply.
 func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
 	h := l.hold
+	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
 	if l.entered == 0 || h.lease != l {
@@ -53,5 +54,9 @@ func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
 	inner := &Lease{}
 	inner.begin(h, l.mutex, ctx, l.token)
 	inner.root = l
+	if l.inner == nil {
+		l.inner = make(map[*Lease]struct{})
+	}
+	l.inner[inner] = struct{}{}
 	return inner, nil
 }

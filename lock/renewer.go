@@ -164,7 +164,7 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 		h.confirm(sent)
 		r.schedule(h, sent+renewAfter(h.grant.TTL))
 	case errors.Is(err, driver.ErrLost):
-		return opError("renew", h.grant.Name, ErrLost)
+		return errTaken
 	default:
 		h.late.Store(true)
 		if h.failed++; h.failed == 1 {
