@@ -20,7 +20,7 @@ func handoff(quick bool) Workload {
 	return Workload{
 		Name: "handoff", Unit: "us", Lower: true, Fits: patient,
 		Rounds:  either(quick, 1, 3),
-		Job:     Job{Time: either(quick, 450*time.Millisecond, 3*time.Second)},
+		Job:     Job{Time: either(quick, 450*time.Millisecond, 2*time.Second)},
 		measure: measureHandoff,
 		work:    workHandoff,
 	}

@@ -7,10 +7,10 @@ import "time"
 func uncontended(quick bool) Workload {
 	return Workload{
 		Name: "uncontended-1", Unit: "pairs/s", Fits: everyone,
-		Rounds: either(quick, 3, 9),
+		Rounds: either(quick, 3, 7),
 		Job: Job{
 			Goroutines: 1, Place: apart,
-			Time: either(quick, 150*time.Millisecond, 500*time.Millisecond),
+			Time: either(quick, 150*time.Millisecond, 400*time.Millisecond),
 		},
 		measure: storms(1, Allocs),
 		work:    storm{pairs: true}.work,

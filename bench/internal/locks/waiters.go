@@ -18,8 +18,8 @@ import (
 func waiters(quick bool) Workload {
 	return Workload{
 		Name: "waiters-1000", Unit: "bytes/waiter", Lower: true, Fits: patient,
-		Rounds:  either(quick, 1, 3),
-		Job:     Job{Goroutines: 1000, Time: either(quick, 500*time.Millisecond, 2*time.Second)},
+		Rounds:  either(quick, 1, 2),
+		Job:     Job{Goroutines: 1000, Time: either(quick, 400*time.Millisecond, time.Second)},
 		measure: measureWaiters,
 		work:    workWaiters,
 	}
