@@ -124,6 +124,7 @@ func (c *Client) drain(ctx context.Context) error {
 }
 
 // releaseAll releases what was held when the client was closed, a few at a time.
+// When ctx ends, the rest is left to run out by itself.
 func (c *Client) releaseAll(ctx context.Context, held []*hold) error {
 	var (
 		group sync.WaitGroup
@@ -131,11 +132,13 @@ func (c *Client) releaseAll(ctx context.Context, held []*hold) error {
 		errs  []error
 		slots = make(chan struct{}, 32)
 	)
+	ctx, cancel := releaseContext(ctx)
+	defer cancel()
 	for _, h := range held {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			if err := h.release(ctx); err != nil && !errors.Is(err, ErrLost) {
+			if err := h.relinquish(ctx); err != nil && !errors.Is(err, ErrLost) {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()

@@ -146,3 +146,32 @@ func allFail(grants []driver.Grant, err error) []error {
 	}
 	return errs
 }
+
+// slowly passes a request on, and holds the answer back for some time.
+func slowly(f *faulty, d time.Duration) func(context.Context, driver.Request) (driver.Grant, error) {
+	return func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+		grant, err := f.Backend.Acquire(ctx, req)
+		time.Sleep(d)
+		return grant, err
+	}
+}
+
+// Inspect implements [driver.Inspector].
+func (f *faulty) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	return f.Backend.(driver.Inspector).Inspect(ctx, name)
+}
+
+// List implements [driver.Inspector].
+func (f *faulty) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
+	return f.Backend.(driver.Inspector).List(ctx, prefix, limit)
+}
+
+// ForceRelease implements [driver.Forcer].
+func (f *faulty) ForceRelease(ctx context.Context, name string) (bool, error) {
+	return f.Backend.(driver.Forcer).ForceRelease(ctx, name)
+}
+
+// Check implements [driver.Checker].
+func (f *faulty) Check(ctx context.Context) ([]driver.Finding, error) {
+	return f.Backend.(driver.Checker).Check(ctx)
+}

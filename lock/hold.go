@@ -176,6 +176,17 @@ func (h *hold) giveBack(ctx context.Context) (waiting int, err error) {
 	}
 }
 
+// relinquish releases the grant when the client is closed; when ctx is over it
+// leaves it in the backend, where it ends by itself.
+func (h *hold) relinquish(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return h.release(ctx)
+	}
+	h.q.client.renewer.remove(h)
+	h.q.leave(false)
+	return opError("not released, it runs out by itself", h.grant.Name, contextError(ctx))
+}
+
 // minHoldLeft returns how much of the minimum hold time is left.
 func (h *hold) minHoldLeft() time.Duration {
 	return h.lease.mutex.opts.MinHold - time.Since(h.since)
