@@ -53,12 +53,11 @@ func noInit(tr tree) []string {
 }
 
 // noSleepInTests forbids waiting by the clock where an event can be waited for.
-// Files that use testing/synctest sleep in virtual time, which costs and hides
-// nothing.
+// Packages tested in virtual time may sleep, which costs and hides nothing there.
 func noSleepInTests(tr tree) []string {
 	var complaints []string
-	tr.each(func(_ string, s *source) {
-		if !s.test || slices.Contains(s.imports(), "testing/synctest") {
+	tr.each(func(dir string, s *source) {
+		if !s.test || virtualTime(tr.packages[dir]) {
 			return
 		}
 		ast.Inspect(s.file, func(n ast.Node) bool {
@@ -69,6 +68,23 @@ func noSleepInTests(tr tree) []string {
 		})
 	})
 	return complaints
+}
+
+// virtualTime tells whether a folder's tests run inside testing/synctest. They
+// do not when any of them talks to the world outside, where time is real.
+func virtualTime(files []*source) bool {
+	virtual := false
+	for _, s := range files {
+		for _, imported := range s.imports() {
+			switch imported {
+			case "testing/synctest":
+				virtual = true
+			case "net", "os/exec", modulePath + "/internal/testenv", modulePath + "/internal/chaos":
+				return false
+			}
+		}
+	}
+	return virtual
 }
 
 // isSelector tells whether a node is pkg.name.

@@ -31,11 +31,11 @@ func layers() []layer {
 		{packages: "lock/memlock", own: front},
 		{packages: "lock/redislock", own: front},
 		{
-			packages: "lock/redislock/goredis", own: []string{"lock/redislock"},
+			packages: "lock/redislock/goredis", own: []string{"lock/redislock", "lock/driver"},
 			foreign: []string{"github.com/redis/go-redis/v9"},
 		},
 		{
-			packages: "lock/redislock/rueidis", own: []string{"lock/redislock"},
+			packages: "lock/redislock/rueidis", own: []string{"lock/redislock", "lock/driver"},
 			foreign: []string{"github.com/redis/rueidis"},
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
