@@ -92,6 +92,9 @@ func (s *system) benchLock(ctx context.Context, flags *benchFlags) error {
 		defer closeSession(session)
 		plan.Clients = append(plan.Clients, session.Client)
 	}
+	if _, err := plan.Clients[0].Inspect(ctx, plan.Names[0]); err != nil {
+		return fromBackend(err) // nothing to measure
+	}
 	fmt.Fprintf(s.stderr, "measuring %s for %s\n", backend, flags.duration)
 	result := lockbench.Run(ctx, plan)
 	if result.Locks == 0 && result.Err != nil {

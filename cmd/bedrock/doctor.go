@@ -18,6 +18,15 @@ type findingView struct {
 	Means string `json:"means"`
 }
 
+// String returns the lines people read.
+func (v findingView) String() string {
+	text := fmt.Sprintf("%-8s %s\n", v.Level, v.What)
+	if v.Means != "" {
+		text += fmt.Sprintf("%-8s %s\n", "", v.Means)
+	}
+	return text
+}
+
 func newDoctor(sys *system) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
@@ -47,7 +56,7 @@ func (s *system) printFindings(findings []driver.Finding) error {
 		return writeJSON(s.stdout, views)
 	}
 	for _, v := range views {
-		if _, err := fmt.Fprintf(s.stdout, "%-8s %s\n         %s\n", v.Level, v.What, v.Means); err != nil {
+		if _, err := fmt.Fprint(s.stdout, v); err != nil {
 			return err
 		}
 	}

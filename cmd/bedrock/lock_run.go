@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
 	"github.com/bedrock-go/bedrock/lock"
 )
@@ -102,7 +103,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
-	session, err := s.open(lock.Options{TTL: flags.ttl, Patience: flags.patience()})
+	session, err := s.open(lock.Options{TTL: flags.ttl})
 	if err != nil {
 		return err
 	}
@@ -118,18 +119,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	defer cancel()
 	lease, err := flags.acquire(ctx, cancel, session.Mutex(name, flags.mutexOptions()), signals)
 	if err != nil {
-		return fromBackend(err)
+		return whyNot(ctx, session, name, err)
 	}
 	return s.runUnder(ctx, lease, s.command(path, argv[1:], lease, flags), signals)
-}
-
-// patience leaves room within the wait to learn that the backend is down, which
-// is not the same as held.
-func (f *runFlags) patience() time.Duration {
-	if f.wait == 0 {
-		return 0
-	}
-	return min(f.wait/2, 10*time.Second)
 }
 
 func (f *runFlags) mutexOptions() *lock.MutexOptions {
@@ -162,6 +154,26 @@ func (f *runFlags) acquire(
 			return nil, &exitError{code: child.Code(s)} // a lease got meanwhile is released when the client closes
 		}
 	}
+}
+
+// whyNot says who has the lock that was not acquired. That the wait is over does
+// not mean that the backend was there all the time: if it is not now, that is
+// the news.
+func whyNot(ctx context.Context, session *backendurl.Session, name string, err error) error {
+	if !errors.Is(err, lock.ErrHeld) {
+		return fromBackend(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	info, failure := session.Inspect(ctx, name)
+	switch {
+	case failure != nil:
+		return fromBackend(failure)
+	case !info.Held():
+		return fmt.Errorf("%w until a moment ago", &lock.HeldError{Name: name})
+	}
+	view := viewOf(info)
+	return fmt.Errorf("%w, holder %s, for %s", &lock.HeldError{Name: name, Owner: info.Owner}, view.holder(), view.held())
 }
 
 func (s *system) command(path string, args []string, lease *lock.Lease, flags *runFlags) *child.Command {

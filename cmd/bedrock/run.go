@@ -113,7 +113,7 @@ func (s *system) open(opts lock.Options) (*backendurl.Session, error) {
 
 const (
 	askLimit   = 10 * time.Second // the longest a question to the backend takes
-	closeLimit = 3 * time.Second  // the longest clean-up at the end takes
+	closeLimit = 2 * time.Second  // the longest clean-up at the end takes
 )
 
 // ask opens the backend for one question and closes it again.

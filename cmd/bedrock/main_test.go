@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+)
+
+// TestMain makes this test binary serve as the program too.
+func TestMain(m *testing.M) {
+	testscript.Main(leakChecked{m}, map[string]func(){"bedrock": main})
+}
+
+// leakChecked fails when tests leave a goroutine behind.
+type leakChecked struct{ m *testing.M }
+
+func (l leakChecked) Run() int {
+	code := l.m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// TestScripts runs the scripts in testdata/script, each with a Redis of its own
+// if its name begins with redis_.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			backend := ""
+			if strings.HasPrefix(name, "redis_") {
+				backend = "redis://" + testenv.Redis(t, nil).Addr()
+			}
+			testscript.Run(t, testscript.Params{
+				Files: []string{file},
+				Setup: func(env *testscript.Env) error {
+					env.Setenv("BEDROCK_BACKEND", backend)
+					return nil
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode},
+			})
+		})
+	}
+}
+
+// expectCode runs a program and wants an exit code: code 75 bedrock lock run …
+func expectCode(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: code N program [arg…]")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%v: exit code %s, want %s", args[1:], got, args[0])
+	}
+}
