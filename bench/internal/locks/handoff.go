@@ -50,8 +50,11 @@ const (
 )
 
 // workHandoff locks and unlocks when told, and says when: the moment after
-// lock returned, the moment before unlock was called.
+// lock returned, the moment before unlock was called. Its context has a deadline
+// as that of a request to a service has.
 func workHandoff(ctx context.Context, job Job, w *wire) error {
+	ctx, cancel := context.WithTimeout(ctx, job.Time+grace)
+	defer cancel()
 	locker, err := job.open(ctx)
 	if err != nil {
 		return err
