@@ -69,11 +69,7 @@ func (b *backend) grant(h *handle, req *driver.Request, reply Reply) (driver.Gra
 	if reply.Items[0].Int == 0 {
 		return driver.Grant{}, b.heldError(reply.Items[1:])
 	}
-	stored, err := parseGrant(reply.Items[1].Str)
-	if err != nil {
-		return driver.Grant{}, fmt.Errorf("redislock: acquire %q: %w: %w", req.Name, driver.ErrRefused, err)
-	}
-	g.Token, g.Tokens = stored.first, stored.tokens
+	g.Token, g.Tokens = uint64(reply.Items[1].Int), 1
 	return g, nil
 }
 
@@ -103,24 +99,4 @@ func (b *backend) heldError(answer []Reply) *driver.HeldError {
 // isOwner tells a holder's field from the others in a lock's hash.
 func isOwner(field string) bool {
 	return field != "mode" && !strings.HasPrefix(field, "bedrock:")
-}
-
-// stored is what a grant's own field in the lock says.
-type stored struct {
-	first  uint64
-	tokens int
-	since  time.Time
-}
-
-func parseGrant(text string) (stored, error) {
-	var s stored
-	var since int64
-	n, err := fmt.Sscan(text, &s.first, &s.tokens, &since)
-	if n < 2 {
-		return stored{}, fmt.Errorf("the grant in the lock cannot be read: %q: %w", text, err)
-	}
-	if n == 3 {
-		s.since = time.UnixMilli(since)
-	}
-	return s, nil
 }

@@ -85,20 +85,15 @@ func residue(servers ...*testenv.RedisServer) []string {
 
 func TestConformanceSentinel(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		set := testenv.Sentinel(t, 1)
+		to := target{addrs: set.Addrs(), master: set.MasterName}
 		locktest.Run(t, locktest.Backend{
-			Open: func(t testing.TB) locktest.Server {
-				set := testenv.Sentinel(t, 1)
-				to := target{addrs: set.Addrs(), master: set.MasterName}
+			Shared: true,
+			Open: func(testing.TB) locktest.Server {
 				return locktest.Server{
 					Connect:    connector(connect, to, nil),
 					Disconnect: func() { disconnect(set.Master()) },
-					Nemeses: []locktest.Nemesis{{
-						Name: "fail-over", Forgets: true,
-						Strike: func(ctx context.Context) error {
-							_, err := set.WaitFailover(ctx, set.KillMaster())
-							return err
-						},
-					}},
+					Nemeses:    []locktest.Nemesis{{Name: "fail-over", Strike: failOver(set), Forgets: true}},
 				}
 			},
 			Exempt: map[locktest.Capability]string{
@@ -107,6 +102,14 @@ func TestConformanceSentinel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// failOver kills the master and waits for its replica to take over.
+func failOver(set *testenv.SentinelSet) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := set.WaitFailover(ctx, set.KillMaster())
+		return err
+	}
 }
 
 func TestConformanceCluster(t *testing.T) {

@@ -58,13 +58,20 @@ func readField(info *driver.Info, field, value string) {
 	switch {
 	case field == "bedrock:meta":
 		info.Meta = value
-	case field == "bedrock:grant":
-		if s, err := parseGrant(value); err == nil {
-			info.Since = s.since
-		}
+		info.Since = grantedAt(info.Token)
 	case isOwner(field) && info.Owner == "":
 		info.Owner = field
 	}
+}
+
+// grantedAt reads the time of a grant from its token, which is the server's
+// clock in microseconds unless grants were quicker than that, or the clock was
+// set back.
+func grantedAt(token uint64) time.Time {
+	if token < 1e15 || token > 9e15 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(token))
 }
 
 // timeLeft translates PTTL, which says -1 for ever.

@@ -26,9 +26,7 @@ func state(s *testenv.RedisServer) map[string]string {
 		case "hash":
 			fields, _ := s.Do("HGETALL", name).([]any)
 			for i := 0; i+1 < len(fields); i += 2 {
-				if field := fmt.Sprint(fields[i]); field != "bedrock:grant" {
-					all[name+"|"+field] = fmt.Sprint(fields[i+1])
-				}
+				all[name+"|"+fmt.Sprint(fields[i])] = fmt.Sprint(fields[i+1])
 			}
 		case "string":
 			if !strings.HasPrefix(name, "redisson_lock_token:") {

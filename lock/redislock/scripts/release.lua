@@ -5,9 +5,11 @@
 --
 -- Returns how many listen for the release, or -1 when the owner has no lock.
 
-if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+local call = redis.call
+
+if call('hexists', KEYS[1], ARGV[1]) == 0 then
   -- An earlier copy of this very request may have done it.
-  if redis.call('get', KEYS[3]) == ARGV[1] then
+  if call('get', KEYS[3]) == ARGV[1] then
     return 0
   end
   return -1
@@ -15,7 +17,7 @@ end
 
 -- Publishing goes first: if this user may not, nothing has happened. Listeners
 -- hear of it only after the script.
-local listening = redis.call(ARGV[2], KEYS[2], '0')
-redis.call('del', KEYS[1])
-redis.pcall('set', KEYS[3], ARGV[1], 'px', ARGV[3])
+local listening = call(ARGV[2], KEYS[2], '0')
+call('del', KEYS[1])
+redis.pcall('psetex', KEYS[3], ARGV[3], ARGV[1])
 return listening
