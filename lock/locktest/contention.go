@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
@@ -18,9 +19,11 @@ type contention struct {
 	strike                      func() error // disturbs the store meanwhile
 
 	history history
+	over    atomic.Bool // the strike, if there is one
 }
 
-// run contends until every goroutine has had its rounds.
+// run contends until every goroutine has had its rounds, and the strike is over
+// if there is one.
 func (c *contention) run() {
 	var group sync.WaitGroup
 	name := c.e.name("contended")
@@ -31,18 +34,34 @@ func (c *contention) run() {
 		}
 		for j := range c.goroutines {
 			group.Go(func() {
-				for range c.rounds {
-					c.round(i*c.goroutines+j, client.Mutex(name, nil))
-				}
+				c.contend(i*c.goroutines+j, client.Mutex(name, nil))
 			})
 		}
 	}
-	if c.strike != nil {
-		if err := c.strike(); err != nil {
-			c.e.Errorf("strike: %v", err)
-		}
-	}
+	c.disturb()
 	group.Wait()
+}
+
+// contend is what one goroutine does: half of its rounds come after the strike.
+func (c *contention) contend(client int, m *lock.Mutex) {
+	for round := 0; round < c.rounds; {
+		if round < c.rounds/2 || c.over.Load() {
+			round++
+		}
+		c.round(client, m)
+	}
+}
+
+// disturb strikes when the contest is in full swing.
+func (c *contention) disturb() {
+	defer c.over.Store(true)
+	if c.strike == nil {
+		return
+	}
+	c.e.eventually("there have been grants", func() bool { return c.history.granted() >= c.clients*c.goroutines })
+	if err := c.strike(); err != nil {
+		c.e.Errorf("strike: %v", err)
+	}
 }
 
 // plan makes calls fail, in turn in all ways there are.
@@ -74,7 +93,7 @@ func (c *contention) round(client int, m *lock.Mutex) {
 	granted := h.now()
 	h.add(client, call, action{owner: owner}, outcome{token: lease.Token()})
 	me := h.believe(lease)
-	time.Sleep(rand.N(200 * time.Microsecond))
+	time.Sleep(rand.N(c.longestHold()))
 	me.leaving.Store(true)
 	call = h.now()
 	err = lease.Unlock(c.e.within(soon))
@@ -90,6 +109,14 @@ func (c *contention) round(client int, m *lock.Mutex) {
 	}
 }
 
+// longestHold is short, but for a strike, so that its history stays small.
+func (c *contention) longestHold() time.Duration {
+	if c.strike != nil {
+		return 5 * time.Millisecond
+	}
+	return 200 * time.Microsecond
+}
+
 // failed records a Lock that may have been granted all the same, and then
 // released in the background.
 func (c *contention) failed(client int, call int64, owner string, err error) {
@@ -103,9 +130,7 @@ func (c *contention) failed(client int, call int64, owner string, err error) {
 
 // expectGrants checks that there was something to check.
 func (c *contention) expectGrants(least int) {
-	c.history.mu.Lock()
-	defer c.history.mu.Unlock()
-	if c.history.grants < least {
-		c.e.Errorf("only %d grants, want at least %d", c.history.grants, least)
+	if n := c.history.granted(); n < least {
+		c.e.Errorf("only %d grants, want at least %d", n, least)
 	}
 }

@@ -71,6 +71,12 @@ func (h *history) believe(l *lock.Lease) *believer {
 	return now
 }
 
+func (h *history) granted() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.grants
+}
+
 // check fails the test if two believed at once, or if no order of the
 // operations explains them as those of one lock with rising tokens.
 func (h *history) check(t testing.TB, mayForget bool) {

@@ -22,7 +22,7 @@ type Backend struct {
 	// backends that use no network.
 	Virtual bool
 	// TTL is the lease length of behaviours that see a lease end: as short as is
-	// realistic, so that the suite is quick. Defaults to 1 s.
+	// realistic, so that the suite is quick. Defaults to 500 ms.
 	TTL time.Duration
 	// Exempt says what the backend or its server cannot do, and why.
 	Exempt map[Capability]string
@@ -62,7 +62,7 @@ type Nemesis struct {
 func Run(t *testing.T, b Backend) {
 	t.Helper()
 	if b.TTL == 0 {
-		b.TTL = time.Second
+		b.TTL = 500 * time.Millisecond
 	}
 	table := newTally(b)
 	t.Cleanup(func() { t.Log(table) })

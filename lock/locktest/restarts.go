@@ -100,10 +100,10 @@ func disconnectLosesTheWaiter(e *env) {
 // contention.
 func nemesisLetsContendersMeet(e *env) {
 	for _, nemesis := range e.server.Nemeses {
-		c := contention{e: e, clients: 2, goroutines: 4, rounds: 60, strike: func() error { return nemesis.Strike(e.Context()) }}
+		c := contention{e: e, clients: 2, goroutines: 4, rounds: 20, strike: func() error { return nemesis.Strike(e.Context()) }}
 		c.run()
 		c.history.check(e, nemesis.Forgets)
-		c.expectGrants(2 * 4 * 60 * 9 / 10)
+		c.expectGrants(2 * 4 * 20 * 9 / 10)
 		if e.Failed() {
 			e.Fatalf("that was with %s", nemesis.Name)
 		}

@@ -21,7 +21,7 @@ func TestConformanceInRealTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of real time; TestConformanceInVirtualTime does not")
 	}
-	locktest.Run(t, locktest.Backend{Open: open, TTL: 500 * time.Millisecond, Exempt: exempt()})
+	locktest.Run(t, locktest.Backend{Open: open, Exempt: exempt()})
 }
 
 // open makes a store whose connections can be frozen: the store itself never
