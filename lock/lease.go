@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -149,7 +150,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 	c := l.hold.q.client
 	err := l.hold.unlock(ctx, l)
-	if c.opts.Observer != nil {
+	if c.opts.Observer != nil && l.root == l && !errors.Is(err, ErrReleased) {
 		c.observe(l.parent, Event{
 			Kind: EventLeft, Name: l.Name(), Owner: l.Owner(), Token: l.token, Held: time.Since(l.acquired), Err: err,
 		})

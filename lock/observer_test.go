@@ -1,0 +1,156 @@
+package lock_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+// recorder remembers every event.
+type recorder struct {
+	mu     sync.Mutex
+	events []lock.Event
+}
+
+// Observe implements [lock.Observer].
+func (r *recorder) Observe(ctx context.Context, e lock.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if who, ok := ctx.Value(contextKey{}).(string); ok {
+		e.Name += " " + who
+	}
+	r.events = append(r.events, e)
+}
+
+// kinds returns what happened, in order, in the words "kind name".
+func (r *recorder) kinds() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var kinds []string
+	for _, e := range r.events {
+		kinds = append(kinds, e.Kind.String()+" "+e.Name)
+	}
+	return kinds
+}
+
+func (r *recorder) last(kind lock.EventKind) lock.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := len(r.events) - 1; i >= 0; i-- {
+		if r.events[i].Kind == kind {
+			return r.events[i]
+		}
+	}
+	return lock.Event{}
+}
+
+func wantKinds(t *testing.T, r *recorder, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, r.kinds()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func as(t *testing.T, who string) context.Context {
+	t.Helper()
+	return context.WithValue(t.Context(), contextKey{}, who)
+}
+
+func TestTheMomentsOfACompetitorAreObservedInOrder(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		seen := &recorder{}
+		locks := openMem(t, &lock.Options{Observer: seen})
+		first := mustLockIn(t, as(t, "1"), locks.Mutex("a", nil))
+		second := lockLater(t, as(t, "2"), locks.Mutex("a", nil))
+		time.Sleep(time.Second)
+		mustUnlock(t, first)
+		lease := (<-second).lease
+		time.Sleep(2 * time.Second)
+		mustUnlock(t, lease)
+		wantKinds(t, seen,
+			"queued a 1", "contending a 1", "acquired a 1", "queued a 2", "left a 1",
+			"contending a 2", "acquired a 2", "left a 2")
+		acquired, left := seen.last(lock.EventAcquired), seen.last(lock.EventLeft)
+		wantEqual(t, "wait", acquired.Wait, time.Second)
+		wantEqual(t, "token", acquired.Token, lease.Token())
+		wantEqual(t, "owner", acquired.Owner, lease.Owner())
+		wantEqual(t, "held", left.Held, 2*time.Second)
+		wantErr(t, left.Err, nil)
+	})
+}
+
+func TestAHandedOffLockSkipsContending(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		seen := &recorder{}
+		locks := openMem(t, &lock.Options{Observer: seen})
+		blocker := mustLock(t, locks.Mutex("a", nil))
+		first := lockLater(t, as(t, "1"), locks.Mutex("a", nil))
+		second := lockLater(t, as(t, "2"), locks.Mutex("a", nil))
+		mustUnlock(t, blocker)
+		mustUnlock(t, (<-first).lease)
+		mustUnlock(t, (<-second).lease)
+		wantKinds(t, seen,
+			"queued a", "contending a", "acquired a", "queued a 1", "queued a 2", "left a",
+			"contending a 1", "acquired a 1", "left a 1", "acquired a 2", "left a 2")
+	})
+}
+
+func TestWhoGivesUpLeavesWithAnError(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		seen := &recorder{}
+		store := memlock.NewStore()
+		locks, other := open(t, memlock.NewBackend(store), &lock.Options{Observer: seen}), open(t, memlock.NewBackend(store), nil)
+		mustLock(t, other.Mutex("a", nil))
+		_, err := locks.Mutex("a", nil).TryLock(as(t, "1"))
+		wantErr(t, err, lock.ErrHeld)
+		_, err = locks.Mutex("a", &lock.MutexOptions{Wait: time.Second}).Lock(as(t, "2"))
+		wantErr(t, err, lock.ErrHeld)
+		wantKinds(t, seen, "queued a 1", "contending a 1", "left a 1", "queued a 2", "contending a 2", "left a 2")
+		left := seen.last(lock.EventLeft)
+		wantErr(t, left.Err, lock.ErrHeld)
+		wantEqual(t, "wait", left.Wait, time.Second)
+	})
+}
+
+func TestRenewalAndLossAreObserved(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		seen := &recorder{}
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{Observer: seen})
+		lease := mustLock(t, locks.Mutex("a", nil))
+		time.Sleep(20 * time.Second)
+		slack := seen.last(lock.EventRenewed).Slack
+		wantBetween(t, "slack", slack, 14*time.Second, 17*time.Second)
+		backend.set(hooks{renew: failRenewals(errDown)})
+		<-lease.Context().Done()
+		synctest.Wait()
+		wantKinds(t, seen, "queued a", "contending a", "acquired a", "renewed a", "lost a")
+		lost := seen.last(lock.EventLost)
+		wantErr(t, lost.Err, lock.ErrLost)
+		wantEqual(t, "token", lost.Token, lease.Token())
+		_ = lease.Unlock(t.Context())
+		wantErr(t, seen.last(lock.EventLeft).Err, lock.ErrLost)
+	})
+}
+
+// A re-entry is no competition, and a second Unlock of a lease does nothing:
+// counters of what was acquired and left stay equal.
+func TestOnlyCompetitorsAreObserved(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		seen := &recorder{}
+		locks := openMem(t, &lock.Options{Observer: seen})
+		outer := mustLock(t, locks.Mutex("a", nil))
+		inner := mustLockIn(t, outer.Context(), locks.Mutex("a", nil))
+		mustUnlock(t, inner)
+		mustUnlock(t, outer)
+		_ = outer.Unlock(t.Context())
+		wantKinds(t, seen, "queued a", "contending a", "acquired a", "left a")
+	})
+}
