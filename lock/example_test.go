@@ -1,0 +1,192 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+// newLocks returns a client for the examples. A program on Redis has
+// redislock.New here.
+func newLocks() *lock.Client {
+	locks, err := memlock.New(nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return locks
+}
+
+func ExampleMutex() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+
+	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(lease.Name(), lease.State())
+
+	_, err = locks.Mutex("orders/42", nil).TryLock(ctx)
+	fmt.Println("again:", errors.Is(err, lock.ErrHeld))
+
+	if err := lease.Unlock(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(lease.State())
+	// Output:
+	// orders/42 held
+	// again: true
+	// released
+}
+
+func ExampleDo() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+
+	ship := func(ctx context.Context, l *lock.Lease) error {
+		fmt.Println("shipping under token", l.Token())
+		return ctx.Err()
+	}
+	if err := lock.Do(ctx, locks.Mutex("orders/42", nil), ship, nil); err != nil {
+		log.Fatal(err)
+	}
+	// Output: shipping under token 1
+}
+
+func ExampleDo_fallback() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+
+	lease, err := locks.Mutex("report", nil).Lock(ctx) // somebody else is at it
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Unlock(ctx)
+
+	write := func(context.Context, *lock.Lease) error { return nil }
+	err = lock.Do(ctx, locks.Mutex("report", nil), write, &lock.DoOptions{
+		Wait:     -1,
+		Fallback: func(context.Context) error { fmt.Println("already being written"); return nil },
+	})
+	fmt.Println(err)
+	// Output:
+	// already being written
+	// <nil>
+}
+
+// A context that carries the lease re-enters the lock; without it the inner
+// function would wait for the outer one for ever.
+func ExampleLease_Context() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+
+	inner := func(ctx context.Context) error {
+		lease, err := locks.Mutex("account/7", nil).Lock(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Println("inside")
+		return lease.Unlock(ctx)
+	}
+	lease, err := locks.Mutex("account/7", nil).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := inner(lease.Context()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("still", lease.State())
+	if err := lease.Unlock(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// inside
+	// still held
+}
+
+// register is a resource that takes part in the exclusion: it refuses a token
+// lower than the highest it has seen.
+type register struct {
+	value string
+	token uint64
+}
+
+func (r *register) write(value string, token uint64) error {
+	if token < r.token {
+		return fmt.Errorf("token %d is older than %d", token, r.token)
+	}
+	r.value, r.token = value, token
+	return nil
+}
+
+// A holder that was paused may not know that it lost the lock. The resource
+// does, by the token.
+func ExampleLease_Token() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+	var shared register
+
+	paused, err := locks.Mutex("register", nil).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := locks.ForceRelease(ctx, "register"); err != nil {
+		log.Fatal(err)
+	}
+	err = paused.Unlock(ctx)
+	fmt.Println("lost:", errors.Is(err, lock.ErrLost))
+
+	next, err := locks.Mutex("register", nil).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer next.Unlock(ctx)
+	fmt.Println(shared.write("new", next.Token()))
+	fmt.Println(shared.write("old", paused.Token()))
+	// Output:
+	// lost: true
+	// <nil>
+	// token 1 is older than 3
+}
+
+func ExampleClient_Locker() {
+	locks := newLocks()
+	defer locks.Close(context.Background())
+
+	mu, err := locks.Locker("cache")
+	if err != nil {
+		log.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	fmt.Println("alone")
+	// Output: alone
+}
+
+func ExampleClient_Inspect() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Close(ctx)
+
+	lease, err := locks.Mutex("orders/42", &lock.MutexOptions{Meta: map[string]string{"job": "ship"}}).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Unlock(ctx)
+
+	info, err := locks.Inspect(ctx, "orders/42")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(info.Held(), info.Owner == lease.Owner(), info.Meta["job"])
+	// Output: true true ship
+}
