@@ -1,0 +1,66 @@
+package lockprom
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics are the collectors of one registry.
+type metrics struct {
+	nameLabel func(string) string
+
+	wait, hold, slack             *prometheus.HistogramVec
+	acquired, left, lost, renewed *prometheus.CounterVec
+	queued, leases                *prometheus.GaugeVec
+}
+
+func newMetrics(o Options) *metrics {
+	var names []string
+	if o.NameLabel != nil {
+		names = []string{"name"}
+	}
+	histogram := func(name, help string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "bedrock_lock_" + name + "_seconds", Help: help, Buckets: o.Buckets,
+		}, names)
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bedrock_lock_" + name + "_total", Help: help}, labels)
+	}
+	gauge := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "bedrock_lock_" + name, Help: help}, names)
+	}
+	return &metrics{
+		nameLabel: o.NameLabel,
+		wait:      histogram("wait", "From queueing for a lock to having it."),
+		hold:      histogram("hold", "From having a lock to giving it up."),
+		slack:     histogram("renewal_slack", "What was left of a lease's life at its renewal."),
+		acquired:  counter("acquired", "Locks taken.", names...),
+		left:      counter("left", "Waits and leases ended, by reason.", append(names, "reason")...),
+		lost:      counter("lost", "Leases that ended against their holder's will.", names...),
+		renewed:   counter("renewed", "Leases renewed.", names...),
+		queued:    gauge("queued", "Goroutines that wait for a lock."),
+		leases:    gauge("leases", "Goroutines that have a lock."),
+	}
+}
+
+// register registers all collectors or none.
+func (m *metrics) register(r prometheus.Registerer) error {
+	collectors := []prometheus.Collector{
+		m.wait, m.hold, m.slack, m.acquired, m.left, m.lost, m.renewed, m.queued, m.leases,
+	}
+	for i, c := range collectors {
+		if err := r.Register(c); err != nil {
+			for _, done := range collectors[:i] {
+				r.Unregister(done)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// labels returns the label values of a lock.
+func (m *metrics) labels(name string) []string {
+	if m.nameLabel == nil {
+		return nil
+	}
+	return []string{m.nameLabel(name)}
+}
