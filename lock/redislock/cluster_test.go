@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -146,7 +147,9 @@ func TestClusterDownIsNoLoss(t *testing.T) {
 func TestClusterAcks(t *testing.T) {
 	set := testenv.Cluster(t, 3, 1)
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
-		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), &redislock.Options{Acks: redislock.AckAll})
+		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), &redislock.Options{
+			Acks: redislock.AckAll, AckTimeout: 5 * time.Second,
+		})
 		for i := range 12 {
 			mustRelease(t, b, mustAcquire(t, b, request(fmt.Sprint(t.Name(), i), uuidA+":1")))
 		}

@@ -312,6 +312,10 @@ func TestUnacknowledgedGrantIsTakenBack(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
+		master.Do("SET", "flows", 1) // a new replica is online up to a second before it is sent anything
+		for replica.Do("EXISTS", "flows") == int64(0) {
+			time.Sleep(time.Millisecond)
+		}
 		for _, acks := range []redislock.Acks{1, redislock.AckMajority, redislock.AckAll} {
 			b := open(t, connect(t, single(master)), &redislock.Options{Acks: acks, AckTimeout: 300 * time.Millisecond})
 			name := fmt.Sprint("a", acks)

@@ -63,5 +63,10 @@ if ARGV[4] == '' then
 else
   call('hset', KEYS[1], ARGV[2], '1', 'bedrock:meta', ARGV[4])
 end
-call('pexpire', KEYS[1], ARGV[1])
+local expiring = redis.pcall('pexpire', KEYS[1], ARGV[1])
+if expiring ~= 1 then
+  -- A user without this permission must not leave a lock that never ends.
+  call('del', KEYS[1])
+  return expiring
+end
 return last - ARGV[3] + 1

@@ -8,8 +8,7 @@ if kind ~= 'string' and kind ~= 'none' then
 end
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
-local before = string.match(redis.call('get', KEYS[2]) or '', '^(%d+) ') or 0
-local value = string.format('%.0f 1', math.max(before + 2, now))
+local value = string.format('%.0f', math.max((redis.call('get', KEYS[2]) or 0) + 2, now))
 if ARGV[2] == '0' then
   redis.call('set', KEYS[2], value)
 else

@@ -4,8 +4,7 @@
 -- only field.
 
 local holder = redis.call('get', KEYS[1])
-local last = string.match(redis.call('get', KEYS[2]) or '', '^(%d+) ')
-local answer = {redis.call('pttl', KEYS[1]), last or '', 0}
+local answer = {redis.call('pttl', KEYS[1]), redis.call('get', KEYS[2]) or '', 0}
 local listening = redis.pcall('pubsub', ARGV[1], KEYS[3])
 if listening[2] then
   answer[3] = listening[2]
