@@ -39,6 +39,8 @@ func strangerReleases(e *env) {
 }
 
 // retriedAcquireCountsTwice repeats a request as one does whose reply was lost.
+// A store that does not remember how many tokens it reserved may answer with
+// some of them, but never with others.
 func retriedAcquireCountsTwice(e *env) {
 	a, b, name := e.store(), e.client(nil), e.name("a")
 	req := e.request(name, e.long)
@@ -46,8 +48,8 @@ func retriedAcquireCountsTwice(e *env) {
 	first := e.grant(a, req)
 	for range 3 {
 		again := e.grant(a, req)
-		if again.Token != first.Token || again.Tokens != first.Tokens {
-			e.Errorf("the same grant has tokens %d+%d and then %d+%d", first.Token, first.Tokens, again.Token, again.Tokens)
+		if again.Token < first.Token || again.Token+uint64(again.Tokens) > first.Token+uint64(first.Tokens) {
+			e.Errorf("the same grant has %d tokens from %d and then %d from %d", first.Tokens, first.Token, again.Tokens, again.Token)
 		}
 	}
 	e.release(a, first)

@@ -6,7 +6,8 @@ func mutants() []mutant {
 	all = append(all, contestMutants()...)
 	all = append(all, leaseMutants()...)
 	all = append(all, queueMutants()...)
-	return append(all, storeMutants()...)
+	all = append(all, storeMutants()...)
+	return append(all, redisMutants()...)
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
