@@ -54,7 +54,7 @@ func describeWait(ctx, parent context.Context, name string, start time.Time, err
 	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	if parent.Err() == nil && context.Cause(ctx) == errWaited {
+	if parent.Err() == nil && errors.Is(context.Cause(ctx), errWaited) {
 		return &HeldError{Name: name}
 	}
 	return waitError(ctx, name, time.Since(start))

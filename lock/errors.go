@@ -92,7 +92,7 @@ func waitError(ctx context.Context, name string, waited time.Duration) error {
 // contextError returns the context's error together with its cause.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == err || errors.Is(cause, err) {
+	if errors.Is(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)

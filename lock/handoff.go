@@ -25,7 +25,7 @@ func (h *hold) passOn() bool {
 	}
 	h.q.waiters.pop()
 	lease := &Lease{}
-	lease.begin(h, next.mutex, next.ctx, h.lease.token+1)
+	lease.begin(next.ctx, h, next.mutex, h.lease.token+1)
 	h.lease = lease
 	next.turn <- turn{lease: lease}
 	return true

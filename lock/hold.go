@@ -67,7 +67,7 @@ func (q *queue) take(
 	h.confirm(sent)
 	h.timer.Owner = h
 	h.lease = &h.first
-	h.first.begin(h, m, parent, grant.Token)
+	h.first.begin(parent, h, m, grant.Token)
 	if err := h.accept(ctx); err != nil {
 		q.client.settle(grant)
 		return nil, err

@@ -47,7 +47,7 @@ func (s State) String() string {
 	return [...]string{"held", "unconfirmed", "lost", "released"}[min(s, Released)]
 }
 
-func (l *Lease) begin(h *hold, m *Mutex, parent context.Context, token uint64) {
+func (l *Lease) begin(parent context.Context, h *hold, m *Mutex, token uint64) {
 	l.hold, l.mutex, l.parent, l.token = h, m, parent, token
 	l.root, l.entered = l, 1
 }

@@ -7,8 +7,8 @@ type leaseKey struct{}
 
 // leaseContext is a context that carries a lease.
 type leaseContext struct {
-	context.Context
-	lease *Lease
+	context.Context //nolint:containedctx // it is a context
+	lease           *Lease
 }
 
 // Value implements [context.Context].
@@ -52,7 +52,7 @@ func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
 	}
 	l.entered++
 	inner := &Lease{}
-	inner.begin(h, l.mutex, ctx, l.token)
+	inner.begin(ctx, h, l.mutex, l.token)
 	inner.root = l
 	if l.inner == nil {
 		l.inner = make(map[*Lease]struct{})

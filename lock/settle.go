@@ -21,11 +21,7 @@ const (
 // or that may still be on its way. It ends when the grant was found and
 // released, when it was twice not found, or when it must have run out by itself.
 func (c *Client) settle(g driver.Grant) {
-	c.work.Add(1)
-	go func() {
-		defer c.work.Done()
-		c.settleNow(g)
-	}()
+	c.work.Go(func() { c.settleNow(g) })
 }
 
 func (c *Client) settleNow(g driver.Grant) {

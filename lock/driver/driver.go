@@ -11,9 +11,10 @@ type Backend interface {
 	// Acquire tries once to take req.Name for req.Owner.
 	//
 	// It is idempotent by owner: when the store already holds a grant of this
-	// owner, Acquire reports that grant and does not count it twice. Tokens of
-	// one name rise strictly from grant to grant, whatever the store has
-	// forgotten in between. A refusal is a [*HeldError].
+	// owner, Acquire reports that grant, if need be with fewer of its tokens,
+	// and its TTL runs anew. Tokens of one name rise strictly from grant to
+	// grant, whatever the store has forgotten in between. A refusal is a
+	// [*HeldError].
 	Acquire(ctx context.Context, req Request) (Grant, error)
 
 	// Renew sets the time left of every grant to its TTL again, and never
