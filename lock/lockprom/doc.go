@@ -4,7 +4,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	locks, err := redislock.New(conn, &redislock.Options{Options: lock.Options{Observer: observer}})
+//	locks, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{Observer: observer}})
 //
 // # Metrics
 //

@@ -1,0 +1,47 @@
+package lockotel_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/lockotel"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func ExampleNew() {
+	ctx := context.Background()
+	reader := sdkmetric.NewManualReader()
+	observer, err := lockotel.New(&lockotel.Options{
+		MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	locks, err := memlock.New(nil, &lock.Options{Observer: observer})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer locks.Close(ctx)
+
+	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer lease.Unlock(ctx)
+
+	var metrics metricdata.ResourceMetrics
+	if err := reader.Collect(ctx, &metrics); err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range metrics.ScopeMetrics[0].Metrics {
+		fmt.Println(m.Name)
+	}
+	// Output:
+	// bedrock.lock.wait
+	// bedrock.lock.acquired
+}
