@@ -28,12 +28,12 @@
 // A user needs, for locks named orders/*:
 //
 //	~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:*
-//	&redisson_lock__channel:*
+//	~redisson_lock__channel:* &redisson_lock__channel:*
 //	+@connection +@scripting +exists +hset +hget +hexists +hlen +hkeys +hgetall
-//	+pexpire +pttl +type +set +get +del +time +publish +spublish +subscribe
-//	+unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
+//	+pexpire +pttl +type +set +psetex +get +del +time +publish +spublish
+//	+subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
 //
-// CONFIG GET is used by Check only, and not needed. The channel's name is also
-// passed among the script's keys, as Redisson does it: ~redisson_lock__channel:*
-// is needed too.
+// The channel's name counts as a key too, because it is passed among the keys of
+// the script, as Redisson does it. CONFIG GET is used by Check only, which does
+// without.
 package redislock

@@ -154,7 +154,7 @@ func TestWrongPasswordLeaks(t *testing.T) {
 // documented are the permissions package redislock asks for in its own words.
 const documented = "~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:* ~redisson_lock__channel:* " +
 	"&redisson_lock__channel:* -@all +@connection +@scripting " +
-	"+exists +hset +hget +hexists +hlen +hkeys +hgetall +pexpire +pttl +type +set +get +del +time " +
+	"+exists +hset +hget +hexists +hlen +hkeys +hgetall +pexpire +pttl +type +set +psetex +get +del +time " +
 	"+publish +spublish +subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster"
 
 func TestDocumentedPermissionsSuffice(t *testing.T) {
@@ -181,6 +181,7 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		if infos, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 5); err != nil || len(infos) != 1 {
 			t.Errorf("list: %+v, %v", infos, err)
 		}
+		mustRelease(t, b, g)
 		mustRelease(t, b, g)
 		if !heard(w) {
 			t.Error("the release was not heard")
@@ -313,8 +314,10 @@ func TestUnacknowledgedGrantIsTakenBack(t *testing.T) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
 		master.Do("SET", "flows", 1) // a new replica is online up to a second before it is sent anything
-		for replica.Do("EXISTS", "flows") == int64(0) {
-			time.Sleep(time.Millisecond)
+		for ctx := ctxFor(t); replica.Do("EXISTS", "flows") == int64(0); {
+			if ctx.Err() != nil {
+				t.Fatal("the replica gets nothing")
+			}
 		}
 		for _, acks := range []redislock.Acks{1, redislock.AckMajority, redislock.AckAll} {
 			b := open(t, connect(t, single(master)), &redislock.Options{Acks: acks, AckTimeout: 300 * time.Millisecond})
