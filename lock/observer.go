@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -61,5 +62,17 @@ type Event struct {
 func (c *Client) observe(ctx context.Context, e Event) {
 	if c.opts.Observer != nil {
 		c.opts.Observer.Observe(ctx, e)
+	}
+}
+
+// Observers returns an observer that tells every one of several, in order.
+func Observers(all ...Observer) Observer { return observers(slices.Clone(all)) }
+
+type observers []Observer
+
+// Observe implements [Observer].
+func (o observers) Observe(ctx context.Context, e Event) {
+	for _, each := range o {
+		each.Observe(ctx, e)
 	}
 }

@@ -154,3 +154,13 @@ func TestOnlyCompetitorsAreObserved(t *testing.T) {
 		wantKinds(t, seen, "queued a", "contending a", "acquired a", "left a")
 	})
 }
+
+func TestObserversTellsAll(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		first, second := &recorder{}, &recorder{}
+		locks := openMem(t, &lock.Options{Observer: lock.Observers(first, second)})
+		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+		wantKinds(t, first, "queued a", "contending a", "acquired a", "left a")
+		wantKinds(t, second, first.kinds()...)
+	})
+}
