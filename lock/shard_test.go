@@ -93,7 +93,7 @@ func TestTheLeaseClosestToItsEndIsRenewedFirst(t *testing.T) {
 			ttl := time.Duration(s) * time.Second
 			mustLock(t, locks.Mutex(ttl.String(), &lock.MutexOptions{TTL: ttl}))
 		}
-		time.Sleep(10900 * time.Millisecond) // the second batch has been sent
+		time.Sleep(11100 * time.Millisecond) // the second batch has been sent
 		mu.Lock()
 		defer mu.Unlock()
 		if len(order) != 6 || !slices.IsSorted(order) {
