@@ -1,0 +1,140 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+)
+
+// diesWithParent says whether the kernel ends a command with its parent.
+const diesWithParent = runtime.GOOS == "linux"
+
+// program returns the program as a user would start it: TestMain has put it on
+// the path.
+func program(t *testing.T, args ...string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bedrock", args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewScanner(out)
+}
+
+// awaitGone waits until no process has that id, or only a dead one that its new
+// parent has not collected yet.
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	dead := regexp.MustCompile(`(?m)^State:\s+[ZX]`)
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return
+		}
+		if status, err := exec.CommandContext(t.Context(), "cat", "/proc/"+strconv.Itoa(pid)+"/status").Output(); err == nil && dead.Match(status) {
+			return
+		}
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// A server that dies takes the lock with it: the command must not work on.
+func TestCommandEndsWhenTheServerDies(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	cmd, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--ttl", "500ms", "--",
+		"sh", "-c", "echo $$; exec sleep 60")
+	pid := nextInt(t, lines)
+	server.Kill()
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitLost {
+		t.Errorf("exit code %d, want %d", code, exitLost)
+	}
+	awaitGone(t, pid)
+}
+
+// When bedrock itself is killed, nobody is left to end the command.
+func TestCommandDiesWithBedrock(t *testing.T) {
+	t.Parallel()
+	if !diesWithParent {
+		t.Skip("the kernel cannot tie a process to its parent here")
+	}
+	server := testenv.Redis(t, nil)
+	cmd, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--", "sh", "-c", "echo $$; exec sleep 60")
+	pid := nextInt(t, lines)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	awaitGone(t, pid)
+}
+
+// However the demonstration ends, its workers end with it, also a paused one.
+func TestDemoLeavesNoProcess(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		signal syscall.Signal
+		when   string
+	}{
+		{"interrupted", syscall.SIGINT, "has the lock"},
+		{"terminated while one is paused", syscall.SIGTERM, "is paused"},
+		{"killed while one is paused", syscall.SIGKILL, "is paused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.signal == syscall.SIGKILL && !diesWithParent {
+				t.Skip("the kernel cannot tie a process to its parent here")
+			}
+			cmd, lines := program(t, "demo")
+			pids, when := watchDemo(lines, c.when)
+			if len(pids) != 3 || !when {
+				t.Fatalf("%d workers seen, moment %q seen: %v", len(pids), c.when, when)
+			}
+			_ = cmd.Process.Signal(c.signal)
+			if err := cmd.Wait(); err == nil {
+				t.Error("an interrupted demonstration succeeded")
+			}
+			for _, pid := range pids {
+				awaitGone(t, pid)
+			}
+		})
+	}
+}
+
+// watchDemo reads the story until a line matches, and returns the workers' ids.
+func watchDemo(lines *bufio.Scanner, until string) (pids []int, seen bool) {
+	started := regexp.MustCompile(`is process (\d+)$`)
+	moment := regexp.MustCompile(until)
+	for lines.Scan() {
+		if m := started.FindStringSubmatch(lines.Text()); m != nil {
+			pid, _ := strconv.Atoi(m[1])
+			pids = append(pids, pid)
+		}
+		if moment.MatchString(lines.Text()) {
+			return pids, true
+		}
+	}
+	return pids, false
+}
+
+func nextInt(t *testing.T, lines *bufio.Scanner) int {
+	t.Helper()
+	if !lines.Scan() {
+		t.Fatal("no output")
+	}
+	n, err := strconv.Atoi(lines.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

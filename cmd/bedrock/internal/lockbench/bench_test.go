@@ -1,0 +1,103 @@
+package lockbench
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestRunMeasures(t *testing.T) {
+	store := memlock.NewStore()
+	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: 50 * time.Millisecond}
+	for range 2 {
+		client, err := memlock.New(store, &lock.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close(t.Context())
+		plan.Clients = append(plan.Clients, client)
+	}
+	r := Run(t.Context(), plan)
+	if r.Contenders != 4 || r.Names != 2 || r.Locks == 0 || r.PerSecond <= 0 || r.Errors != 0 || r.Err != nil {
+		t.Errorf("unexpected result %+v", r)
+	}
+	if r.P50 > r.P99 || r.P99 > r.Max || r.Max == 0 {
+		t.Errorf("quantiles out of order: %+v", r)
+	}
+}
+
+func TestRunCountsErrors(t *testing.T) {
+	client, err := memlock.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := Run(t.Context(), Plan{Clients: []*lock.Client{client}, Goroutines: 1, Names: []string{"a"}, Duration: 50 * time.Millisecond})
+	if r.Locks != 0 || r.Errors == 0 || r.Err == nil {
+		t.Errorf("errors were not counted: %+v", r)
+	}
+}
+
+func TestJain(t *testing.T) {
+	for _, c := range []struct {
+		shares []int64
+		want   float64
+	}{
+		{nil, 1},
+		{[]int64{0, 0}, 1},
+		{[]int64{5, 5, 5, 5}, 1},
+		{[]int64{8, 0, 0, 0}, 0.25},
+		{[]int64{3, 1}, 0.8},
+	} {
+		if got := jain(c.shares); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("jain(%v) = %v, want %v", c.shares, got, c.want)
+		}
+	}
+}
+
+func TestBucketsAreNarrow(t *testing.T) {
+	last := -1
+	for d := time.Duration(0); d < time.Hour; d += d/50 + 1 {
+		i := bucket(d)
+		if i < last {
+			t.Fatalf("bucket(%d) = %d, after %d", d, i, last)
+		}
+		last = i
+		if top := upper(i); top < d || float64(top-d) > 0.04*float64(d) {
+			t.Fatalf("%d is in a bucket up to %d", d, top)
+		}
+	}
+	if i := bucket(math.MaxInt64); i >= len(histogram{}.counts) || upper(i) != math.MaxInt64 {
+		t.Errorf("the longest time is in bucket %d up to %d", i, upper(i))
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	var one, two, all histogram
+	for i := 1; i <= 1000; i++ {
+		h := &one
+		if i > 400 {
+			h = &two
+		}
+		h.add(time.Duration(i) * time.Millisecond)
+	}
+	all.merge(&one)
+	all.merge(&two)
+	for q, want := range map[float64]time.Duration{0.5: 500 * time.Millisecond, 0.99: 990 * time.Millisecond, 1: time.Second} {
+		if got := all.quantile(q); math.Abs(float64(got-want)) > 0.04*float64(want) {
+			t.Errorf("quantile %v is %v, want about %v", q, got, want)
+		}
+	}
+	if got := new(histogram).quantile(0.5); got != 0 {
+		t.Errorf("quantile of nothing is %v", got)
+	}
+}
