@@ -1,0 +1,88 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/bench/internal/locks"
+	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+)
+
+// TestMain lets the test binary be its own worker, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == locks.WorkerCommand {
+		if err := locks.Work(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestRunMeasuresWhatItWasAskedFor(t *testing.T) {
+	suite := &locks.Suite{
+		Redis: startRedis(t), Quick: true,
+		Workloads: []string{"own-keys-64", "contended-4x16", "waiters-1000", "handoff"},
+		Subjects:  []string{"rueidislock-1key", "raw-goredis"},
+	}
+	rates := make(map[string]float64)
+	for _, o := range suite.Run(t.Context()) {
+		if o.Err != nil {
+			t.Errorf("%s of %s: %v", o.Workload.Name, o.Subject.Name, o.Err)
+		}
+		rates[o.Workload.Name+" "+o.Subject.Name] = o.Median()[locks.Value]
+	}
+	for _, key := range []string{
+		"own-keys-64 raw-goredis", "own-keys-64 rueidislock-1key", "contended-4x16 rueidislock-1key",
+		"waiters-1000 rueidislock-1key", "handoff rueidislock-1key",
+	} {
+		if rates[key] <= 0 {
+			t.Errorf("%s measured %v, want more", key, rates[key])
+		}
+	}
+	if len(rates) != 5 {
+		t.Errorf("measured %v, want five combinations", rates)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	suite := &locks.Suite{Redis: startRedis(t), Quick: true, Progress: func(string) { cancel() }}
+	for _, o := range suite.Run(ctx) {
+		if len(o.Samples) > 0 || o.Err != nil {
+			t.Errorf("%s of %s was measured after the end", o.Workload.Name, o.Subject.Name)
+		}
+	}
+}
+
+func TestFailedMeasurementStopsNothing(t *testing.T) {
+	suite := &locks.Suite{
+		Redis: "127.0.0.1:1", Quick: true,
+		Workloads: []string{"contended-64"}, Subjects: []string{"rueidislock", "local-mutex"},
+	}
+	outcomes := suite.Run(t.Context())
+	if outcomes[0].Err == nil || len(outcomes[0].Samples) > 0 {
+		t.Error("rueidislock was measured without a server")
+	}
+	if outcomes[1].Err != nil || len(outcomes[1].Samples) == 0 {
+		t.Errorf("the local mutex was not measured: %v", outcomes[1].Err)
+	}
+}
+
+// startRedis runs a server for the test.
+func startRedis(t *testing.T) (addr string) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	server, err := redisd.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	return server.Addr
+}
