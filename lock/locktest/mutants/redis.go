@@ -58,7 +58,7 @@ func redisMutants() []mutant {
 				"	_, _ = pipe.Exec(ctx)\n" +
 				"	wait := &command{Cmd: redis.NewCmd(ctx, \"wait\", replicas, timeout.Milliseconds())}\n" +
 				"	_ = other.Process(ctx, wait)\n",
-			test: "TestUnacknowledgedGrantIsTakenBack/goredis",
+			test: "TestWaitAsksAnotherConnection/goredis",
 		},
 		{
 			name: "redis: an unacknowledged grant counts", file: "lock/redislock/ack.go", pkg: redis,
