@@ -125,7 +125,9 @@ func holdMany(t *testing.T, n int, held time.Duration) {
 	for i := range leases {
 		leases[i] = mustLock(t, locks.Mutex(fmt.Sprint(i), nil))
 	}
-	wantEqual(t, "goroutines more", runtime.NumGoroutine()-before, 0)
+	if more := runtime.NumGoroutine() - before; more > 0 { // fewer: one of another test has ended
+		t.Errorf("%d goroutines more", more)
+	}
 	for range 4 {
 		time.Sleep(held / 4)
 		synctest.Wait()
