@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/bench/internal/locks"
@@ -26,7 +27,7 @@ func parse(args []string) (settings, error) {
 	flags := flag.NewFlagSet("bench locks", flag.ContinueOnError)
 	flags.StringVar(&s.redis, "redis", "", "`HOST:PORT` of a Redis server; starts one if empty")
 	flags.BoolVar(&s.quick, "quick", false, "end within 45 seconds, with coarser figures")
-	flags.StringVar(&s.output, "o", "table", "output: `table or json`")
+	flags.StringVar(&s.output, "o", "table", "output: `table, json or markdown`")
 	flags.StringVar(&s.workloads, "workloads", "", "measure only these, `NAME,NAME`")
 	flags.StringVar(&s.subjects, "subjects", "", "measure only these, `NAME,NAME`")
 	flags.StringVar(&s.profile, "profile", "", "write CPU profiles of the workers to `FOLDER`")
@@ -36,8 +37,8 @@ func parse(args []string) (settings, error) {
 	if flags.NArg() > 0 {
 		return s, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if s.output != "table" && s.output != "json" {
-		return s, fmt.Errorf("-o %q: want table or json", s.output)
+	if !slices.Contains([]string{"table", "json", "markdown"}, s.output) {
+		return s, fmt.Errorf("-o %q: want table, json or markdown", s.output)
 	}
 	return s, nil
 }
@@ -87,8 +88,11 @@ func (s settings) suite() *locks.Suite {
 
 // print writes rows to the standard output.
 func (s settings) print(rows []*report.Row) error {
-	if s.output == "json" {
+	switch s.output {
+	case "json":
 		return report.JSON(os.Stdout, rows)
+	case "markdown":
+		return report.Markdown(os.Stdout, rows, report.Verdicts(rows))
 	}
 	return errors.Join(report.Table(os.Stdout, rows), report.WriteVerdicts(os.Stdout, report.Verdicts(rows)))
 }

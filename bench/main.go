@@ -1,6 +1,6 @@
 // Command bench measures Bedrock beside its peers.
 //
-//	go run . locks [-redis HOST:PORT] [-quick] [-o table|json]
+//	go run . locks [-redis HOST:PORT] [-quick] [-o table|json|markdown]
 //
 // It runs on Linux and starts a redis-server of its own unless told of one.
 package main

@@ -25,6 +25,14 @@ func (v Verdict) Reached() bool {
 	return v.Measured >= v.Limit
 }
 
+// relation returns how the measured number should relate to the limit.
+func (v Verdict) relation() string {
+	if v.AtMost {
+		return "<="
+	}
+	return ">="
+}
+
 // Verdicts holds Bedrock's rows against its targets. What was not measured has
 // no verdict.
 func Verdicts(rows []*Row) []Verdict {
@@ -47,14 +55,11 @@ func WriteVerdicts(w io.Writer, verdicts []Verdict) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\nTARGET\tSUBJECT\tWANTED\tMEASURED\tVERDICT")
 	for _, v := range verdicts {
-		relation, word := ">=", "missed"
-		if v.AtMost {
-			relation = "<="
-		}
+		word := "missed"
 		if v.Reached() {
 			word = "reached"
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, relation, number(&v.Limit), number(&v.Measured), word)
+		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, v.relation(), number(&v.Limit), number(&v.Measured), word)
 	}
 	return tab.Flush()
 }
