@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -50,7 +51,7 @@ the workers use yours.`,
 func checkShared(url string) error {
 	location, err := backendurl.Parse(url)
 	if err == nil && location.Kind == backendurl.Memory {
-		return fmt.Errorf("demo: --redis wants a Redis; leave it out to need none")
+		return errors.New("demo: --redis wants a Redis; leave it out to need none")
 	}
 	return err
 }

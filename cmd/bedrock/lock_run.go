@@ -47,10 +47,10 @@ than it has seen: then nothing a delayed command does can harm its successor.
 Signals (INT, TERM, HUP, QUIT, USR1, USR2) are passed on. The command runs in a
 process group of its own, and signals go to the whole group, so that nothing it
 has started works on when the lock is lost; what it leaves running when it ends
-by itself is left alone. Only when standard input is a terminal does
-the command stay in the terminal's group, so that it can read from it; it gets
-Ctrl-C from the terminal then, and other signals go to the command alone. On Linux
-the command is killed when bedrock itself is killed.
+by itself is left alone. Only when standard input is a terminal does the command
+stay in the terminal's group, so that it can read from it; it gets Ctrl-C from the
+terminal then, and other signals go to the command alone. On Linux the command is
+killed when bedrock itself is killed.
 
 Exit codes: the command's own; 75 not acquired; 76 lost; 64 usage; 69 the backend
 did not answer; 126 and 127 the command cannot be executed, was not found; 128+n

@@ -57,7 +57,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// expectCode runs a program and wants an exit code: code 75 bedrock lock run …
+// expectCode runs a program and wants an exit code, as in
+// "code 75 bedrock lock ls".
 func expectCode(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: code N program [arg…]")

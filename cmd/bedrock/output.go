@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -29,7 +30,7 @@ func (f *format) Set(text string) error {
 		*f = format(text)
 		return nil
 	}
-	return fmt.Errorf("there are table and json")
+	return errors.New("there are table and json")
 }
 
 // writeJSON prints one value, indented.

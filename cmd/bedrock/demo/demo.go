@@ -64,7 +64,7 @@ func Run(ctx context.Context, opts Options) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s := &show{opts: opts, story: newStory(opts.Out), ledger: newLedger(), lock: lockName(opts.Backend)}
-	server, err := serve(s.ledger)
+	server, err := serve(ctx, s.ledger)
 	if err != nil {
 		return err
 	}

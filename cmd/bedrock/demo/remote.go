@@ -105,7 +105,7 @@ func (r *remote) Watch(ctx context.Context, name string) (driver.Watch, error) {
 		cancel()
 		return nil, err
 	}
-	resp, err := r.api.http.Do(req)
+	resp, err := r.api.http.Do(req) //nolint:bodyclose // read closes it, and so does cancel
 	if err == nil {
 		_, err = io.ReadFull(resp.Body, make([]byte, 1))
 	}

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // connect serves a store and returns two backends on it.
 func connect(t *testing.T) (a, b *remote) {
 	t.Helper()
-	s, err := serve(newLedger())
+	s, err := serve(t.Context(), newLedger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,13 +24,14 @@ type server struct {
 	ledger      *ledger
 }
 
-func serve(ledger *ledger) (*server, error) {
+func serve(ctx context.Context, ledger *ledger) (*server, error) {
 	dir, err := os.MkdirTemp("", "bedrock-demo-") // nobody else may enter it
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
 	s := &server{dir: dir, socket: filepath.Join(dir, "socket"), backend: memlock.NewBackend(nil), ledger: ledger}
-	listener, err := net.Listen("unix", s.socket)
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "unix", s.socket)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("demo: %w", err), os.RemoveAll(dir))
 	}

@@ -43,7 +43,7 @@ func Work(ctx context.Context, getenv func(string) string, stdin io.Reader, stdo
 	s.mutex = locks.Mutex(getenv(envLock), nil)
 	for orders := json.NewDecoder(stdin); ; {
 		var c command
-		if err := orders.Decode(&c); err != nil {
+		if orders.Decode(&c) != nil {
 			return nil // the end of the show
 		}
 		if err := s.obey(ctx, c); err != nil {

@@ -34,7 +34,7 @@ type worker struct {
 
 // start starts a worker process.
 func (s *show) start(ctx context.Context, name string) (*worker, error) {
-	cmd := exec.CommandContext(ctx, s.opts.Executable, s.opts.Args...) //nolint:gosec // this very program
+	cmd := exec.CommandContext(ctx, s.opts.Executable, s.opts.Args...)
 	cmd.Env = append(os.Environ(), envWorker+"="+name, envSocket+"="+s.socket, envLock+"="+s.lock, envBackend+"="+s.opts.Backend)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
@@ -73,7 +73,7 @@ func (w *worker) hear(out io.Reader) {
 func (w *worker) dismiss() {
 	_ = w.stdin.Close()
 	w.process.Kill()
-	for range w.reports { //nolint:revive // its end is what counts
+	for range w.reports { // its end is what counts
 	}
 }
 

@@ -71,7 +71,7 @@ func (c *Command) Run(end <-chan struct{}, signals <-chan os.Signal) (Result, er
 }
 
 func (c *Command) start() (*Process, error) {
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // what ends it is more than a context: see End
 	cmd.Env = c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	return Start(cmd, !c.Foreground)
