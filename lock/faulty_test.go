@@ -31,6 +31,7 @@ type hooks struct {
 	acquire func(ctx context.Context, req driver.Request) (driver.Grant, error)
 	renew   func(ctx context.Context, grants []driver.Grant) []error
 	release func(ctx context.Context, g driver.Grant) (int, error)
+	watch   func() // before listening begins
 }
 
 func newFaulty(store *memlock.Store) *faulty {
@@ -129,6 +130,9 @@ func (f *faulty) Close() error {
 
 // Watch implements [driver.Waiter].
 func (f *faulty) Watch(ctx context.Context, name string) (driver.Watch, error) {
+	if hook := f.get().watch; hook != nil {
+		hook()
+	}
 	return f.Backend.(driver.Waiter).Watch(ctx, name)
 }
 
@@ -153,6 +157,15 @@ func slowly(f *faulty, d time.Duration) func(context.Context, driver.Request) (d
 		grant, err := f.Backend.Acquire(ctx, req)
 		time.Sleep(d)
 		return grant, err
+	}
+}
+
+// slowRenewals does the same with renewals.
+func slowRenewals(f *faulty, d time.Duration) func(context.Context, []driver.Grant) []error {
+	return func(ctx context.Context, grants []driver.Grant) []error {
+		errs := f.Backend.Renew(ctx, grants)
+		time.Sleep(d)
+		return errs
 	}
 }
 

@@ -147,6 +147,30 @@ func TestAnOverdueLeaseIsNotHandedOff(t *testing.T) {
 	})
 }
 
+// Both are woken by the release. If the local one did not hold back, it would
+// most often be first, being closer.
+func TestARemoteWaiterGoesBeforeTheNextLocalOne(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		locks := open(t, memlock.NewBackend(store), &lock.Options{HandOff: lock.HandOff{Count: -1}})
+		other := open(t, memlock.NewBackend(store), nil)
+		for range 100 {
+			held := mustLock(t, locks.Mutex("a", nil))
+			local := lockLater(t, t.Context(), locks.Mutex("a", nil))
+			remote := lockLater(t, t.Context(), other.Mutex("a", nil))
+			mustUnlock(t, held)
+			first := (<-remote).lease
+			select {
+			case <-local:
+				t.Fatal("the local waiter went first")
+			default:
+			}
+			mustUnlock(t, first)
+			mustUnlock(t, (<-local).lease)
+		}
+	})
+}
+
 func TestOtherProcessesGetTheirTurn(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		store := memlock.NewStore()

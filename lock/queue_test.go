@@ -77,37 +77,39 @@ func TestACancelledWaitSaysWhy(t *testing.T) {
 	})
 }
 
-// The turn and the end of the context come at the same moment, in either order:
-// whoever got the lock, it is not left behind.
+// The end of the context and the turn come at the same moment: whoever got the
+// lock, or the right to ask for it, it is not left behind.
 func TestAWaiterCancelledAtTheMomentOfItsTurnLeavesNothingBehind(t *testing.T) {
-	for _, count := range []int{-1, 0} {
-		locks := openMem(t, &lock.Options{HandOff: lock.HandOff{Count: count}})
-		for range 2000 {
-			cancelAtTheTurn(t, locks)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		mustUnlock(t, mustLockIn(t, ctx, locks.Mutex("a", nil)))
+	for name, count := range map[string]int{"handed off": 0, "its turn to ask": -1} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				locks := openMem(t, &lock.Options{HandOff: lock.HandOff{Count: count}})
+				for range 500 {
+					cancelAtTheTurn(t, locks)
+				}
+			})
+		})
 	}
 }
 
 func cancelAtTheTurn(t *testing.T, locks *lock.Client) {
 	t.Helper()
-	held := mustLock(t, locks.Mutex("a", nil))
+	m := locks.Mutex("a", &lock.MutexOptions{Wait: time.Hour})
+	blocker := mustLock(t, m)
+	front := lockLater(t, t.Context(), m)
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		lease, err := locks.Mutex("a", nil).Lock(ctx)
-		if err == nil {
-			err = lease.Unlock(context.Background())
-		}
-		done <- err
-	}()
-	go cancel()
-	mustUnlock(t, held)
-	if err := <-done; err != nil {
-		wantErr(t, err, context.Canceled)
+	cancelled := lockLater(t, ctx, m)
+	behind := lockLater(t, t.Context(), m)
+	mustUnlock(t, blocker)
+	held := (<-front).lease // of a grant with tokens for those behind
+	cancel()
+	mustUnlock(t, held) // most often before the cancelled one has run
+	if got := <-cancelled; got.err == nil {
+		mustUnlock(t, got.lease)
+	} else {
+		wantErr(t, got.err, context.Canceled)
 	}
+	mustUnlock(t, (<-behind).lease)
 }
 
 func TestTryLockIsRefusedAtOnce(t *testing.T) {
@@ -193,6 +195,20 @@ func TestAReleaseElsewhereWakesTheWaiter(t *testing.T) {
 		lease := (<-waiting).lease
 		wantEqual(t, "woken after", time.Since(start), 0)
 		mustUnlock(t, lease)
+	})
+}
+
+// The release comes after the refusal and before anybody listens.
+func TestAReleaseBeforeListeningBeginsIsNotMissed(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, other.Mutex("a", nil))
+		backend.set(hooks{watch: func() { mustUnlock(t, held) }})
+		start := time.Now()
+		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+		wantEqual(t, "time taken", time.Since(start), 0)
 	})
 }
 
