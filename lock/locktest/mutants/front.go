@@ -76,8 +76,8 @@ func leaseMutants() []mutant {
 	return []mutant{
 		{
 			name: "the client counts tokens", file: "lock/hold.go", pkg: memory,
-			old:  "h.first.begin(h, m, parent, grant.Token)",
-			new:  "h.first.begin(h, m, parent, q.client.owners.Load())",
+			old:  "h.first.begin(parent, h, m, grant.Token)",
+			new:  "h.first.begin(parent, h, m, q.client.owners.Load())",
 			test: inMemory("TokenGoesBack"),
 		},
 		{
@@ -119,8 +119,7 @@ func leaseMutants() []mutant {
 		},
 		{
 			name: "a loss found by a renewal is not told", file: "lock/renewer.go", pkg: memory,
-			old:  "		return opError(\"renew\", h.grant.Name, ErrLost)\n",
-			new:  "		return nil\n",
+			old: "		return errTaken\n", new: "		return nil\n",
 			test: inMemory("LossStaysSilent"),
 		},
 		{
@@ -136,7 +135,7 @@ func queueMutants() []mutant {
 	return []mutant{
 		{
 			name: "hand-off repeats the token", file: "lock/handoff.go", pkg: memory,
-			old: "next.ctx, h.lease.token+1)", new: "next.ctx, h.lease.token)",
+			old: "next.mutex, h.lease.token+1)", new: "next.mutex, h.lease.token)",
 			test: inMemory("TokenIsHandedOnTwice"),
 		},
 		{
