@@ -26,7 +26,7 @@ func held(quick bool) Workload {
 			Goroutines: 128,
 			Leases:     either(quick, 10_000, 100_000),
 			TTL:        either(quick, 3*time.Second, subject.Lease),
-			Time:       either(quick, 3*time.Second, 30*time.Second),
+			Time:       either(quick, 2*time.Second, 30*time.Second),
 		},
 		measure: measureHeld,
 		work:    workHeld,

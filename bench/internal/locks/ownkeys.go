@@ -6,8 +6,8 @@ import "time"
 func ownKeys(quick bool) Workload {
 	return Workload{
 		Name: "own-keys-64", Unit: "pairs/s", Fits: everyone,
-		Rounds:  either(quick, 2, 5),
-		Job:     Job{Goroutines: 64, Time: either(quick, 200*time.Millisecond, 700*time.Millisecond)},
+		Rounds:  either(quick, 1, 5),
+		Job:     Job{Goroutines: 64, Time: either(quick, 250*time.Millisecond, 700*time.Millisecond)},
 		measure: storms(1, Allocs, Fairness),
 		work:    storm{pairs: true}.work,
 	}

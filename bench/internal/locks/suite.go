@@ -76,6 +76,9 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 func (s *Suite) outcomes(w Workload) []*Outcome {
 	var list []*Outcome
 	for _, sub := range subject.All() {
+		if s.Quick && sub.Tuned && len(s.Subjects) == 0 {
+			continue // the variants are for the full picture
+		}
 		if w.Fits(sub) && chosen(s.Subjects, sub.Name) {
 			list = append(list, &Outcome{Workload: w, Subject: sub})
 		}

@@ -21,5 +21,6 @@ func uncontended(quick bool) Workload {
 func uncontendedShared(quick bool) Workload {
 	w := uncontended(quick)
 	w.Name, w.Job.Place = "uncontended-1-shared", sharing
+	w.Rounds = either(quick, 2, w.Rounds)
 	return w
 }

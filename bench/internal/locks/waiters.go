@@ -19,14 +19,14 @@ func waiters(quick bool) Workload {
 	return Workload{
 		Name: "waiters-1000", Unit: "bytes/waiter", Lower: true, Fits: patient,
 		Rounds:  either(quick, 1, 2),
-		Job:     Job{Goroutines: 1000, Time: either(quick, 400*time.Millisecond, time.Second)},
+		Job:     Job{Goroutines: 1000, Time: either(quick, 300*time.Millisecond, time.Second)},
 		measure: measureWaiters,
 		work:    workWaiters,
 	}
 }
 
 // settling is how long the waiters are given to come to rest.
-const settling = 300 * time.Millisecond
+const settling = 200 * time.Millisecond
 
 // measureWaiters lets one worker wait and reads the server's counters.
 func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
