@@ -238,15 +238,18 @@ func (e *env) grant(b driver.Backend, req driver.Request) driver.Grant {
 	return g
 }
 
-// denied checks that the store refuses the name to a stranger.
-func (e *env) denied(b driver.Backend, name string) *driver.HeldError {
+// denied checks that the store refuses the name to a stranger, and names no other
+// holder than the one it has.
+func (e *env) denied(b driver.Backend, held driver.Grant) {
 	e.Helper()
-	_, err := b.Acquire(e.within(soon), e.request(name, e.ttl))
+	_, err := b.Acquire(e.within(soon), e.request(held.Name, e.ttl))
 	refusal, ok := errors.AsType[*driver.HeldError](err)
 	if !ok {
 		e.Fatalf("acquire a lock that is held: want a *driver.HeldError, got %v", err)
 	}
-	return refusal
+	if refusal.Owner != "" && refusal.Owner != held.Owner {
+		e.Errorf("held by %q, want %q", refusal.Owner, held.Owner)
+	}
 }
 
 // release gives a grant back, past the front.

@@ -68,7 +68,7 @@ func Run(t *testing.T, b Backend) {
 	t.Cleanup(func() { t.Log(table) })
 	for _, behaviour := range behaviours() {
 		t.Run(behaviour.name, func(t *testing.T) {
-			t.Cleanup(func() { table.record(behaviour.name, t) })
+			t.Cleanup(func() { table.record(t, behaviour.name) })
 			if !b.Shared || !behaviour.disturbs() {
 				t.Parallel()
 			}

@@ -87,11 +87,11 @@ func renewalExtendsAStranger(e *env) {
 	old := e.grant(a, e.request(name, e.long))
 	e.release(a, old)
 	start := time.Now()
-	e.grant(b, e.request(name, e.ttl))
+	present := e.grant(b, e.request(name, e.ttl))
 	if err := a.Renew(e.within(soon), []driver.Grant{old})[0]; !errors.Is(err, driver.ErrLost) {
 		e.Errorf("renew another's lock: want ErrLost, got %v", err)
 	}
-	e.denied(a, name)
+	e.denied(a, present)
 	e.becomesFree(e.client(nil), name, e.ttl+soon)
 	e.took("the other's lease", start, e.ttl+e.ttl/2+promptly)
 }
@@ -110,7 +110,7 @@ func oneLossSpoilsTheBatch(e *env) {
 		}
 	}
 	for _, i := range []int{0, 2, 4} {
-		e.denied(b, batch[i].Name)
+		e.denied(b, batch[i])
 		e.release(a, batch[i])
 	}
 }

@@ -16,37 +16,38 @@ type tally struct {
 }
 
 func newTally(b Backend) *tally {
-	t := &tally{results: make(map[string]string)}
+	y := &tally{results: make(map[string]string)}
 	for _, behaviour := range behaviours() {
-		t.order = append(t.order, behaviour.name)
+		y.order = append(y.order, behaviour.name)
 		if reason, exempt := b.exempts(&behaviour); exempt {
-			t.results[behaviour.name] = "exempt: " + reason
+			y.results[behaviour.name] = "exempt: " + reason
 		}
 	}
-	return t
+	return y
 }
 
 // record notes the result of a behaviour that ran.
-func (t *tally) record(name string, of *testing.T) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (y *tally) record(t *testing.T, name string) {
+	t.Helper()
+	y.mu.Lock()
+	defer y.mu.Unlock()
 	switch {
-	case of.Failed():
-		t.results[name] = "FAILED"
-	case !of.Skipped():
-		t.results[name] = "prevented"
+	case t.Failed():
+		y.results[name] = "FAILED"
+	case !t.Skipped():
+		y.results[name] = "prevented"
 	}
 }
 
 // String returns the table.
-func (t *tally) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (y *tally) String() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "failure\tresult")
-	for _, name := range t.order {
-		if result, ran := t.results[name]; ran {
+	for _, name := range y.order {
+		if result, ran := y.results[name]; ran {
 			fmt.Fprintf(w, "%s\t%s\n", name, result)
 		}
 	}

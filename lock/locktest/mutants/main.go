@@ -25,8 +25,9 @@ func main() {
 	side := flag.Int("p", 2, "how many to run side by side")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *only, *verbose, max(*side, 1)); err != nil {
+	err := run(ctx, *only, *verbose, max(*side, 1))
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
