@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/redisd"
@@ -83,27 +82,25 @@ func workWaiters(ctx context.Context, job Job, w *wire) error {
 	}
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var group sync.WaitGroup
-	crowd(waiting, &group, locker, job.Key, 1)
+	crowd(waiting, locker, job.Key, 1)
 	if err := pause(ctx, settling); err != nil {
 		return err
 	}
 	before := footprint()
-	crowd(waiting, &group, locker, job.Key, job.Goroutines)
+	crowd(waiting, locker, job.Key, job.Goroutines)
 	if err := errors.Join(pause(ctx, settling), w.send(ready), w.receive(nil)); err != nil {
 		return err
 	}
 	each := (footprint() - before) / float64(job.Goroutines)
-	cancel()
-	group.Wait()
 	return w.send(each)
 }
 
-// crowd lets n goroutines wait for key until ctx ends.
-func crowd(ctx context.Context, group *sync.WaitGroup, locker subject.Locker, key string, n int) {
+// crowd lets n goroutines wait for key until ctx or the process ends. They are
+// plain ones, because whatever else is on their stacks would be measured too.
+func crowd(ctx context.Context, locker subject.Locker, key string, n int) {
 	for range n {
 		mutex := locker.Mutex(key)
-		group.Go(func() { _ = mutex.Lock(ctx) })
+		go func() { _ = mutex.Lock(ctx) }()
 	}
 }
 
