@@ -41,15 +41,13 @@ func Work(ctx context.Context, getenv func(string) string, stdin io.Reader, stdo
 		return err
 	}
 	s.mutex = locks.Mutex(getenv(envLock), nil)
-	for orders := json.NewDecoder(stdin); ; {
-		var c command
-		if orders.Decode(&c) != nil {
-			return nil // the end of the show
-		}
+	orders := json.NewDecoder(stdin)
+	for c := (command{}); orders.Decode(&c) == nil; c = (command{}) {
 		if err := s.obey(ctx, c); err != nil {
 			s.report(report{Event: eventFailed, Text: err.Error()})
 		}
 	}
+	return nil // the end of the show
 }
 
 // connect opens the locks. They are not closed: a worker simply ends.
