@@ -92,7 +92,7 @@ func TestAHeldLockDoesNotTryPatience(t *testing.T) {
 			time.Sleep(40 * time.Second)
 		}
 		mustUnlock(t, held)
-		mustUnlock(t, (<-waiting).lease)
+		mustUnlock(t, granted(t, waiting))
 	})
 }
 

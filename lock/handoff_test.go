@@ -133,13 +133,13 @@ func TestAnOverdueLeaseIsNotHandedOff(t *testing.T) {
 		first := lockLater(t, t.Context(), locks.Mutex("a", nil))
 		second := lockLater(t, t.Context(), locks.Mutex("a", nil))
 		mustUnlock(t, blocker)
-		held := (<-first).lease // of a grant that has tokens left
+		held := granted(t, first) // of a grant that has tokens left
 		backend.set(hooks{renew: failRenewals(errDown)})
 		time.Sleep(20 * time.Second)
 		wantEqual(t, "state", held.State(), lock.Unconfirmed)
 		backend.heal()
 		mustUnlock(t, held)
-		next := (<-second).lease
+		next := granted(t, second)
 		if next.Owner() == held.Owner() {
 			t.Error("an unconfirmed lease was passed on")
 		}
@@ -159,14 +159,14 @@ func TestARemoteWaiterGoesBeforeTheNextLocalOne(t *testing.T) {
 			local := lockLater(t, t.Context(), locks.Mutex("a", nil))
 			remote := lockLater(t, t.Context(), other.Mutex("a", nil))
 			mustUnlock(t, held)
-			first := (<-remote).lease
+			first := granted(t, remote)
 			select {
 			case <-local:
 				t.Fatal("the local waiter went first")
 			default:
 			}
 			mustUnlock(t, first)
-			mustUnlock(t, (<-local).lease)
+			mustUnlock(t, granted(t, local))
 		}
 	})
 }

@@ -56,8 +56,8 @@ func toldInTime(t *testing.T, ttl, healthy, late time.Duration, frozen bool) {
 	locks, other := open(t, backend, &lock.Options{TTL: ttl}), open(t, memlock.NewBackend(store), nil)
 	backend.set(hooks{acquire: slowly(backend, late), renew: slowRenewals(backend, late)})
 	lease := mustLock(t, locks.Mutex("a", nil))
-	var told, granted time.Time
-	context.AfterFunc(lease.Context(), func() { told = time.Now() })
+	told := make(chan time.Time, 1)
+	context.AfterFunc(lease.Context(), func() { told <- time.Now() })
 	waiting := lockLater(t, t.Context(), other.Mutex("a", nil))
 	time.Sleep(healthy)
 	if late <= ttl/10 && lease.State() == lock.Lost { // slower answers may cost it
@@ -68,10 +68,15 @@ func toldInTime(t *testing.T, ttl, healthy, late time.Duration, frozen bool) {
 	} else {
 		backend.fail(errDown)
 	}
-	next := (<-waiting).lease
-	granted = time.Now()
-	if told.IsZero() || !told.Before(granted) {
-		t.Errorf("TTL %s: told %s, granted again %s", ttl, told, granted)
+	next := granted(t, waiting)
+	again := time.Now()
+	select {
+	case at := <-told:
+		if !at.Before(again) {
+			t.Errorf("TTL %s: told at %s, granted again at %s", ttl, at, again)
+		}
+	default:
+		t.Errorf("TTL %s: granted again and not told", ttl)
 	}
 	if next.Token() <= lease.Token() {
 		t.Errorf("token %d after %d", next.Token(), lease.Token())
@@ -198,10 +203,10 @@ func TestALeaseThatHasRunOutIsNotHandedOff(t *testing.T) {
 		first := lockLater(t, t.Context(), locks.Mutex("a", nil))
 		second := lockLater(t, t.Context(), locks.Mutex("a", nil))
 		mustUnlock(t, blocker)
-		held := (<-first).lease // of a grant that has tokens left
+		held := granted(t, first) // of a grant that has tokens left
 		backend.suspend(time.Minute)
 		wantErr(t, held.Unlock(t.Context()), lock.ErrLost)
-		next := (<-second).lease
+		next := granted(t, second)
 		if next.Owner() == held.Owner() {
 			t.Error("a lease that had run out was passed on")
 		}

@@ -71,7 +71,7 @@ func TestTheMomentsOfACompetitorAreObservedInOrder(t *testing.T) {
 		second := lockLater(t, as(t, "2"), locks.Mutex("a", nil))
 		time.Sleep(time.Second)
 		mustUnlock(t, first)
-		lease := (<-second).lease
+		lease := granted(t, second)
 		time.Sleep(2 * time.Second)
 		mustUnlock(t, lease)
 		wantKinds(t, seen,
@@ -94,8 +94,8 @@ func TestAHandedOffLockSkipsContending(t *testing.T) {
 		first := lockLater(t, as(t, "1"), locks.Mutex("a", nil))
 		second := lockLater(t, as(t, "2"), locks.Mutex("a", nil))
 		mustUnlock(t, blocker)
-		mustUnlock(t, (<-first).lease)
-		mustUnlock(t, (<-second).lease)
+		mustUnlock(t, granted(t, first))
+		mustUnlock(t, granted(t, second))
 		wantKinds(t, seen,
 			"queued a", "contending a", "acquired a", "queued a 1", "queued a 2", "left a",
 			"contending a 1", "acquired a 1", "left a 1", "acquired a 2", "left a 2")

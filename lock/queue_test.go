@@ -60,7 +60,7 @@ func TestAWaiterThatGivesUpLeavesTheQueue(t *testing.T) {
 		wantErr(t, got.err, context.Canceled)
 		wantText(t, got.err, `lock "a"`, "waited")
 		mustUnlock(t, held)
-		mustUnlock(t, (<-second).lease)
+		mustUnlock(t, granted(t, second))
 	})
 }
 
@@ -101,7 +101,7 @@ func cancelAtTheTurn(t *testing.T, locks *lock.Client) {
 	cancelled := lockLater(t, ctx, m)
 	behind := lockLater(t, t.Context(), m)
 	mustUnlock(t, blocker)
-	held := (<-front).lease // of a grant with tokens for those behind
+	held := granted(t, front) // of a grant with tokens for those behind
 	cancel()
 	mustUnlock(t, held) // most often before the cancelled one has run
 	if got := <-cancelled; got.err == nil {
@@ -109,7 +109,7 @@ func cancelAtTheTurn(t *testing.T, locks *lock.Client) {
 	} else {
 		wantErr(t, got.err, context.Canceled)
 	}
-	mustUnlock(t, (<-behind).lease)
+	mustUnlock(t, granted(t, behind))
 }
 
 func TestTryLockIsRefusedAtOnce(t *testing.T) {
@@ -141,7 +141,7 @@ func TestTryLockDoesNotOvertakeWhoWaits(t *testing.T) {
 		_, err := locks.Mutex("a", nil).TryLock(t.Context())
 		wantErr(t, err, lock.ErrHeld)
 		mustUnlock(t, held)
-		mustUnlock(t, (<-waiting).lease)
+		mustUnlock(t, granted(t, waiting))
 	})
 }
 
@@ -192,7 +192,7 @@ func TestAReleaseElsewhereWakesTheWaiter(t *testing.T) {
 		time.Sleep(time.Hour)
 		start := time.Now()
 		mustUnlock(t, held)
-		lease := (<-waiting).lease
+		lease := granted(t, waiting)
 		wantEqual(t, "woken after", time.Since(start), 0)
 		mustUnlock(t, lease)
 	})

@@ -112,21 +112,24 @@ func TestAnUnlockedLeaseIsNotRenewed(t *testing.T) {
 }
 
 func TestARenewalUnderWayDoesNotReviveAnUnlockedLease(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		backend := newFaulty(nil)
-		locks := open(t, backend, nil)
-		lease := mustLock(t, locks.Mutex("a", nil))
-		backend.set(hooks{renew: func(_ context.Context, grants []driver.Grant) []error {
-			time.Sleep(4 * time.Second)
-			return allFail(grants, driver.ErrLost)
-		}})
-		time.Sleep(16 * time.Second) // a renewal is under way
-		wantEqual(t, "renewals", backend.renewals.Load(), 1)
-		mustUnlock(t, lease)
-		time.Sleep(time.Minute)
-		wantEqual(t, "renewals", backend.renewals.Load(), 1)
-		wantCause(t, lease.Context(), lock.ErrReleased)
-	})
+	for name, answer := range map[string]error{"renewed": nil, "lost": driver.ErrLost, "no answer": errMute} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, nil)
+				lease := mustLock(t, locks.Mutex("a", nil))
+				backend.set(hooks{renew: func(_ context.Context, grants []driver.Grant) []error {
+					time.Sleep(4 * time.Second)
+					return allFail(grants, answer)
+				}})
+				time.Sleep(16 * time.Second) // a renewal is under way
+				mustUnlock(t, lease)
+				time.Sleep(time.Hour)
+				wantEqual(t, "renewals", backend.renewals.Load(), 1)
+				wantCause(t, lease.Context(), lock.ErrReleased)
+			})
+		})
+	}
 }
 
 func TestMinHoldKeepsTheLock(t *testing.T) {

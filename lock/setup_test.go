@@ -87,6 +87,16 @@ func lockLater(t *testing.T, ctx context.Context, m *lock.Mutex) <-chan outcome 
 	return done
 }
 
+// granted waits for a Lock in another goroutine, which must succeed.
+func granted(t *testing.T, done <-chan outcome) *lock.Lease {
+	t.Helper()
+	got := <-done
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	return got.lease
+}
+
 // wantErr fails the test unless err matches target.
 func wantErr(t *testing.T, err, target error) {
 	t.Helper()
