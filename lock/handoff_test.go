@@ -157,7 +157,7 @@ func TestARemoteWaiterGoesBeforeTheNextLocalOne(t *testing.T) {
 		for range 100 {
 			held := mustLock(t, locks.Mutex("a", nil))
 			local := lockLater(t, t.Context(), locks.Mutex("a", nil))
-			remote := lockLater(t, t.Context(), other.Mutex("a", nil))
+			remote := lockLater(t, t.Context(), other.Mutex("a", &lock.MutexOptions{Wait: time.Minute}))
 			mustUnlock(t, held)
 			first := granted(t, remote)
 			select {
