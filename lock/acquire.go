@@ -13,7 +13,22 @@ var errWaited = errors.New("the longest wait has passed")
 // take over what the one before passed on, or contend at the backend.
 //
 // ctx bounds the wait; parent is the context the lease's own is made from.
+//
+// What stands on the stack from here to [queue.await] is kept by every parked
+// goroutine, and the smallest stack is 2 KB: nothing large belongs there.
 func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
+	if c.opts.Observer != nil {
+		return c.acquireObserved(ctx, parent, m, try)
+	}
+	start := time.Now()
+	lease, err := c.compete(ctx, parent, m, try)
+	if err != nil {
+		return nil, describeWait(ctx, parent, m.name, start, err)
+	}
+	return lease, nil
+}
+
+func (c *Client) acquireObserved(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
 	start := time.Now()
 	c.observe(parent, Event{Kind: EventQueued, Name: m.name})
 	lease, err := c.compete(ctx, parent, m, try)
@@ -22,12 +37,10 @@ func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 		c.observe(parent, Event{Kind: EventLeft, Name: m.name, Wait: time.Since(start), Err: err})
 		return nil, err
 	}
-	if c.opts.Observer != nil {
-		lease.acquired = time.Now()
-		c.observe(parent, Event{
-			Kind: EventAcquired, Name: m.name, Owner: lease.Owner(), Token: lease.token, Wait: time.Since(start),
-		})
-	}
+	lease.acquired = time.Now()
+	c.observe(parent, Event{
+		Kind: EventAcquired, Name: m.name, Owner: lease.Owner(), Token: lease.token, Wait: time.Since(start),
+	})
 	return lease, nil
 }
 
@@ -36,16 +49,14 @@ func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 	if err != nil {
 		return nil, err
 	}
-	yield := false
-	if w != nil {
-		t, err := q.await(ctx, w)
-		if err != nil || t.lease != nil {
-			return t.lease, err
-		}
-		yield = t.yield
+	if w == nil {
+		return q.contend(ctx, parent, m, try, false)
 	}
-	c.observe(parent, Event{Kind: EventContending, Name: m.name})
-	return q.contend(ctx, parent, m, try, yield)
+	t, err := q.await(ctx, w)
+	if err != nil || t.lease != nil {
+		return t.lease, err
+	}
+	return q.contend(ctx, parent, m, try, t.yield)
 }
 
 // describeWait turns the end of a wait into the error its user expects: the

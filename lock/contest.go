@@ -35,6 +35,7 @@ type contest struct {
 // contend asks the backend until the lock is granted, ctx ends, or the backend
 // has not answered for too long. Only the front of the queue contends.
 func (q *queue) contend(ctx, parent context.Context, m *Mutex, try, yield bool) (*Lease, error) {
+	q.client.observe(parent, Event{Kind: EventContending, Name: m.name})
 	k := contest{q: q, mutex: m, try: try, req: driver.Request{
 		Name: m.name, Owner: q.client.newOwner(), Mode: driver.Exclusive, TTL: m.opts.TTL, Meta: m.meta,
 	}}

@@ -6,14 +6,16 @@ import (
 )
 
 // tokensWanted returns how many fencing tokens to reserve with the next grant:
-// one for every lease it may serve. Without local waiters that is one.
+// one for every lease it may serve. Without local waiters that is one; with
+// them, twice what the last grant used, so that tokens are not used up more
+// quickly than leases are served.
 func (q *queue) tokensWanted(m *Mutex) int {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
 	if q.waiters.len == 0 || m.opts.Fixed || m.opts.MinHold > 0 {
 		return 1
 	}
-	return min(q.client.opts.HandOff.Count, 2*q.waiters.len+16)
+	return min(q.client.opts.HandOff.Count, 2*max(q.served, q.waiters.len+8))
 }
 
 // passOn gives the lock to the next waiter of this process if it may have it

@@ -20,6 +20,7 @@ type queue struct {
 	name    string
 	waiters line
 	hold    *hold // what the one at the front holds; nil while it contends
+	served  int   // leases the last grant has served
 
 	watch      driver.Watch  // wakes the one at the front
 	watchAfter time.Duration // when to try to get one again
@@ -116,7 +117,10 @@ func (q *queue) decline(t turn) {
 // there is none.
 func (q *queue) leave(yield bool) {
 	q.part.mu.Lock()
-	q.hold = nil
+	if q.hold != nil {
+		q.served = int(q.hold.lease.token-q.hold.grant.Token) + 1
+		q.hold = nil
+	}
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
