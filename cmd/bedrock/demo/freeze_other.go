@@ -2,11 +2,15 @@
 
 package demo
 
-import "github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+import (
+	"errors"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+)
 
 // canFreeze says whether processes can be paused here.
 const canFreeze = false
 
-func freeze(*child.Process) {}
+func freeze(*child.Process) error { return errors.ErrUnsupported }
 
 func thaw(*child.Process) {}

@@ -12,7 +12,9 @@ func (s *show) pause(ctx context.Context) error {
 		return err
 	}
 	s.story.tell("B has the lock, token %d, and has read the balance, %d", held.Token, held.Value)
-	freeze(b.process)
+	if err := freeze(b.process); err != nil {
+		return err
+	}
 	s.ledger.gone(b.name)
 	s.story.tell("B is paused (SIGSTOP) just before its write: it can neither renew nor notice anything")
 	if err := b.order(command{Do: doWrite}); err != nil { // the first thing it does when it goes on
