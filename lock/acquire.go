@@ -6,8 +6,12 @@ import (
 	"time"
 )
 
-// errWaited is the cause with which [MutexOptions.Wait] ends a wait.
-var errWaited = errors.New("the longest wait has passed")
+var (
+	// errWaited is the cause with which [MutexOptions.Wait] ends a wait.
+	errWaited = errors.New("the longest wait has passed")
+	// errEnded says that the wait's context ended, whatever the cause.
+	errEnded = errors.New("the wait has ended")
+)
 
 // acquire is one Lock or TryLock: queue up, wait for the turn, and then either
 // take over what the one before passed on, or contend at the backend.
@@ -62,7 +66,7 @@ func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 // describeWait turns the end of a wait into the error its user expects: the
 // context's if it ended, [ErrHeld] if the longest wait passed.
 func describeWait(ctx, parent context.Context, name string, start time.Time, err error) error {
-	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+	if !errors.Is(err, errEnded) {
 		return err
 	}
 	if parent.Err() == nil && errors.Is(context.Cause(ctx), errWaited) {

@@ -109,8 +109,11 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		}
 		return nil
 	}
+	if errors.Is(err, errEnded) {
+		return err
+	}
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return k.ended(ctx, err)
 	}
 	if k.try || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnsupported) {
 		return k.failed(err)
@@ -129,6 +132,15 @@ func (k *contest) outOfPatience() bool {
 	}
 	patience := k.q.client.opts.Patience
 	return patience == -1 || time.Since(k.failing) >= patience
+}
+
+// ended tells the end of a wait during which the backend gave no answer: if it
+// was the longest wait that passed, nobody can say that the lock was held.
+func (k *contest) ended(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errWaited) {
+		return k.failed(err)
+	}
+	return errEnded
 }
 
 func (k *contest) failed(err error) error {
@@ -153,7 +165,11 @@ func (k *contest) held(err error) error {
 // wait passes the time until the next request is worth making.
 func (k *contest) wait(ctx context.Context, err error) error {
 	if !errors.Is(err, driver.ErrHeld) {
-		return k.pause(ctx, backOff(k.failures), nil)
+		stopped := k.pause(ctx, backOff(k.failures), nil)
+		if errors.Is(stopped, errEnded) {
+			return k.ended(ctx, err)
+		}
+		return stopped
 	}
 	if k.listen(ctx) {
 		return nil // a release may have come before we listened: ask again
@@ -200,7 +216,7 @@ func (k *contest) pause(ctx context.Context, d time.Duration, signal <-chan stru
 	case <-signal:
 	case <-timer.C:
 	case <-ctx.Done():
-		return ctx.Err()
+		return errEnded
 	case <-k.q.client.closed:
 		return opError("lock", k.req.Name, ErrClosed)
 	}

@@ -98,9 +98,9 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// settled reports whether a backend's error says for certain that nothing
-// happened.
+// settled reports whether an error says for certain that nothing happened, or
+// that it was undone.
 func settled(err error) bool {
-	return errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) ||
+	return errors.Is(err, errEnded) || errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) ||
 		errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrUnsupported)
 }

@@ -79,7 +79,7 @@ func (q *queue) take(
 // accept records the hold in its queue, unless it comes too late.
 func (h *hold) accept(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+		return errEnded
 	}
 	if h.expired(h.q.client.now()) {
 		return errTooLate

@@ -83,13 +83,13 @@ func (q *queue) await(ctx context.Context, w *waiter) (turn, error) {
 	case t := <-w.turn:
 		return t, t.err
 	case <-ctx.Done():
-		return turn{}, q.withdraw(ctx, w)
+		return turn{}, q.withdraw(w)
 	}
 }
 
 // withdraw takes a waiter whose context has ended out of the queue. If its turn
 // came at that very moment, the next one gets it.
-func (q *queue) withdraw(ctx context.Context, w *waiter) error {
+func (q *queue) withdraw(w *waiter) error {
 	q.part.mu.Lock()
 	parked := w.parked
 	if parked {
@@ -99,7 +99,7 @@ func (q *queue) withdraw(ctx context.Context, w *waiter) error {
 	if !parked {
 		q.decline(<-w.turn)
 	}
-	return ctx.Err()
+	return errEnded
 }
 
 func (q *queue) decline(t turn) {

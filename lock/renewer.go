@@ -47,7 +47,7 @@ func (r *renewer) add(h *hold, sent time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
-		r.schedule(h, sent+renewAfter(h.grant.TTL))
+		r.schedule(h, renewAt(sent, h.grant.TTL))
 	}
 }
 
@@ -65,10 +65,13 @@ func (r *renewer) close() {
 	r.timer.Stop()
 }
 
-// renewAfter returns when in its life a lease is renewed: a little before half
-// of it has passed, so that many taken together are not renewed together.
-func renewAfter(ttl time.Duration) time.Duration {
-	return ttl/2 - rand.N(ttl/20+1)
+// renewAt returns when a lease confirmed after sent is renewed: a little before
+// half of its life has passed, so that many taken together do not all fall due
+// together; but on a grid, so that those that fall due at about the same time
+// share a batch.
+func renewAt(sent, ttl time.Duration) time.Duration {
+	at := sent + ttl/2 - rand.N(ttl/20+1)
+	return at.Truncate(ttl / 512)
 }
 
 // retryAfter returns how long after a failed renewal the next is tried.
@@ -162,7 +165,7 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 		h.failed = 0
 		h.late.Store(false)
 		h.confirm(sent)
-		r.schedule(h, sent+renewAfter(h.grant.TTL))
+		r.schedule(h, renewAt(sent, h.grant.TTL))
 	case errors.Is(err, driver.ErrLost):
 		return errTaken
 	default:
