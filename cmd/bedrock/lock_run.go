@@ -157,11 +157,10 @@ func (f *runFlags) acquire(
 	}
 }
 
-// whyNot says who has the lock that was not acquired. That the wait is over does
-// not mean that the backend was there all the time: if it is not now, that is
-// the news.
+// whyNot says who has the lock that was not acquired in time, or what is the
+// matter with the backend: a wait that is over tells neither.
 func whyNot(ctx context.Context, session *backendurl.Session, name string, err error) error {
-	if !errors.Is(err, lock.ErrHeld) {
+	if !errors.Is(err, lock.ErrHeld) && !errors.Is(err, context.DeadlineExceeded) {
 		return fromBackend(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeLimit)
@@ -170,8 +169,10 @@ func whyNot(ctx context.Context, session *backendurl.Session, name string, err e
 	switch {
 	case failure != nil:
 		return fromBackend(failure)
-	case !info.Held():
+	case !info.Held() && errors.Is(err, lock.ErrHeld):
 		return fmt.Errorf("%w until a moment ago", &lock.HeldError{Name: name})
+	case !info.Held():
+		return fromBackend(err)
 	}
 	view := viewOf(info)
 	return fmt.Errorf("%w, holder %s, for %s", &lock.HeldError{Name: name, Owner: info.Owner}, view.holder(), view.held())
