@@ -55,9 +55,7 @@ func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) erro
 	defer cancel()
 	publish, err := b.pubsub.command(ctx, b)
 	if err == nil {
-		args := h.last
-		args[1] = publish
-		_, err = b.evalRelease(ctx, h, args[:])
+		_, err = b.evalRelease(ctx, h, publish)
 	}
 	if err != nil {
 		return fmt.Errorf("%d of %d replicas acknowledged, and it could not be taken back: %w", cause.Got, cause.Need, err)

@@ -14,15 +14,15 @@ import (
 type handle struct {
 	keys    keys
 	call    [2]string // keys of the acquisition
-	args    [5]string
+	args    [5]string // the first is common to all of a batch
 	release [3]string // keys of the release
-	last    [3]string // its arguments
+	last    [3]string // its arguments; the first two are common to all of a batch
 }
 
 func (b *backend) newHandle(name, owner string) *handle {
 	h := &handle{keys: b.layout.of(name, owner)}
 	h.release = [...]string{h.keys.name, h.keys.channel, h.keys.latch}
-	h.last = [...]string{owner, "", latchTTL}
+	h.last = [...]string{"", latchTTL, owner}
 	return h
 }
 
@@ -45,15 +45,15 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 
 func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (Reply, error) {
 	h.call = [...]string{h.keys.name, h.keys.token}
-	args := append(h.args[:0], b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)))
-	if b.opts.Profile == Redisson {
-		args = append(args, req.Meta)
+	h.args = [...]string{b.tokenTTL, b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)), req.Meta}
+	switch {
+	case b.opts.Acks != AcksNone:
+		return b.evalAcked(ctx, h, h.args[:])
+	case b.acquiring != nil:
+		return b.acquiring.eval(ctx, h.call[:], h.args[1:])
+	default:
+		return b.conn.Eval(ctx, b.scripts.acquire, h.call[:], h.args[:])
 	}
-	args = append(args, b.tokenTTL)
-	if b.opts.Acks == AcksNone {
-		return b.conn.Eval(ctx, b.scripts.acquire, h.call[:], args)
-	}
-	return b.evalAcked(ctx, h, args)
 }
 
 // grant reads the script's answer: a number is the first token of a new grant.

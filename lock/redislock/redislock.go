@@ -37,6 +37,9 @@ type backend struct {
 	scripts scripts
 	layout  layout
 	hub     *hub
+	// Where one server has all names, what several goroutines want at once is
+	// asked for in one call; nil elsewhere.
+	acquiring, releasing *batcher
 
 	tokenTTL string // in the words of the scripts
 	ttlText  atomic.Pointer[ttlText]
@@ -73,6 +76,10 @@ func newBackend(conn Conn, opts *Options) (*backend, error) {
 	if filled.TokenTTL != -1 {
 		b.tokenTTL = milliseconds(max(filled.TokenTTL, lock.MaxTTL))
 	}
+	if filled.Profile == Redisson && !conn.Cluster() {
+		b.acquiring = newBatcher(conn, b.scripts.acquire, len(handle{}.call), b.tokenTTL)
+		b.releasing = newBatcher(conn, b.scripts.release, len(handle{}.release), "PUBLISH", latchTTL)
+	}
 	b.background, b.stop = context.WithCancel(context.Background())
 	b.hub = newHub(conn, b.background, &b.work)
 	return b, nil
@@ -83,6 +90,10 @@ func newBackend(conn Conn, opts *Options) (*backend, error) {
 func (b *backend) Close() error {
 	b.stop()
 	b.hub.close()
+	if b.acquiring != nil {
+		b.acquiring.close()
+		b.releasing.close()
+	}
 	b.work.Wait()
 	return nil
 }

@@ -17,16 +17,14 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 		return 0, notSent(err)
 	}
 	h, ok := g.Handle.(*handle)
-	if !ok || h.last[0] != g.Owner {
+	if !ok || h.last[2] != g.Owner {
 		h = b.newHandle(g.Name, g.Owner)
 	}
 	publish, err := b.pubsub.command(ctx, b)
 	if err != nil {
 		return 0, describe("release", g.Name, err)
 	}
-	args := h.last // a release may be repeated while the one before is under way
-	args[1] = publish
-	reply, err := b.evalRelease(ctx, h, args[:])
+	reply, err := b.evalRelease(ctx, h, publish)
 	if err != nil {
 		return 0, describe("release", g.Name, err)
 	}
@@ -41,12 +39,21 @@ const releaseTries = 3
 
 // evalRelease sends a release. A connection that was broken before is found out
 // by using it; a release may be repeated, so that no holder need hear of that.
-func (b *backend) evalRelease(ctx context.Context, h *handle, args []string) (reply Reply, err error) {
+func (b *backend) evalRelease(ctx context.Context, h *handle, publish string) (reply Reply, err error) {
 	for range releaseTries {
-		reply, err = b.conn.Eval(ctx, b.scripts.release, h.release[:], args)
+		reply, err = b.evalReleaseOnce(ctx, h, publish)
 		if err == nil || ctx.Err() != nil || !isBroken(err) {
 			break
 		}
 	}
 	return reply, err
+}
+
+func (b *backend) evalReleaseOnce(ctx context.Context, h *handle, publish string) (Reply, error) {
+	if b.releasing != nil {
+		return b.releasing.eval(ctx, h.release[:], h.last[2:])
+	}
+	args := h.last // a release may be repeated while the one before is under way
+	args[0] = publish
+	return b.conn.Eval(ctx, b.scripts.release, h.release[:], args[:])
 }

@@ -39,9 +39,6 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 
 // Eval implements redislock.Conn.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	if ctx.Done() == nil {
-		return c.eval(ctx, s, keys, args)
-	}
 	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
 }
 

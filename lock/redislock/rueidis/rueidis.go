@@ -5,7 +5,6 @@ package rueidis
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -23,11 +22,6 @@ func Wrap(client rueidis.Client) redislock.Conn {
 type conn struct {
 	client  rueidis.Client
 	cluster bool
-	// steady says that the last call was answered. rueidis heeds contexts while
-	// it waits for an answer, but not while it makes a connection; so that a
-	// call is left to a goroutine of its own unless the connection is there.
-	// Without a cluster there is one connection.
-	steady atomic.Bool
 
 	mu     sync.Mutex
 	ranges []slotRange // which master has which slots, as Owner has found it
@@ -38,11 +32,10 @@ var _ redislock.Conn = (*conn)(nil)
 // Cluster implements redislock.Conn.
 func (c *conn) Cluster() bool { return c.cluster }
 
-// Eval implements redislock.Conn.
+// Eval implements redislock.Conn. rueidis does not heed a context while it
+// makes a connection, nor one that is cancelled before its deadline; so a call
+// that may have to end early is left to a goroutine of its own.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	if c.steady.Load() || ctx.Done() == nil {
-		return c.eval(ctx, s, keys, args)
-	}
 	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
 }
 
@@ -50,9 +43,6 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 	result := c.client.Do(ctx, evalsha(c.client, s, keys, args))
 	if isNoScript(result.Error()) {
 		result = c.client.Do(ctx, eval(c.client, s, keys, args))
-	}
-	if answered := !c.cluster && result.NonRedisError() == nil; answered != c.steady.Load() {
-		c.steady.Store(answered)
 	}
 	return reply(result)
 }

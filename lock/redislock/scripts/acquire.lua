@@ -1,72 +1,113 @@
--- Takes a lock in Redisson's layout, once. Every call below is a good part of
--- what a lock costs the server; the usual way has five of them.
+-- Takes locks in Redisson's layout, each once: one, or all that goroutines of
+-- one process want at the same moment. Every call below is a good part of what
+-- a lock costs the server; the usual way has five of them.
 --
--- KEYS  1 the lock: a hash, field owner -> 1, with a time to live
---       2 its fencing counter: the last token given out, a plain integer
--- ARGV  1 lease in ms   2 owner   3 how many tokens   4 metadata, or empty
---       5 life of the counter in ms, 0 for ever
+-- KEYS  of each lock: the lock, a hash, field owner -> 1, with a time to live;
+--       and its fencing counter, the last token given out, a plain integer
+-- ARGV  life of a counter in ms, 0 for ever; then of each lock: lease in ms,
+--       owner, how many tokens, metadata or empty
 --
--- Returns the first token; or, when the owner has the lock already, {1, the
--- last token}; or, when it is held, {0, ms left, field...}.
+-- Returns an answer; or, of several locks, the answers. An answer is the first
+-- token; or, when the owner has the lock already, {1, the last token}; or, when
+-- it is held, {0, ms left, field...}; or an error, {-1, text}.
 
 local call = redis.call
+local keepFor = ARGV[1]
+local clock
 
-if call('exists', KEYS[1]) == 1 then
-  -- WRONGTYPE ends the script here when the key is not a lock at all.
-  if call('hexists', KEYS[1], ARGV[2]) == 0 then
-    local answer = {0, call('pttl', KEYS[1])}
-    if call('hlen', KEYS[1]) <= 16 then
-      for _, field in ipairs(call('hkeys', KEYS[1])) do
-        answer[#answer + 1] = field
-      end
+-- now is the server's clock in microseconds, as text.
+local function now()
+  if not clock then
+    local time = call('time')
+    local micros = time[2]
+    if #micros < 6 then
+      micros = string.rep('0', 6 - #micros) .. micros
     end
-    return answer
+    clock = time[1] .. micros
   end
-  -- An earlier copy of this request was granted. Nobody can have moved the
-  -- counter since, so what stands there is this owner's; unless it was lost.
-  local last = tonumber(call('get', KEYS[2]) or nil)
-  if last then
-    call('pexpire', KEYS[1], ARGV[1])
-    return {1, last}
-  end
+  return clock
 end
 
--- The counter is never below the server's clock in microseconds, so that it
--- does not go back when it was lost, and most often one SET moves it on.
-local time = call('time')
-local micros = time[2]
-if #micros < 6 then
-  micros = string.rep('0', 6 - #micros) .. micros
-end
-local clock = time[1] .. micros
-local old
-if ARGV[5] == '0' then
-  old = call('set', KEYS[2], clock, 'get')
-else
-  old = call('set', KEYS[2], clock, 'px', ARGV[5], 'get')
-end
-local last = tonumber(clock)
-if old then
-  local before = tonumber(old)
-  if not before or before > 9e15 then
-    call('set', KEYS[2], old)
-    return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
+-- advance gives out tokens and returns the last of them, or nil and an error.
+-- The counter is never below the server's clock, so that it does not go back
+-- when it was lost, and most often one SET moves it on.
+local function advance(counter, count)
+  local floor, old = now(), nil
+  if keepFor == '0' then
+    old = call('set', counter, floor, 'get')
+  else
+    old = call('set', counter, floor, 'px', keepFor, 'get')
   end
-  if before + ARGV[3] > last then
-    last = before + ARGV[3]
-    call('set', KEYS[2], string.format('%.0f', last), 'keepttl')
+  local last = tonumber(floor)
+  if old then
+    local before = tonumber(old)
+    if not before or before > 9e15 then
+      call('set', counter, old)
+      return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
+    end
+    if before + count > last then
+      last = before + count
+      call('set', counter, string.format('%.0f', last), 'keepttl')
+    end
   end
+  return last
 end
 
-if ARGV[4] == '' then
-  call('hset', KEYS[1], ARGV[2], '1')
-else
-  call('hset', KEYS[1], ARGV[2], '1', 'bedrock:meta', ARGV[4])
+-- refuse tells who has the lock, and for how long.
+local function refuse(lock)
+  local answer = {0, call('pttl', lock)}
+  if call('hlen', lock) <= 16 then
+    for _, field in ipairs(call('hkeys', lock)) do
+      answer[#answer + 1] = field
+    end
+  end
+  return answer
 end
-local expiring = redis.pcall('pexpire', KEYS[1], ARGV[1])
-if expiring ~= 1 then
-  -- A user without this permission must not leave a lock that never ends.
-  call('del', KEYS[1])
-  return expiring
+
+local function take(lock, counter, lease, owner, count, meta)
+  if call('exists', lock) == 1 then
+    -- WRONGTYPE ends it here when the key is not a lock at all.
+    if call('hexists', lock, owner) == 0 then
+      return refuse(lock)
+    end
+    -- An earlier copy of this request was granted. Nobody can have moved the
+    -- counter since, so what stands there is this owner's; unless it was lost.
+    local last = tonumber(call('get', counter) or nil)
+    if last then
+      call('pexpire', lock, lease)
+      return {1, last}
+    end
+  end
+  local last, failure = advance(counter, count)
+  if failure then
+    return failure
+  end
+  if meta == '' then
+    call('hset', lock, owner, '1')
+  else
+    call('hset', lock, owner, '1', 'bedrock:meta', meta)
+  end
+  local expiring = redis.pcall('pexpire', lock, lease)
+  if expiring ~= 1 then
+    -- A user without this permission must not leave a lock that never ends.
+    call('del', lock)
+    return expiring
+  end
+  return last - count + 1
 end
-return last - ARGV[3] + 1
+
+if #KEYS == 2 then
+  return take(KEYS[1], KEYS[2], ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+end
+
+local answers = {}
+for i = 1, #KEYS / 2 do
+  local a = 4 * i - 2
+  -- One that fails must not hide what became of the others.
+  local ok, answer = pcall(take, KEYS[2 * i - 1], KEYS[2 * i], ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3])
+  if not ok or type(answer) == 'table' and answer.err then
+    answer = {-1, type(answer) == 'table' and answer.err or answer}
+  end
+  answers[i] = answer
+end
+return answers

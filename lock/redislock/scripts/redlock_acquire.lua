@@ -2,22 +2,22 @@
 --
 -- KEYS  1 the lock: a string, the owner, with a time to live
 --       2 its fencing counter: the last token given out
--- ARGV  1 lease in ms   2 owner   3 how many tokens
---       4 life of the counter in ms, 0 for ever
+-- ARGV  1 life of the counter in ms, 0 for ever
+--       2 lease in ms   3 owner   4 how many tokens
 --
 -- Returns the first token; or, when the owner has the lock already, {1, the
 -- last token}; or, when it is held, {0, ms left, owner}.
 
 local call = redis.call
 
-if not call('set', KEYS[1], ARGV[2], 'nx', 'px', ARGV[1]) then
+if not call('set', KEYS[1], ARGV[3], 'nx', 'px', ARGV[2]) then
   local holder = call('get', KEYS[1])
-  if holder ~= ARGV[2] then
+  if holder ~= ARGV[3] then
     return {0, call('pttl', KEYS[1]), holder}
   end
   -- An earlier copy of this request was granted, and the counter stands where
   -- that has left it; unless it was lost.
-  call('pexpire', KEYS[1], ARGV[1])
+  call('pexpire', KEYS[1], ARGV[2])
   local last = tonumber(call('get', KEYS[2]) or nil)
   if last then
     return {1, last}
@@ -27,10 +27,10 @@ end
 -- The counter is never below the server's clock in microseconds, so that it
 -- does not go back when it was lost.
 local time = call('time')
-local last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), (call('get', KEYS[2]) or 0) + ARGV[3])
-if ARGV[4] == '0' then
+local last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), (call('get', KEYS[2]) or 0) + ARGV[4])
+if ARGV[1] == '0' then
   call('set', KEYS[2], string.format('%.0f', last))
 else
-  call('set', KEYS[2], string.format('%.0f', last), 'px', ARGV[4])
+  call('set', KEYS[2], string.format('%.0f', last), 'px', ARGV[1])
 end
-return last - ARGV[3] + 1
+return last - ARGV[4] + 1

@@ -1,0 +1,88 @@
+package redislock_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+)
+
+// TestOneOfABatchSpoilsTheOthers: many goroutines ask at once, some of them for
+// what is held or is no lock at all; everybody gets the answer to its own
+// question.
+func TestOneOfABatchSpoilsTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		b := open(t, connect(t, single(server)), nil)
+		for i := range 100 {
+			server.Do("SET", fmt.Sprint("no lock", i), "text")
+			server.Do("HSET", fmt.Sprint("held", i), javas, "1")
+		}
+		for range 20 {
+			askForAll(t, b)
+		}
+		if calls := evalshaCalls(t, server); calls > 20*400/2 {
+			t.Errorf("%d calls for some %d requests: nothing was batched", calls, 20*400)
+		}
+		if left := state(server); len(left) != 200+1 { // and the latch of the last name
+			t.Errorf("%d keys are left: %v", len(left), left)
+		}
+	})
+}
+
+// askForAll takes and releases 100 free locks, and is refused 200 others, all
+// at once.
+func askForAll(t *testing.T, b driver.Backend) {
+	t.Helper()
+	var group sync.WaitGroup
+	for i := range 100 {
+		owner := fmt.Sprint(uuidA, ":", i)
+		group.Go(func() {
+			g, err := b.Acquire(ctxFor(t), request("free", owner))
+			if errors.Is(err, driver.ErrHeld) {
+				return
+			}
+			if err == nil {
+				_, err = b.Release(ctxFor(t), g)
+			}
+			if err != nil {
+				t.Errorf("free: %v", err)
+			}
+		})
+		group.Go(func() {
+			_, err := b.Acquire(ctxFor(t), request(fmt.Sprint("held", i), owner))
+			if held, ok := errors.AsType[*driver.HeldError](err); !ok || held.Owner != javas {
+				t.Errorf("held: %v", err)
+			}
+		})
+		group.Go(func() {
+			if _, err := b.Acquire(ctxFor(t), request(fmt.Sprint("no lock", i), owner)); !errors.Is(err, driver.ErrRefused) {
+				t.Errorf("no lock: %v", err)
+			}
+			g := driver.Grant{Name: fmt.Sprint("held", i), Owner: owner}
+			if _, err := b.Release(ctxFor(t), g); !errors.Is(err, driver.ErrLost) {
+				t.Errorf("release by a stranger: %v", err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// evalshaCalls returns how many scripts the server was asked to run.
+func evalshaCalls(t *testing.T, server *testenv.RedisServer) int {
+	t.Helper()
+	stats := fmt.Sprint(server.Do("INFO", "commandstats"))
+	_, after, found := strings.Cut(stats, "cmdstat_evalsha:calls=")
+	calls, _, _ := strings.Cut(after, ",")
+	n, err := strconv.Atoi(calls)
+	if !found || err != nil {
+		t.Fatalf("no count of calls in %q", stats)
+	}
+	return n
+}
