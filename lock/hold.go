@@ -112,7 +112,7 @@ func (h *hold) checkClock() {
 // margin is what is kept clear of the TTL for clocks that run at different
 // speeds and for the time it takes to tell the holder.
 func margin(ttl time.Duration) time.Duration {
-	return min(ttl/100+5*time.Millisecond, ttl/4)
+	return min(ttl/50+10*time.Millisecond, ttl/4)
 }
 
 // lose takes the lock from its holder: the context of the lease ends, and the
