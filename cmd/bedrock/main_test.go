@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -46,7 +47,8 @@ func TestScripts(t *testing.T) {
 				backend = "redis://" + testenv.Redis(t, nil).Addr()
 			}
 			testscript.Run(t, testscript.Params{
-				Files: []string{file},
+				Files:    []string{file},
+				Deadline: time.Now().Add(time.Minute), // a script may wait for what does not come
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("BEDROCK_BACKEND", backend)
 					return nil
