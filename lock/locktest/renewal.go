@@ -126,5 +126,5 @@ func lossStaysSilent(e *env) {
 		e.Errorf("the cause is %v", context.Cause(ctx))
 	}
 	e.lost(lease.Unlock(e.within(soon)))
-	e.free(a, name)
+	e.becomesFree(a, name, soon) // the holder hears of it before the queue does
 }

@@ -121,7 +121,7 @@ func cancelledWaiterLeavesALock(e *env) {
 		}
 	}
 	e.unlock(lease)
-	e.free(c, name)
+	e.becomesFree(c, name, cleanUp) // a request may arrive after its waiter has gone
 }
 
 // cancelledWaiterTakesTheTurn cancels the first waiter at the moment of its turn:
