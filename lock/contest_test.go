@@ -122,7 +122,7 @@ func TestTryLockAsksOnce(t *testing.T) {
 			_, err := locks.Mutex("a", nil).TryLock(t.Context())
 			wantErr(t, err, failure)
 			wantEqual(t, "acquires", backend.acquires.Load(), 1)
-			wantEqual(t, "may have been applied", lock.MaybeApplied(err), failure == errMute)
+			wantEqual(t, "may have been applied", lock.MaybeApplied(err), errors.Is(failure, errMute))
 		})
 	}
 }

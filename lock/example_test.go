@@ -27,7 +27,8 @@ func ExampleMutex() {
 
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(lease.Name(), lease.State())
 
@@ -35,7 +36,8 @@ func ExampleMutex() {
 	fmt.Println("again:", errors.Is(err, lock.ErrHeld))
 
 	if err := lease.Unlock(ctx); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(lease.State())
 	// Output:
@@ -54,7 +56,8 @@ func ExampleDo() {
 		return ctx.Err()
 	}
 	if err := lock.Do(ctx, locks.Mutex("orders/42", nil), ship, nil); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	// Output: shipping under token 1
 }
@@ -66,7 +69,8 @@ func ExampleDo_fallback() {
 
 	lease, err := locks.Mutex("report", nil).Lock(ctx) // somebody else is at it
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer lease.Unlock(ctx)
 
@@ -98,14 +102,17 @@ func ExampleLease_Context() {
 	}
 	lease, err := locks.Mutex("account/7", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	if err := inner(lease.Context()); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println("still", lease.State())
 	if err := lease.Unlock(ctx); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	// Output:
 	// inside
@@ -137,17 +144,20 @@ func ExampleLease_Token() {
 
 	paused, err := locks.Mutex("register", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	if _, err := locks.ForceRelease(ctx, "register"); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	err = paused.Unlock(ctx)
 	fmt.Println("lost:", errors.Is(err, lock.ErrLost))
 
 	next, err := locks.Mutex("register", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer next.Unlock(ctx)
 	fmt.Println(shared.write("new", next.Token()))
@@ -164,7 +174,8 @@ func ExampleClient_Locker() {
 
 	mu, err := locks.Locker("cache")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -179,13 +190,15 @@ func ExampleClient_Inspect() {
 
 	lease, err := locks.Mutex("orders/42", &lock.MutexOptions{Meta: map[string]string{"job": "ship"}}).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer lease.Unlock(ctx)
 
 	info, err := locks.Inspect(ctx, "orders/42")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(info.Held(), info.Owner == lease.Owner(), info.Meta["job"])
 	// Output: true true ship

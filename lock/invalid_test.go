@@ -54,7 +54,7 @@ func badArguments() []badArgument {
 		{"negative minimum", "MinHold", "0", lockWith("a", &lock.MutexOptions{MinHold: -1})},
 		{"long minimum", "MinHold", "24h", lockWith("a", &lock.MutexOptions{MinHold: 24*time.Hour + 1})},
 		{"nil context", "ctx", "nil", func(_ context.Context, locks *lock.Client) error {
-			return lockNamed("a")(nil, locks) //nolint:staticcheck // that is the test
+			return lockNamed("a")(nil, locks)
 		}},
 		{"TryLock, nil context", "ctx", "nil", func(_ context.Context, locks *lock.Client) error {
 			_, err := locks.Mutex("a", nil).TryLock(nil) //nolint:staticcheck // that is the test

@@ -38,8 +38,12 @@ type step struct {
 func TestRandomSequencesAgreeWithTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.SampledFrom([]step{
-			{"try", (*machine).try}, {"enter", (*machine).enter}, {"unlock", (*machine).unlock},
-			{"force", (*machine).force}, {"cut", (*machine).cutOff}, {"heal", (*machine).heal},
+			{"try", (*machine).try},
+			{"enter", (*machine).enter},
+			{"unlock", (*machine).unlock},
+			{"force", (*machine).force},
+			{"cut", (*machine).cutOff},
+			{"heal", (*machine).heal},
 			{"pass", (*machine).pass},
 		}), 1, 40).Draw(rt, "steps")
 		virtual(t, func(t *testing.T) {

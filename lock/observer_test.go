@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,9 +44,9 @@ func (r *recorder) kinds() []string {
 func (r *recorder) last(kind lock.EventKind) lock.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := len(r.events) - 1; i >= 0; i-- {
-		if r.events[i].Kind == kind {
-			return r.events[i]
+	for _, e := range slices.Backward(r.events) {
+		if e.Kind == kind {
+			return e
 		}
 	}
 	return lock.Event{}

@@ -3,7 +3,6 @@ package lockotel_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -20,23 +19,27 @@ func ExampleNew() {
 		MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	locks, err := memlock.New(nil, &lock.Options{Observer: observer})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer locks.Close(ctx)
 
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer lease.Unlock(ctx)
 
 	var metrics metricdata.ResourceMetrics
 	if err := reader.Collect(ctx, &metrics); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, m := range metrics.ScopeMetrics[0].Metrics {
 		fmt.Println(m.Name)

@@ -3,7 +3,6 @@ package lockprom_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,23 +16,27 @@ func ExampleNew() {
 	registry := prometheus.NewRegistry()
 	observer, err := lockprom.New(registry, nil)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	locks, err := memlock.New(nil, &lock.Options{Observer: observer})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer locks.Close(ctx)
 
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	defer lease.Unlock(ctx)
 
 	families, err := registry.Gather()
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, family := range families {
 		fmt.Println(family.GetName())
