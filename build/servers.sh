@@ -4,16 +4,19 @@
 # elsewhere; with --list it only names what is missing.
 set -euo pipefail
 
-# One line per server: the binary the tests look for, and its Debian package.
+# One line per server: the binaries the tests look for, any of which will do, and
+# the Debian package.
 servers=(
-	"redis-server redis-server"
+	"redis-server|valkey-server redis-server"
 )
 
 # missing prints the packages whose binaries are not there.
 missing() {
-	local line
+	local line binaries
 	for line in "${servers[@]}"; do
-		command -v "${line%% *}" >/dev/null || echo "${line##* }"
+		IFS='|' read -r -a binaries <<<"${line%% *}"
+		# Empty only when none of them is there.
+		[[ -n $(command -v "${binaries[@]}") ]] || echo "${line##* }"
 	done
 }
 
