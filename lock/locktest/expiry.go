@@ -56,7 +56,7 @@ func leaseEndsEarly(e *env) {
 func lossComesAfterTheNextGrant(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
 	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{Linger: promptly}) // the lease is shorter than its holder may think
+	link.Fail(Acquire, Fault{Linger: e.ttl / 10}) // the lease is shorter than its holder may think
 	lease := e.lock(a, name, nil)
 	link.Freeze()
 	next := e.wait(e.within(2*e.ttl+soon), b.Mutex(name, nil))

@@ -11,8 +11,13 @@ func redisMutants() []mutant {
 	return []mutant{
 		{
 			name: "redis: anybody may release", file: scripts + "release.lua", pkg: redis,
-			old: "if call('hexists', KEYS[1], ARGV[1]) == 0 then", new: "if call('exists', KEYS[1]) == 0 then",
+			old: "if call('hexists', lock, owner) == 0 then", new: "if call('exists', lock) == 0 then",
 			test: onRedis("StrangerReleases"),
+		},
+		{
+			name: "redis: a batch gives everybody the first answer", file: "lock/redislock/batcher.go", pkg: redis,
+			old: "answer(reply.Items[i])", new: "answer(reply.Items[0])",
+			test: "TestOneOfABatchSpoilsTheOthers/goredis",
 		},
 		{
 			name: "redis: renewal re-creates", file: scripts + "renew.lua", pkg: redis,
@@ -22,17 +27,17 @@ func redisMutants() []mutant {
 		},
 		{
 			name: "redis: a repeated release fails", file: scripts + "release.lua", pkg: redis,
-			old: "  if call('get', KEYS[3]) == ARGV[1] then", new: "  if false then",
+			old: "    if call('get', latch) == owner then", new: "    if false then",
 			test: onRedis("RetriedReleaseFails"),
 		},
 		{
 			name: "redis: a repeated acquire is refused", file: scripts + "acquire.lua", pkg: redis,
-			old: "if call('hexists', KEYS[1], ARGV[2]) == 0 then", new: "if true then",
+			old: "    if call('hexists', lock, owner) == 0 then", new: "    if true then",
 			test: onRedis("RetriedAcquireCountsTwice"),
 		},
 		{
 			name: "redis: the token has no floor", file: scripts + "acquire.lua", pkg: redis,
-			old: "local clock = time[1] .. micros\n", new: "local clock = '0'\n",
+			old: "    clock = time[1] .. micros\n", new: "    clock = '0'\n",
 			test: onRedis("TokenGoesBackAfterDataLoss"),
 		},
 		{
@@ -42,7 +47,7 @@ func redisMutants() []mutant {
 		},
 		{
 			name: "redis: a release tells nobody", file: scripts + "release.lua", pkg: redis,
-			old: "local listening = call(ARGV[2], KEYS[2], '0')", new: "local listening = 0",
+			old: "  local listening = call(ARGV[1], channel, '0')", new: "  local listening = 0",
 			test: onRedis("ReleaseWakesNobody"),
 		},
 		{
