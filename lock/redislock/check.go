@@ -54,9 +54,9 @@ func readSettings(ctx context.Context, n Node) (settings, error) {
 		}
 		s.addInfo(reply.Str)
 	}
-	for _, name := range strings.Fields(configs) {
+	for name := range strings.FieldsSeq(configs) {
 		reply, err := n.Do(ctx, "CONFIG", "GET", name)
-		if refusal, ok := errors.AsType[*ReplyError](err); ok && refusal.class() == driver.ErrRefused {
+		if refusal, ok := errors.AsType[*ReplyError](err); ok && errors.Is(refusal.class(), driver.ErrRefused) {
 			s.forbidden = true
 			return s, nil
 		}

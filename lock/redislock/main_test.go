@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,14 +110,6 @@ func ctxFor(t testing.TB) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
-
-// people makes owner ids of one client.
-type people struct {
-	client string
-	last   atomic.Int64
-}
-
-func (p *people) next() string { return fmt.Sprintf("%s:%d", p.client, p.last.Add(1)) }
 
 const (
 	uuidA = "aaaaaaaa-0000-4000-8000-000000000001"

@@ -71,8 +71,12 @@ func TestRedissonLayout(t *testing.T) {
 		ttl     [2]int64 // bounds of the lock's time left in ms
 		message bool
 	}{
-		{"acquire a free lock", nil, acquire, nil,
-			map[string]string{"a|" + mine: "1", "a|bedrock:meta": `{"host":"h"}`}, [2]int64{29000, 30000}, false},
+		{
+			"acquire a free lock", nil, acquire, nil,
+			map[string]string{"a|" + mine: "1", "a|bedrock:meta": `{"host":"h"}`},
+			[2]int64{29000, 30000},
+			false,
+		},
 		{"acquire what Java holds", javasLock, acquire, driver.ErrHeld, map[string]string{"a|" + javas: "2"}, [2]int64{19000, 20000}, false},
 		{"renew", held, renew, nil, map[string]string{"a|" + mine: "1"}, [2]int64{59000, 60000}, false},
 		{"renew what is gone", nil, renew, driver.ErrLost, map[string]string{}, [2]int64{-2, -2}, false},
