@@ -3,7 +3,6 @@ package redislock_test
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"testing"
 	"time"
 
