@@ -35,7 +35,7 @@ const (
 	// largestBatch bounds how long one script keeps the server busy.
 	largestBatch = 64
 	// closeGrace is how long Close waits for calls under way.
-	closeGrace = 200 * time.Millisecond
+	closeGrace = 50 * time.Millisecond
 )
 
 // request is one goroutine's part of a call.

@@ -15,6 +15,9 @@ import (
 // Wrap makes a go-redis client usable by redislock. The client stays the
 // caller's: it is never closed here, and its hooks see every command.
 //
+// Keep its read time-out finite, as it is by default: it ends the calls to a
+// server that has vanished.
+//
 // Commands are not retried by go-redis, whatever its MaxRetries says: after a
 // retry nobody could tell what the first try has done.
 func Wrap(client redis.UniversalClient) redislock.Conn {
