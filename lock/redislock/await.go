@@ -26,3 +26,17 @@ func Await[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		return none, ctx.Err()
 	}
 }
+
+// AwaitMany does the same for n calls at once. When ctx ends, that is the result
+// of all of them.
+func AwaitMany(ctx context.Context, n int, calls func() []Result) []Result {
+	results, err := Await(ctx, func() ([]Result, error) { return calls(), nil })
+	if err == nil {
+		return results
+	}
+	results = make([]Result, n)
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}

@@ -57,15 +57,7 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 
 // EvalMany implements redislock.Conn.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
-	results, err := redislock.Await(ctx, func() ([]redislock.Result, error) { return c.evalMany(ctx, s, calls), nil })
-	if err == nil {
-		return results
-	}
-	results = make([]redislock.Result, len(calls))
-	for i := range results {
-		results[i].Err = err
-	}
-	return results
+	return redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
 }
 
 func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
