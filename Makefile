@@ -34,6 +34,10 @@ test: ## Run all tests; install the servers they need where possible, list what 
 race: ## Run all tests with the race detector
 	go test -race -count=1 ./...
 
+.PHONY: interop
+interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)
+	go test -count=1 -v ./interop
+
 .PHONY: bench
 bench: ## Measure Bedrock beside its peers; BENCH="locks" for the full run
 	cd bench && go run . $(BENCH)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sees to the servers the tests start. Without arguments it installs what is
+# Sees to the servers, and the Java tools, that the tests start. Without arguments it installs what is
 # missing where it can (Debian and Ubuntu, as root) and says what to do
 # elsewhere; with --list it only names what is missing.
 set -euo pipefail
@@ -8,6 +8,8 @@ set -euo pipefail
 # the Debian package.
 servers=(
 	"redis-server|valkey-server redis-server"
+	"javac default-jdk-headless"
+	"mvn maven"
 )
 
 # missing prints the packages whose binaries are not there.
@@ -38,9 +40,9 @@ install() {
 advise() {
 	echo "missing servers: $*"
 	echo "  Debian, Ubuntu:  sudo make servers"
-	echo "  Fedora:          sudo dnf install redis     (or valkey)"
-	echo "  Arch:            sudo pacman -S redis       (or valkey)"
-	echo "  macOS:           brew install redis         (or valkey)"
+	echo "  Fedora:          sudo dnf install redis java-latest-openjdk-devel maven     (or valkey)"
+	echo "  Arch:            sudo pacman -S redis jdk-openjdk maven                     (or valkey)"
+	echo "  macOS:           brew install redis openjdk maven                           (or valkey)"
 	echo "Nothing needs to run: the tests start their own servers on free ports."
 }
 

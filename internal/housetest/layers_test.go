@@ -40,9 +40,10 @@ func layers() []layer {
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
-		// Layer 5: programs.
+		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
+		{packages: "interop", own: []string{"..."}, foreign: []string{"..."}},
 		// Tests.
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},

@@ -62,3 +62,11 @@ func recordSkip(t testing.TB, reason string) {
 		t.Fatalf("record skipped test: %v", err)
 	}
 }
+
+// Program returns the path of a program that a test drives. When it is missing
+// the test is skipped, or fails where nothing may be skipped; install says how to
+// get it.
+func Program(t testing.TB, name, install string) string {
+	t.Helper()
+	return program{names: []string{name}, install: install + "; run: make servers"}.find(t)
+}

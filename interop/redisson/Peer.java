@@ -1,0 +1,87 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+
+/**
+ * A program with Redisson's locks, driven by lines on its standard input:
+ * "id thread command name [argument]". Each is answered by "id result", or
+ * "id error: text". Commands of one thread run one after another on one Java
+ * thread, because that is who owns a lock there.
+ */
+public class Peer {
+  private static final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
+
+  public static void main(String[] args) throws Exception {
+    Config config = new Config();
+    config.setLockWatchdogTimeout(Long.parseLong(args[1]));
+    config.setCodec(StringCodec.INSTANCE);
+    config.useSingleServer().setAddress(args[0]).setConnectionMinimumIdleSize(2).setSubscriptionConnectionMinimumIdleSize(1);
+    RedissonClient redisson = Redisson.create(config);
+    say("ready");
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      String[] words = line.split(" ");
+      threads
+          .computeIfAbsent(words[1], name -> Executors.newSingleThreadExecutor())
+          .execute(() -> answer(redisson, words));
+    }
+    System.exit(0);
+  }
+
+  private static void answer(RedissonClient redisson, String[] words) {
+    try {
+      say(words[0] + " " + run(redisson, words[2], words[3], words.length > 4 ? words[4] : "0"));
+    } catch (Throwable e) {
+      say(words[0] + " error: " + e);
+    }
+  }
+
+  private static Object run(RedissonClient redisson, String command, String name, String argument) throws Exception {
+    RLock lock = redisson.getLock(name);
+    long number = Long.parseLong(argument);
+    switch (command) {
+      case "try":
+        return lock.tryLock(number, TimeUnit.MILLISECONDS);
+      case "unlock":
+        lock.unlock();
+        return true;
+      case "locked":
+        return lock.isLocked();
+      case "fenced":
+        return redisson.getFencedLock(name).lockAndGetToken();
+      case "count":
+        return count(redisson, name, number);
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  /** Adds to a counter, under the lock, in two steps that only the lock holds together. */
+  private static long count(RedissonClient redisson, String name, long times) {
+    RLock lock = redisson.getLock(name);
+    for (long i = 0; i < times; i++) {
+      lock.lock();
+      try {
+        String before = (String) redisson.getBucket("counter").get();
+        redisson.getBucket("counter").set(String.valueOf(Long.parseLong(before) + 1));
+      } finally {
+        lock.unlock();
+      }
+    }
+    return times;
+  }
+
+  private static synchronized void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+}
