@@ -1,0 +1,130 @@
+package redislock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+)
+
+// throughProxy runs a test with two clients of one server, the first of which is
+// connected through a proxy.
+func throughProxy(t *testing.T, ttl time.Duration, test func(t *testing.T, p *chaos.Proxy, far, near *lock.Client)) {
+	t.Helper()
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		proxy, err := chaos.New(server.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = proxy.Close() })
+		client := func(to target) *lock.Client {
+			locks, err := redislock.New(connect(t, to), &redislock.Options{Lock: lock.Options{TTL: ttl}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+			return locks
+		}
+		far := client(target{addrs: []string{proxy.Addr()}})
+		near := client(single(server))
+		lease, err := far.Mutex("warm up", nil).Lock(ctxFor(t)) // connections and scripts are there from here on
+		if err == nil {
+			err = lease.Unlock(ctxFor(t))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, proxy, far, near)
+	})
+}
+
+// TestLostReplyToAcquire: the grant nobody has told us of is recognised as ours.
+func TestLostReplyToAcquire(t *testing.T) {
+	throughProxy(t, time.Minute, func(t *testing.T, p *chaos.Proxy, far, near *lock.Client) {
+		p.DropRepliesTo("evalsha", 1)
+		lease, err := far.Mutex("a", nil).Lock(ctxFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Evidence().RepliesLost != 1 {
+			t.Errorf("no reply was lost: %+v", p.Evidence())
+		}
+		if err := lease.Unlock(ctxFor(t)); err != nil {
+			t.Error(err)
+		}
+		takeAndRelease(t, near, "a")
+	})
+}
+
+// TestLostReplyToRelease: the repeated release is recognised by the latch, also
+// when the next holder is there already.
+func TestLostReplyToRelease(t *testing.T) {
+	throughProxy(t, time.Minute, func(t *testing.T, p *chaos.Proxy, far, near *lock.Client) {
+		lease, err := far.Mutex("a", nil).Lock(ctxFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := make(chan error, 1)
+		go func() {
+			l, err := near.Mutex("a", nil).Lock(ctxFor(t))
+			if err == nil {
+				err = l.Unlock(ctxFor(t))
+			}
+			next <- err
+		}()
+		p.DropRepliesTo("evalsha", 1)
+		if err := lease.Unlock(ctxFor(t)); err != nil {
+			t.Error(err)
+		}
+		if p.Evidence().RepliesLost != 1 {
+			t.Errorf("no reply was lost: %+v", p.Evidence())
+		}
+		if err := <-next; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestPartitionedHolder: a holder cut off from the server learns of the loss
+// before anybody else can have the lock, and a healed connection serves again.
+func TestPartitionedHolder(t *testing.T) {
+	throughProxy(t, 2*time.Second, func(t *testing.T, p *chaos.Proxy, far, near *lock.Client) {
+		lease, err := far.Mutex("a", nil).Lock(ctxFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.BlackHole(chaos.Both)
+		next, err := near.Mutex("a", nil).Lock(ctxFor(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(context.Cause(lease.Context()), lock.ErrLost) {
+			t.Errorf("the next holder is there, and the former one has not been told: %v", lease.State())
+		}
+		if next.Token() <= lease.Token() {
+			t.Errorf("token %d after %d", next.Token(), lease.Token())
+		}
+		if err := next.Unlock(ctxFor(t)); err != nil {
+			t.Error(err)
+		}
+		p.Heal()
+		takeAndRelease(t, far, "a")
+	})
+}
+
+func takeAndRelease(t *testing.T, locks *lock.Client, name string) {
+	t.Helper()
+	lease, err := locks.Mutex(name, nil).Lock(ctxFor(t))
+	if err == nil {
+		err = lease.Unlock(ctxFor(t))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
