@@ -18,7 +18,6 @@ import (
 type batcher struct {
 	conn    Conn
 	script  *Script
-	keys    int      // per request
 	common  []string // the arguments before those of the requests
 	queue   chan *request
 	quit    chan struct{}
@@ -55,9 +54,9 @@ const (
 	requestWithdrawn
 )
 
-func newBatcher(conn Conn, s *Script, keys int, common ...string) *batcher {
+func newBatcher(conn Conn, s *Script, common ...string) *batcher {
 	return &batcher{
-		conn: conn, script: s, keys: keys, common: common,
+		conn: conn, script: s, common: common,
 		queue: make(chan *request, 4*largestBatch), quit: make(chan struct{}),
 		spare: sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }},
 	}

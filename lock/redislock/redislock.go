@@ -77,8 +77,8 @@ func newBackend(conn Conn, opts *Options) (*backend, error) {
 		b.tokenTTL = milliseconds(max(filled.TokenTTL, lock.MaxTTL))
 	}
 	if filled.Profile == Redisson && !conn.Cluster() {
-		b.acquiring = newBatcher(conn, b.scripts.acquire, len(handle{}.call), b.tokenTTL)
-		b.releasing = newBatcher(conn, b.scripts.release, len(handle{}.release), "PUBLISH", latchTTL)
+		b.acquiring = newBatcher(conn, b.scripts.acquire, b.tokenTTL)
+		b.releasing = newBatcher(conn, b.scripts.release, "PUBLISH", latchTTL)
 	}
 	b.background, b.stop = context.WithCancel(context.Background())
 	b.hub = newHub(conn, b.background, &b.work)
