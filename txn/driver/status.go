@@ -1,0 +1,28 @@
+package driver
+
+// Status is how far a transaction has come. The words are stored and shown, and
+// never change.
+type Status string
+
+const (
+	// Open: branches may still join; only the deadline acts by itself.
+	Open Status = "open"
+	// Running: going forward; not decided.
+	Running Status = "running"
+	// Committing: decided; what remains is to tell the branches.
+	Committing Status = "committing"
+	// RollingBack: decided; what remains is to undo the branches.
+	RollingBack Status = "rolling-back"
+	// Committed is final.
+	Committed Status = "committed"
+	// RolledBack is final.
+	RolledBack Status = "rolled-back"
+	// InDoubt is final: somebody gave up before the outcome was known.
+	InDoubt Status = "in-doubt"
+)
+
+// Final tells whether nothing will change any more.
+func (s Status) Final() bool { return s == Committed || s == RolledBack || s == InDoubt }
+
+// Decided tells whether commit or roll back has been chosen.
+func (s Status) Decided() bool { return s != Open && s != Running }
