@@ -40,6 +40,8 @@ func layers() []layer {
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
+		{packages: "txn/memstore", own: []string{"txn/driver"}},
+		{packages: "txn/redisstore", own: []string{"txn/driver"}, foreign: []string{"github.com/redis/go-redis/v9"}},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
@@ -48,6 +50,10 @@ func layers() []layer {
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},
 			foreign: []string{"github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/google/go-cmp"},
+		},
+		{
+			packages: "txn/txntest", test: true, own: []string{"txn/...", "internal/..."},
+			foreign: []string{"github.com/google/go-cmp"},
 		},
 		{packages: "internal/testenv", test: true},
 		{packages: "internal/chaos", test: true},
