@@ -23,8 +23,11 @@ func layers() []layer {
 	return []layer{
 		// Layer 0: the contract.
 		{packages: "lock/driver"},
+		{packages: "txn/driver"},
 		// Layer 1: the front, and leaves below it.
 		{packages: "lock", own: append([]string{"lock/driver"}, leaf...), foreign: []string{"golang.org/x/sys"}},
+		{packages: "txn", own: []string{"txn/driver"}},
+		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/wheel"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
 		// Layer 2: backends, one client library each, and observers.
@@ -42,6 +45,12 @@ func layers() []layer {
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
 		{packages: "txn/redisstore", own: []string{"txn/driver"}, foreign: []string{"github.com/redis/go-redis/v9"}},
+		// Layer 2: modes of transactions.
+		{packages: "txn/saga", own: []string{"txn", "txn/plan"}},
+		{packages: "txn/tcc", own: []string{"txn", "txn/plan"}},
+		{packages: "txn/msg", own: []string{"txn", "txn/plan"}},
+		// Layer 3: the engine.
+		{packages: "coord", own: []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"}},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},

@@ -1,0 +1,104 @@
+package txn
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Coordinator drives transactions. The embedded engine (package coord) and the
+// remote one (package client) are both Coordinators.
+type Coordinator interface {
+	// Submit makes a transaction durable and returns its ID; it is driven from then
+	// on. It may be repeated with the same ID and content.
+	Submit(ctx context.Context, d Definition) (id string, err error)
+	// Run submits and waits for the outcome, like Submit and Wait in one.
+	Run(ctx context.Context, d Definition) (Result, error)
+	// Wait returns when the transaction is final or parked. The error is nil only
+	// if it was committed: *RolledBackError, *ParkedError and *InDoubtError say what
+	// else became of it.
+	Wait(ctx context.Context, id string) (Result, error)
+
+	// Begin makes a transaction durable that its caller completes: Enlist adds
+	// branches, Commit or RollBack decides. Undecided at its deadline it is rolled
+	// back, or its producer is asked.
+	Begin(ctx context.Context, d Definition) (id string, err error)
+	// Enlist adds branches to an open transaction. It may be repeated. ErrDecided
+	// when it is too late.
+	Enlist(ctx context.Context, id string, branches ...Branch) error
+	// Commit decides an open transaction. ErrDecided when it was rolled back.
+	Commit(ctx context.Context, id string) error
+	// RollBack decides an open or running transaction. ErrDecided when it was
+	// committed.
+	RollBack(ctx context.Context, id, reason string) error
+}
+
+// Inspector shows transactions.
+type Inspector interface {
+	// Get returns one transaction. ErrNotFound when there is none.
+	Get(ctx context.Context, id string) (*Transaction, error)
+	// List returns transactions, newest first, without branches and attempts.
+	List(ctx context.Context, q Query) (Page, error)
+	// Watch yields the transaction now and after every change until it is final,
+	// the context ends, or the caller stops.
+	Watch(ctx context.Context, id string) iter.Seq2[*Transaction, error]
+}
+
+// Operator intervenes.
+type Operator interface {
+	// Act intervenes in a transaction. The reason is recorded.
+	Act(ctx context.Context, id string, a Action, reason string) error
+}
+
+// Topics keeps the subscribers of messages.
+type Topics interface {
+	Subscribe(ctx context.Context, topic string, subscriber Target) error
+	Unsubscribe(ctx context.Context, topic string, subscriber Target) error
+	Subscribers(ctx context.Context, topic string) ([]Target, error)
+}
+
+// Action is an intervention.
+type Action string
+
+const (
+	// ActRetry calls again now what is waiting to be called.
+	ActRetry Action = "retry"
+	// ActPark stops a transaction until somebody resumes it.
+	ActPark Action = "park"
+	// ActResume lets a parked transaction go on, with its attempts renewed.
+	ActResume Action = "resume"
+	// ActCompensate rolls back a transaction that is not decided.
+	ActCompensate Action = "compensate"
+	// ActAbandon ends a parked transaction in doubt.
+	ActAbandon Action = "abandon"
+	// ActRemove deletes a final transaction.
+	ActRemove Action = "remove"
+)
+
+// Actions lists all interventions.
+func Actions() []Action {
+	return []Action{ActRetry, ActPark, ActResume, ActCompensate, ActAbandon, ActRemove}
+}
+
+// Query selects transactions. Zero fields do not select.
+type Query struct {
+	Status []Status
+	Mode   string
+	Name   string
+	Prefix string // of the ID
+	Parked bool
+	// FinishedBefore selects final transactions that ended before this time.
+	FinishedBefore time.Time
+	// Before is Page.Next of an earlier answer.
+	Before driver.Cursor
+	Limit  int // 0: 100; at most 1000
+}
+
+// Page is one answer of List.
+type Page struct {
+	Transactions []*Transaction
+	// Next continues the list; its ID is empty at the end.
+	Next driver.Cursor
+}

@@ -1,0 +1,102 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+var (
+	// ErrNotFound: there is no transaction with this ID.
+	ErrNotFound = driver.ErrNotFound
+	// ErrExists: the ID belongs to a transaction with other content.
+	ErrExists = errors.New("the ID belongs to a transaction with other content")
+	// ErrDecided: the transaction is decided, and not the way that was asked for.
+	ErrDecided = errors.New("the transaction is decided")
+	// ErrAction: the intervention does not fit the transaction's state.
+	ErrAction = errors.New("not possible in this state")
+	// ErrUnavailable: the coordinator or its store cannot be reached; nothing was
+	// done.
+	ErrUnavailable = errors.New("coordinator unavailable")
+	// ErrClosed: the coordinator was stopped.
+	ErrClosed = errors.New("coordinator is stopped")
+)
+
+// RolledBackError says that a transaction was rolled back, and why.
+type RolledBackError struct{ ID, Reason string }
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("transaction %s was rolled back: %s", e.ID, e.Reason)
+}
+
+// ParkedError says that a transaction waits for a person. Its outcome is in doubt
+// until then.
+type ParkedError struct{ ID, Reason string }
+
+func (e *ParkedError) Error() string {
+	return fmt.Sprintf("transaction %s is parked: %s", e.ID, e.Reason)
+}
+
+// InDoubtError says that the outcome of a transaction is not known: somebody
+// abandoned it, or the wait for it ended early (Err says why). In the second case
+// it goes on, and Wait may be called again.
+type InDoubtError struct {
+	ID  string
+	Err error
+}
+
+func (e *InDoubtError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("transaction %s was abandoned; its outcome is in doubt", e.ID)
+	}
+	return fmt.Sprintf("transaction %s: outcome not known yet: %v", e.ID, e.Err)
+}
+
+// Unwrap gives the reason why the wait ended.
+func (e *InDoubtError) Unwrap() error { return e.Err }
+
+// FieldError is a definition that cannot be accepted. Nothing was done.
+type FieldError struct {
+	// Field is the path of the field, such as branches[2].after.
+	Field string
+	// Problem names the limit or the rule.
+	Problem string
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+
+// Err is the error that goes with a result: nil only for Committed.
+func (r Result) Err() error {
+	switch r.Outcome {
+	case Committed:
+		return nil
+	case RolledBack:
+		return &RolledBackError{ID: r.ID, Reason: r.Reason}
+	default:
+		return &InDoubtError{ID: r.ID}
+	}
+}
+
+// Abort is a participant's refusal for a reason of its business: it has done
+// nothing and will not. A transaction that is not decided is rolled back.
+func Abort(err error) error { return &abortError{err} }
+
+type abortError struct{ error }
+
+func (e *abortError) Unwrap() error { return e.error }
+
+// Aborted tells whether an error is a participant's refusal.
+func Aborted(err error) bool {
+	_, ok := errors.AsType[*abortError](err)
+	return ok
+}
+
+// Pending is a participant's word that it is still working: ask again after d.
+func Pending(d time.Duration) error { return &PendingError{After: d} }
+
+// PendingError is what Pending returns.
+type PendingError struct{ After time.Duration }
+
+func (e *PendingError) Error() string { return fmt.Sprintf("still working; ask again in %v", e.After) }

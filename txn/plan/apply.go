@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Kind is what a participant answered.
+type Kind string
+
+const (
+	// Done: it has been done.
+	Done Kind = "done"
+	// Refused: it was not done and will not be.
+	Refused Kind = "refused"
+	// Pending: the participant is still working.
+	Pending Kind = "pending"
+	// Failed: nobody knows whether it was done.
+	Failed Kind = "failed"
+	// Unreached: it failed, and the participant has certainly not been asked.
+	Unreached Kind = "unreached"
+	// Held: nobody was asked, because the target is known to be down. It counts as
+	// no attempt.
+	Held Kind = "held"
+)
+
+// Answer is how a call ended.
+type Answer struct {
+	Kind   Kind
+	Result []byte
+	Note   string
+	// After is when to ask again, for Pending and Held.
+	After time.Duration
+}
+
+// Apply enters an answer into the transaction.
+func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
+	op := t.Op(s)
+	op.InFlight = false
+	op.Note = a.Note
+	switch a.Kind {
+	case Done:
+		op.Calls++
+		settle(op, txn.Done)
+		op.Result = a.Result
+		if s.Phase == txn.PhaseHook {
+			skip(&t.Progress[s.Branch])
+		}
+	case Refused:
+		op.Calls++
+		refuse(t, s, op, now)
+	case Pending:
+		op.Calls++
+		op.State = txn.Unsure
+		op.Due = now.Add(orDefault(a.After, defaultPending))
+	case Failed:
+		op.Calls++
+		op.State = txn.Unsure
+		fail(t, s, op, now)
+	case Unreached:
+		op.Calls++
+		fail(t, s, op, now)
+	case Held:
+		op.Due = now.Add(a.After)
+	}
+}
+
+// settle ends an operation.
+func settle(op *txn.Op, state txn.OpState) {
+	op.State, op.Tries, op.Spent, op.Due = state, 0, false, time.Time{}
+}
+
+// skip takes a hook's word: what has no attempts left counts as done. The hook may
+// be asked again in a later phase.
+func skip(p *txn.Progress) {
+	for _, op := range []*txn.Op{&p.Do, &p.Confirm, &p.Undo} {
+		if op.Spent {
+			settle(op, txn.Skipped)
+		}
+	}
+	p.Hook.State = txn.Idle
+}
+
+// refuse takes a refusal for what it is where one is possible. After the decision
+// it is not: a participant that has promised cannot go back, so it is asked again.
+func refuse(t *txn.Transaction, s txn.Step, op *txn.Op, now time.Time) {
+	switch s.Phase {
+	case txn.PhaseConfirm, txn.PhaseUndo:
+		op.State = txn.Unsure
+		fail(t, s, op, now)
+	default:
+		settle(op, txn.Refused)
+	}
+}
+
+// fail counts a failure and says when to try again.
+func fail(t *txn.Transaction, s txn.Step, op *txn.Op, now time.Time) {
+	policy := t.Policy(s)
+	op.Tries++
+	op.Spent = policy.Attempts > 0 && op.Tries >= policy.Attempts
+	op.Due = now.Add(Pause(policy, op.Tries, seed(t, s)))
+}
+
+// Renew gives an operation its attempts back, to be called now.
+func Renew(op *txn.Op) { op.Tries, op.Spent, op.Due = 0, false, time.Time{} }

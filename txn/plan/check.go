@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Limits bounds what a definition may ask for.
+type Limits struct {
+	Branches int           // default 1,000
+	Payload  int           // bytes, all payloads together; default 1 MiB
+	Headers  int           // bytes, all headers together; default 8 KiB
+	Timeout  time.Duration // default 366 days
+}
+
+// WithDefaults fills what is zero.
+func (l Limits) WithDefaults() Limits {
+	if l.Branches == 0 {
+		l.Branches = 1000
+	}
+	if l.Payload == 0 {
+		l.Payload = 1 << 20
+	}
+	if l.Headers == 0 {
+		l.Headers = 8 << 10
+	}
+	if l.Timeout == 0 {
+		l.Timeout = 366 * 24 * time.Hour
+	}
+	return l
+}
+
+const (
+	idRule     = "1 to 128 letters, digits and . _ : -"
+	branchRule = "1 to 64 letters, digits and _ - /"
+	nameRule   = "at most 128 bytes, printable"
+)
+
+// Checker refuses definitions that make no sense in any mode.
+type Checker struct {
+	limits     Limits
+	id, branch *regexp.Regexp
+}
+
+// NewChecker makes a Checker with these limits.
+func NewChecker(l Limits) *Checker {
+	return &Checker{
+		limits: l.WithDefaults(),
+		id:     regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`),
+		branch: regexp.MustCompile(`^[A-Za-z0-9_/-]{1,64}$`),
+	}
+}
+
+// ID checks a transaction's ID.
+func (c *Checker) ID(id string) error {
+	if !c.id.MatchString(id) {
+		return problem("id", "%q: want %s", clip(id), idRule)
+	}
+	return nil
+}
+
+// Definition checks everything that does not depend on the mode.
+func (c *Checker) Definition(d *txn.Definition) error {
+	if d.ID != "" {
+		if err := c.ID(d.ID); err != nil {
+			return err
+		}
+	}
+	for _, check := range []func(*txn.Definition) error{c.head, c.sizes, c.branches, c.order, c.check} {
+		if err := check(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Checker) head(d *txn.Definition) error {
+	switch {
+	case len(d.Name) > 128 || strings.ContainsFunc(d.Name, unprintable):
+		return problem("name", "want %s", nameRule)
+	case d.Timeout < 0 || d.Timeout > c.limits.Timeout:
+		return problem("timeout", "%v: want 0 (none) to %v", d.Timeout, c.limits.Timeout)
+	case d.Delay < 0 || d.Delay > c.limits.Timeout:
+		return problem("delay", "%v: want 0 to %v", d.Delay, c.limits.Timeout)
+	case d.Parallel < 0 || d.Parallel > c.limits.Branches:
+		return problem("parallel", "%d: want 0 (default) to %d", d.Parallel, c.limits.Branches)
+	case d.Recovery != "" && d.Recovery != txn.Backward && d.Recovery != txn.Forward:
+		return problem("recovery", "%q: want backward or forward", clip(string(d.Recovery)))
+	}
+	return nil
+}
+
+func (c *Checker) sizes(d *txn.Definition) error {
+	if n := len(d.Branches); n > c.limits.Branches {
+		return problem("branches", "%d branches: at most %d", n, c.limits.Branches)
+	}
+	payload := len(d.Payload)
+	for i := range d.Branches {
+		payload += len(d.Branches[i].Payload)
+	}
+	if payload > c.limits.Payload {
+		return problem("payload", "%d bytes in all: at most %d", payload, c.limits.Payload)
+	}
+	return c.headers(d.Headers)
+}
+
+func (c *Checker) headers(h map[string]string) error {
+	size := 0
+	for name, value := range h {
+		size += len(name) + len(value)
+		field := fmt.Sprintf("headers[%q]", clip(name))
+		switch {
+		case !token(name):
+			return problem(field, "not a header name")
+		case forbiddenHeader(name):
+			return problem(field, "may not be passed on")
+		case strings.ContainsFunc(value, unprintable):
+			return problem(field, "value has control characters")
+		}
+	}
+	if size > c.limits.Headers {
+		return problem("headers", "%d bytes in all: at most %d", size, c.limits.Headers)
+	}
+	return nil
+}
+
+func (c *Checker) branches(d *txn.Definition) error {
+	seen := make(map[string]bool, len(d.Branches))
+	for i := range d.Branches {
+		b := &d.Branches[i]
+		field := fmt.Sprintf("branches[%d]", i)
+		switch {
+		case !c.branch.MatchString(b.ID):
+			return problem(field+".id", "%q: want %s", clip(b.ID), branchRule)
+		case seen[b.ID]:
+			return problem(field+".id", "%q is there twice", b.ID)
+		}
+		seen[b.ID] = true
+		if err := policy(field+".policy", b.Policy); err != nil {
+			return err
+		}
+		if err := targets(field, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Checker) order(d *txn.Definition) error {
+	g, err := txn.NewGraph(d.Branches)
+	if err != nil {
+		return err
+	}
+	for i := range d.Branches {
+		if err := c.uses(d, g, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uses checks what a branch takes over from earlier ones. Its own result is for
+// its Undo and Confirm.
+func (c *Checker) uses(d *txn.Definition, g *txn.Graph, i int) error {
+	if len(d.Branches[i].Use) == 0 {
+		return nil
+	}
+	var object map[string]json.RawMessage
+	if p := d.PayloadOf(i); len(p) > 0 && json.Unmarshal(p, &object) != nil {
+		return problem(fmt.Sprintf("branches[%d].payload", i), "must be a JSON object, because use adds fields to it")
+	}
+	for name, from := range d.Branches[i].Use {
+		field := fmt.Sprintf("branches[%d].use[%q]", i, clip(name))
+		source, _ := SplitUse(from)
+		j, ok := d.Branch(source)
+		switch {
+		case !ok:
+			return problem(field, "there is no branch %q", clip(source))
+		case i != j && !g.Precedes(j, i):
+			return problem(field, "branch %q does not always come before", source)
+		}
+	}
+	return nil
+}
+
+// SplitUse splits "charge.id" into the branch and the path in its result.
+func SplitUse(from string) (branch, path string) {
+	branch, path, _ = strings.Cut(from, ".")
+	return branch, path
+}
+
+func (c *Checker) check(d *txn.Definition) error {
+	if d.Check == nil {
+		return nil
+	}
+	if d.Check.After < 0 || d.Check.After > c.limits.Timeout {
+		return problem("check.after", "%v: want 0 (default) to %v", d.Check.After, c.limits.Timeout)
+	}
+	if err := target("check.target", d.Check.Target, false); err != nil {
+		return err
+	}
+	return policy("check.policy", d.Check.Policy)
+}
+
+func policy(field string, p *txn.Policy) error {
+	if p == nil {
+		return nil
+	}
+	const longest = 30 * 24 * time.Hour
+	durations := []struct {
+		name  string
+		value time.Duration
+	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
+	for _, d := range durations {
+		if d.value < 0 || d.value > longest || d.value > 0 && d.value < time.Millisecond {
+			return problem(field+"."+d.name, "%v: want 0 (default) or 1ms to %v", d.value, longest)
+		}
+	}
+	if p.Attempts < 0 {
+		return problem(field+".attempts", "%d: want 0 (no limit) or more", p.Attempts)
+	}
+	switch p.Then {
+	case "", txn.Compensate, txn.Park:
+	case txn.Hook:
+		return target(field+".hook", p.Hook, false)
+	default:
+		return problem(field+".then", "%q: want compensate, park or hook", clip(string(p.Then)))
+	}
+	return nil
+}
+
+func problem(field, format string, args ...any) error {
+	return &txn.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}

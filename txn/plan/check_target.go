@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+const targetRule = "want a function's name, http(s)://host/path, grpc(s)://host:port/pkg.Service/Method, topic:NAME or async:TARGET"
+
+func targets(field string, b *txn.Branch) error {
+	for _, t := range []struct {
+		name string
+		to   txn.Target
+	}{{"do", b.Do}, {"confirm", b.Confirm}, {"undo", b.Undo}} {
+		if err := target(field+"."+t.name, t.to, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// target checks how a target is written, not whether it may be called.
+func target(field string, t txn.Target, mayBeEmpty bool) error {
+	s := string(t)
+	if s == "" {
+		if mayBeEmpty {
+			return nil
+		}
+		return problem(field, "is missing; %s", targetRule)
+	}
+	if len(s) > 2048 || strings.ContainsFunc(s, unprintable) {
+		return problem(field, "%q: want at most 2048 printable bytes", clip(s))
+	}
+	switch scheme, rest := Scheme(t); scheme {
+	case "", "topic":
+		if !participantName(rest) {
+			return problem(field, "%q: %s", clip(s), targetRule)
+		}
+	case "async":
+		return target(field, txn.Target(rest), false)
+	case "http", "https", "grpc", "grpcs":
+		return address(field, s, scheme)
+	default:
+		return problem(field, "%q: scheme %q is not known; %s", clip(s), clip(scheme), targetRule)
+	}
+	return nil
+}
+
+// Scheme splits a target into what says how to reach it and the rest; for URLs the
+// rest is the whole. Functions have no scheme.
+func Scheme(t txn.Target) (scheme, rest string) {
+	s := string(t)
+	scheme, rest, ok := strings.Cut(s, ":")
+	switch {
+	case !ok:
+		return "", s
+	case scheme == "topic" || scheme == "async":
+		return scheme, rest
+	default:
+		return scheme, s
+	}
+}
+
+func address(field, s, scheme string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return problem(field, "%q is not a URL", clip(s))
+	case u.Host == "":
+		return problem(field, "%q names no host", clip(s))
+	case u.User != nil:
+		return problem(field, "must not contain a user or password")
+	case u.Fragment != "":
+		return problem(field, "%q: a fragment is never sent", clip(s))
+	case strings.HasPrefix(scheme, "grpc") && strings.Count(u.Path, "/") != 2:
+		return problem(field, "%q: want grpc://host:port/pkg.Service/Method", clip(s))
+	}
+	return nil
+}
+
+func participantName(s string) bool {
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !letterOrDigit(r) && !strings.ContainsRune("._-/", r)
+	})
+}
+
+func letterOrDigit(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+func unprintable(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }
+
+// token tells whether s is a header name.
+func token(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !letterOrDigit(r) && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// forbiddenHeader names headers that belong to the connection, to the caller's
+// own credentials, or to the coordinator.
+func forbiddenHeader(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "authorization", "cookie", "host", "connection", "content-length", "content-type", "content-encoding",
+		"te", "trailer", "transfer-encoding", "upgrade", "keep-alive", "expect", "forwarded", "idempotency-key":
+		return true
+	}
+	return strings.HasPrefix(name, "proxy-") || strings.HasPrefix(name, "bedrock-") || strings.HasPrefix(name, "grpc-") ||
+		strings.HasPrefix(name, "x-forwarded-")
+}
+
+// clip shortens what goes into an error.
+func clip(s string) string {
+	const longest = 80
+	if len(s) <= longest {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", s[:longest], len(s))
+}

@@ -1,0 +1,107 @@
+// Package saga builds sagas: steps that are compensated in reverse order when one
+// of them cannot be done.
+package saga
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// Name is what definitions call this mode.
+const Name = "saga"
+
+// Mode decides what comes next in a saga.
+type Mode struct{}
+
+// Name is "saga".
+func (Mode) Name() string { return Name }
+
+// Start lets a saga run at once; there is nothing to begin and complete later.
+func (Mode) Start(begun bool) (txn.Status, bool) { return txn.Running, !begun }
+
+// Op names the operations.
+func (Mode) Op(p txn.Phase) string {
+	switch p {
+	case txn.PhaseDo:
+		return "action"
+	case txn.PhaseUndo:
+		return "compensate"
+	default:
+		return string(p)
+	}
+}
+
+// Check refuses what a saga has no use for.
+func (Mode) Check(d *txn.Definition) error {
+	switch {
+	case len(d.Branches) == 0:
+		return &txn.FieldError{Field: "branches", Problem: "a saga needs at least one step"}
+	case d.Recovery == txn.Forward && d.Timeout > 0:
+		return &txn.FieldError{Field: "timeout", Problem: "a saga with forward recovery is never rolled back"}
+	}
+	return plan.Only(d, plan.Allowed{Parallel: true, Recovery: true, Timeout: true, Do: true, Undo: true})
+}
+
+// Plan goes forward until everything is done, or back until everything is undone.
+func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
+	if t.Status == txn.RollingBack {
+		return back(t, now)
+	}
+	w := plan.Forward(t, now, parallel(t))
+	switch {
+	case w.Finished:
+		return txn.Plan{Decide: txn.Committed}
+	case t.Recovery == txn.Forward:
+		return onward(t, w)
+	case w.Refused >= 0:
+		return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, txn.Step{Branch: w.Refused, Phase: txn.PhaseDo})}
+	case plan.Late(t, now):
+		return txn.Plan{Decide: txn.RollingBack, Reason: "not done in time"}
+	case w.Spent != nil:
+		return exhausted(t, *w.Spent)
+	default:
+		return plan.Until(w.Plan(), t.Deadline)
+	}
+}
+
+// exhausted follows the step's own policy.
+func exhausted(t *txn.Transaction, s txn.Step) txn.Plan {
+	if t.Policy(s).Then == txn.Park {
+		return txn.Plan{Park: plan.Why(t, s)}
+	}
+	return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, s)}
+}
+
+// onward never goes back: what cannot go forward is left to a person.
+func onward(t *txn.Transaction, w *plan.Walk) txn.Plan {
+	switch {
+	case w.Refused >= 0:
+		return txn.Plan{Park: plan.Why(t, txn.Step{Branch: w.Refused, Phase: txn.PhaseDo})}
+	case w.Spent != nil:
+		return txn.Plan{Park: plan.Why(t, *w.Spent)}
+	default:
+		return w.Plan()
+	}
+}
+
+func back(t *txn.Transaction, now time.Time) txn.Plan {
+	w := plan.Backward(t, now, parallel(t), plan.Touched)
+	switch {
+	case w.Finished:
+		return txn.Plan{Decide: txn.RolledBack, Reason: t.Reason}
+	case w.Stuck():
+		return txn.Plan{Park: plan.Why(t, *w.Spent)}
+	default:
+		return w.Plan()
+	}
+}
+
+// parallel is the saga's limit: as much as its graph allows, up to 16 calls.
+func parallel(t *txn.Transaction) int {
+	if t.Parallel > 0 {
+		return t.Parallel
+	}
+	return 16
+}

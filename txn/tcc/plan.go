@@ -1,0 +1,118 @@
+// Package tcc builds TCC transactions: every participant first reserves (try), and
+// is then told to keep it (confirm) or to let go (cancel).
+package tcc
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// Name is what definitions call this mode.
+const Name = "tcc"
+
+// DefaultTimeout is how long tries are held.
+const DefaultTimeout = time.Minute
+
+// Mode decides what comes next in a TCC transaction.
+type Mode struct{}
+
+// Name is "tcc".
+func (Mode) Name() string { return Name }
+
+// Start lets the coordinator call the tries itself, or leaves them to the caller
+// of a transaction that was begun.
+func (Mode) Start(begun bool) (txn.Status, bool) {
+	if begun {
+		return txn.Open, true
+	}
+	return txn.Running, true
+}
+
+// Op names the operations.
+func (Mode) Op(p txn.Phase) string {
+	switch p {
+	case txn.PhaseDo:
+		return "try"
+	case txn.PhaseConfirm:
+		return "confirm"
+	case txn.PhaseUndo:
+		return "cancel"
+	default:
+		return string(p)
+	}
+}
+
+// Check refuses what TCC has no use for, and sets how long tries are held.
+func (Mode) Check(d *txn.Definition) error {
+	if d.Timeout == 0 {
+		d.Timeout = DefaultTimeout
+	}
+	return plan.Only(d, plan.Allowed{Parallel: true, Timeout: true, Do: true, Confirm: true, Undo: true})
+}
+
+// Plan tries all branches, decides, and tells them.
+func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
+	switch t.Status {
+	case txn.Open:
+		return open(t, now)
+	case txn.Running:
+		return try(t, now)
+	case txn.Committing:
+		return tell(t, plan.Confirm(t, now, parallel(t)), txn.Committed)
+	default:
+		return tell(t, plan.Backward(t, now, parallel(t), touched), txn.RolledBack)
+	}
+}
+
+// open waits for the caller's decision, and takes silence for a no.
+func open(t *txn.Transaction, now time.Time) txn.Plan {
+	if plan.Late(t, now) {
+		return txn.Plan{Decide: txn.RollingBack, Reason: "not decided in time"}
+	}
+	return txn.Plan{Next: t.Deadline}
+}
+
+func try(t *txn.Transaction, now time.Time) txn.Plan {
+	w := plan.Forward(t, now, parallel(t))
+	switch {
+	case w.Finished:
+		return txn.Plan{Decide: txn.Committing}
+	case w.Refused >= 0:
+		return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, txn.Step{Branch: w.Refused, Phase: txn.PhaseDo})}
+	case plan.Late(t, now):
+		return txn.Plan{Decide: txn.RollingBack, Reason: "not all tries were done in time"}
+	case w.Spent == nil:
+		return plan.Until(w.Plan(), t.Deadline)
+	case t.Policy(*w.Spent).Then == txn.Park:
+		return txn.Plan{Park: plan.Why(t, *w.Spent)}
+	default:
+		return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, *w.Spent)}
+	}
+}
+
+// tell goes on until every branch knows.
+func tell(t *txn.Transaction, w *plan.Walk, end txn.Status) txn.Plan {
+	switch {
+	case w.Finished:
+		return txn.Plan{Decide: end, Reason: t.Reason}
+	case w.Stuck():
+		return txn.Plan{Park: plan.Why(t, *w.Spent)}
+	default:
+		return w.Plan()
+	}
+}
+
+// touched tells whether a branch has something to cancel. Tries made by the caller
+// are unknown here, so they count as made.
+func touched(t *txn.Transaction, i int) bool {
+	return t.Branches[i].Do == "" || plan.Touched(t, i)
+}
+
+func parallel(t *txn.Transaction) int {
+	if t.Parallel > 0 {
+		return t.Parallel
+	}
+	return 16
+}

@@ -1,0 +1,230 @@
+package txn
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Status is how far a transaction has come.
+type Status = driver.Status
+
+// The states of a transaction; the last three are final.
+const (
+	Open        = driver.Open
+	Running     = driver.Running
+	Committing  = driver.Committing
+	RollingBack = driver.RollingBack
+	Committed   = driver.Committed
+	RolledBack  = driver.RolledBack
+	InDoubt     = driver.InDoubt
+)
+
+// Transaction is everything known about one transaction.
+type Transaction struct {
+	Definition
+
+	Status Status
+	// Reason says why it is rolled back.
+	Reason string
+	// Parked says why it waits for a person.
+	Parked string
+	// Waits names the target it waits for, when a breaker holds it back.
+	Waits string
+
+	Created  time.Time
+	Updated  time.Time
+	Finished time.Time // zero while not final
+	Decided  time.Time // zero while not decided
+	Deadline time.Time // zero: none
+	Due      time.Time // when it is looked at again; zero: never
+
+	// Progress has one entry per branch, in the definition's order.
+	Progress []Progress
+	// Checked is how the question to the producer went.
+	Checked Op
+	// Attempts are the calls made and the interventions of people, oldest first.
+	Attempts []Attempt
+	// Dropped counts attempts left out of the middle.
+	Dropped int
+
+	Owner    string
+	Epoch    int64
+	Revision int64
+
+	graph *Graph
+}
+
+// Graph is the order of the branches. The definition must have been checked.
+func (t *Transaction) Graph() *Graph {
+	if t.graph == nil || t.graph.Len() != len(t.Branches) {
+		t.graph, _ = NewGraph(t.Branches) // a checked definition has no cycles
+	}
+	return t.graph
+}
+
+// Op is the operation of a step, for reading and writing.
+func (t *Transaction) Op(s Step) *Op {
+	if s.Phase == PhaseCheck {
+		return &t.Checked
+	}
+	return t.Progress[s.Branch].Op(s.Phase)
+}
+
+// Target is who is called by a step.
+func (t *Transaction) Target(s Step) Target {
+	switch s.Phase {
+	case PhaseCheck:
+		return t.Check.Target
+	case PhaseDo:
+		return t.Branches[s.Branch].Do
+	case PhaseConfirm:
+		return t.Branches[s.Branch].Confirm
+	case PhaseUndo:
+		return t.Branches[s.Branch].Undo
+	default:
+		return t.Policy(s).Hook
+	}
+}
+
+// Policy is how a step is called, as it was asked for; nil asks for the defaults.
+func (t *Transaction) Policy(s Step) Policy {
+	p := (*Policy)(nil)
+	if s.Phase == PhaseCheck {
+		p = t.Check.Policy
+	} else {
+		p = t.Branches[s.Branch].Policy
+	}
+	if p == nil {
+		return Policy{}
+	}
+	return *p
+}
+
+// Progress is what became of one branch.
+type Progress struct {
+	Do      Op `json:"do,omitzero"`
+	Confirm Op `json:"confirm,omitzero"`
+	Undo    Op `json:"undo,omitzero"`
+	Hook    Op `json:"hook,omitzero"`
+}
+
+// Op is what became of one operation of a branch.
+type Op struct {
+	State OpState `json:"s,omitempty"`
+	// Tries counts calls without a definite answer since the last success or
+	// intervention; Calls counts all.
+	Tries int `json:"t,omitempty"`
+	Calls int `json:"c,omitempty"`
+	// Due is when the operation may be called again.
+	Due time.Time `json:"d,omitzero"`
+	// Result is what the participant returned.
+	Result []byte `json:"r,omitempty"`
+	// Note is the last thing worth saying: an error, or why a result was dropped.
+	Note string `json:"n,omitempty"`
+	// Spent: no attempts are left.
+	Spent bool `json:"x,omitempty"`
+
+	// InFlight is set by the coordinator while a call is under way. It is not kept.
+	InFlight bool `json:"-"`
+}
+
+// OpState is how far one operation has come.
+type OpState string
+
+const (
+	// Idle: not called yet.
+	Idle OpState = ""
+	// Unsure: called, or perhaps called, without a definite answer.
+	Unsure OpState = "unsure"
+	// Done: the participant has said so.
+	Done OpState = "done"
+	// Refused: the participant has said that it will not, and has done nothing.
+	Refused OpState = "refused"
+	// Skipped: counts as done because a hook or a person said so.
+	Skipped OpState = "skipped"
+)
+
+// Over tells whether the operation needs no more calls to count as done.
+func (s OpState) Over() bool { return s == Done || s == Skipped }
+
+// Phase says which of a branch's operations is meant.
+type Phase string
+
+const (
+	PhaseDo      Phase = "do"
+	PhaseConfirm Phase = "confirm"
+	PhaseUndo    Phase = "undo"
+	PhaseHook    Phase = "hook"
+	PhaseCheck   Phase = "check"
+)
+
+// Op is the operation of a phase, for reading and writing.
+func (p *Progress) Op(phase Phase) *Op {
+	switch phase {
+	case PhaseDo:
+		return &p.Do
+	case PhaseConfirm:
+		return &p.Confirm
+	case PhaseUndo:
+		return &p.Undo
+	default:
+		return &p.Hook
+	}
+}
+
+// Attempt is one call, or one intervention of a person.
+type Attempt struct {
+	Branch string        `json:"b,omitempty"`
+	Op     string        `json:"o"`
+	Number int           `json:"n,omitempty"`
+	Target Target        `json:"t,omitempty"`
+	At     time.Time     `json:"a"`
+	Took   time.Duration `json:"d,omitempty"`
+	// Answer is one of done, refused, pending, failed, or the intervention's name.
+	Answer string `json:"r"`
+	// Excerpt is the beginning of what was returned, of the error, or the reason.
+	Excerpt string `json:"x,omitempty"`
+	// By is the replica that called, or the person.
+	By string `json:"w,omitempty"`
+}
+
+// Outcome is what is known about the end of a transaction.
+type Outcome = driver.Status
+
+// Result is what a transaction came to.
+type Result struct {
+	ID string
+	// Outcome is Committed, RolledBack or InDoubt, which means not known (yet).
+	Outcome Outcome
+	// Reason says why it was rolled back or is in doubt.
+	Reason string
+	// Returned holds what the branches going forward returned, by branch ID.
+	Returned map[string][]byte
+}
+
+// Result sums the transaction up.
+func (t *Transaction) Result() Result {
+	r := Result{ID: t.ID, Outcome: InDoubt, Reason: t.Reason}
+	if t.Status.Final() {
+		r.Outcome = t.Status
+	}
+	if t.Parked != "" {
+		r.Reason = t.Parked
+	}
+	r.Returned = t.returned()
+	return r
+}
+
+func (t *Transaction) returned() map[string][]byte {
+	var returned map[string][]byte
+	for i := range t.Progress {
+		if result := t.Progress[i].Do.Result; result != nil {
+			if returned == nil {
+				returned = make(map[string][]byte, len(t.Progress))
+			}
+			returned[t.Branches[i].ID] = result
+		}
+	}
+	return returned
+}
