@@ -1,0 +1,20 @@
+package coord
+
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// Caller reaches the participants behind some schemes of targets. Package httpcall
+// has the one for http and https, package grpccall the one for grpc and grpcs.
+type Caller interface {
+	// Check refuses a target that may not be called, before a transaction with it is
+	// accepted.
+	Check(target txn.Target) error
+	// Call asks the participant and ends when ctx ends. What cannot be told apart
+	// from success or refusal is plan.Failed; plan.Unreached only if certainly
+	// nothing has arrived there.
+	Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer
+}
