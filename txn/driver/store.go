@@ -36,7 +36,8 @@ type Store interface {
 	// Update replaces the record if the one stored has the version was. The store
 	// sets the revision to was.Revision+1, in rec as well; the epoch becomes
 	// rec.Epoch, which is was.Epoch or higher. ID, Mode, Name, Digest and Created
-	// never change. ErrStale when another version is stored or none at all.
+	// never change, nor does Spec when rec.Spec is nil. ErrStale when another
+	// version is stored or none at all.
 	Update(ctx context.Context, was Version, rec *Record) error
 
 	// Claim hands over records that are due by the store's clock: it sets Owner,

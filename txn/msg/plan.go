@@ -48,6 +48,8 @@ func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
 	switch t.Status {
 	case txn.Open:
 		return prepared(t, now)
+	case txn.RollingBack:
+		return txn.Plan{Decide: txn.RolledBack, Reason: t.Reason}
 	default:
 		return deliver(t, now)
 	}

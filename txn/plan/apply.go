@@ -32,6 +32,9 @@ type Answer struct {
 	Note   string
 	// After is when to ask again, for Pending and Held.
 	After time.Duration
+	// Down says that the target as a whole seems to be down: it cannot be reached, or
+	// does not answer in time. Enough of them open its breaker.
+	Down bool
 }
 
 // Apply enters an answer into the transaction.
