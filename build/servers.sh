@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
-# Sees to the servers, and the Java tools, that the tests start. Without arguments it installs what is
-# missing where it can (Debian and Ubuntu, as root) and says what to do
-# elsewhere; with --list it only names what is missing.
+# Sees to the servers, the browser and the Java tools that the tests start. Without
+# arguments it installs what is missing where it can (Debian and Ubuntu, as root)
+# and says what to do elsewhere; with --list it only names what is missing.
 set -euo pipefail
+
+# Servers that Debian and Homebrew keep off the PATH; the tests look there, too.
+for dir in /usr/lib/postgresql/*/bin {/opt/homebrew,/usr/local}/opt/postgresql@*/bin /usr/sbin; do
+	PATH=$PATH:$dir
+done
 
 # One line per server: the binaries the tests look for, any of which will do, and
 # the Debian package.
 servers=(
 	"redis-server|valkey-server redis-server"
+	"mariadbd|mysqld mariadb-server"
+	"initdb postgresql"
+	"chromium|chromium-browser|google-chrome chromium"
 	"javac default-jdk-headless"
 	"mvn maven"
 )
@@ -40,9 +48,10 @@ install() {
 advise() {
 	echo "missing servers: $*"
 	echo "  Debian, Ubuntu:  sudo make servers"
-	echo "  Fedora:          sudo dnf install redis java-latest-openjdk-devel maven     (or valkey)"
-	echo "  Arch:            sudo pacman -S redis jdk-openjdk maven                     (or valkey)"
-	echo "  macOS:           brew install redis openjdk maven                           (or valkey)"
+	echo "  Fedora:          sudo dnf install redis mariadb-server postgresql-server chromium java-latest-openjdk-devel maven"
+	echo "  Arch:            sudo pacman -S redis mariadb postgresql chromium jdk-openjdk maven"
+	echo "  macOS:           brew install redis mariadb postgresql@17 openjdk maven && brew install --cask google-chrome"
+	echo "Valkey does as well as Redis."
 	echo "Nothing needs to run: the tests start their own servers on free ports."
 }
 
