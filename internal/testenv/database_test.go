@@ -29,7 +29,8 @@ type database interface {
 // databases start one server of each kind.
 func databases() map[string]func(testing.TB) database {
 	return map[string]func(testing.TB) database{
-		"mariadb": func(t testing.TB) database { return testenv.StartMariaDB(t, nil) },
+		"mariadb":  func(t testing.TB) database { return testenv.StartMariaDB(t, nil) },
+		"postgres": func(t testing.TB) database { return testenv.StartPostgres(t, nil) },
 	}
 }
 
