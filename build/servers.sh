@@ -15,7 +15,7 @@ servers=(
 	"redis-server|valkey-server redis-server"
 	"mariadbd|mysqld mariadb-server"
 	"initdb postgresql"
-	"chromium|chromium-browser|google-chrome chromium"
+	"chromium|chromium-browser|google-chrome|/Applications/Google Chrome.app/Contents/MacOS/Google Chrome chromium"
 	"javac default-jdk-headless"
 	"mvn maven"
 )
@@ -24,7 +24,7 @@ servers=(
 missing() {
 	local line binaries
 	for line in "${servers[@]}"; do
-		IFS='|' read -r -a binaries <<<"${line%% *}"
+		IFS='|' read -r -a binaries <<<"${line% *}"
 		# Empty only when none of them is there.
 		[[ -n $(command -v "${binaries[@]}") ]] || echo "${line##* }"
 	done

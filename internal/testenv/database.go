@@ -89,6 +89,7 @@ func (d *database) launch(cmd *exec.Cmd) error {
 	}
 	out := struct{ io.Writer }{log}
 	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = stopTimeout // should a child outlive a parent that crashed by itself
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
