@@ -110,6 +110,9 @@ func (s *Store) update(was driver.Version, rec *driver.Record) error {
 	}
 	old := e.rec
 	rec.Mode, rec.Name, rec.Digest, rec.Created = old.Mode, old.Name, old.Digest, old.Created
+	if rec.Spec == nil {
+		rec.Spec = old.Spec
+	}
 	s.put(e, rec)
 	return nil
 }

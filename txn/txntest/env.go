@@ -58,8 +58,9 @@ func (e *env) ctx() context.Context {
 	return ctx
 }
 
-// dawn is when records were created when it does not matter when.
-func dawn() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 123456000, time.UTC) }
+// dawn is when records were created when it does not matter when: before the
+// clock of a testing/synctest bubble begins.
+func dawn() time.Time { return time.Date(1999, 1, 2, 3, 4, 5, 123456000, time.UTC) }
 
 // running returns a record that nobody can claim.
 func running(id string) *driver.Record {

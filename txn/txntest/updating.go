@@ -3,6 +3,7 @@ package txntest
 import (
 	"encoding/binary"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 func updating() []behaviour {
 	return []behaviour{
 		{"UpdateIsIncomplete", updateIsIncomplete},
+		{"SpecDoesNotGrow", specDoesNotGrow},
+		{"UnchangedSpecIsLost", unchangedSpecIsLost},
 		{"StaleRevisionWrites", staleRevisionWrites},
 		{"StaleEpochWrites", staleEpochWrites},
 		{"UpdateCreates", updateCreates},
@@ -37,6 +40,33 @@ func updateIsIncomplete(e *env) {
 	next.Due, next.Deadline, next.Finished = time.Time{}, time.Time{}, time.Time{}
 	e.update(next)
 	e.same("the record after its fields were emptied", e.load("a"), next)
+}
+
+// specDoesNotGrow: branches join an open transaction, and with the last of them
+// it may stop being open.
+func specDoesNotGrow(e *env) {
+	rec := running("a")
+	rec.Status = driver.Open
+	e.create(rec)
+	rec.Spec = []byte("one branch")
+	e.update(rec)
+	e.same("the record after a branch joined", e.load("a"), rec)
+	rec.Spec, rec.Status = []byte("two branches"), driver.Committing
+	e.update(rec)
+	e.same("the record after the last branch joined", e.load("a"), rec)
+}
+
+// unchangedSpecIsLost: a writer that has not touched the spec need not send it.
+func unchangedSpecIsLost(e *env) {
+	rec := running("a")
+	e.create(rec)
+	want := rec.Clone()
+	rec.Spec, rec.State = nil, []byte("further")
+	e.update(rec)
+	e.update(rec)
+	want.State, want.Revision = rec.State, 3
+	e.same("the record after updates without a spec", e.load("a"), want)
+	e.same("the list after updates without a spec", e.list(driver.Query{}), []*driver.Record{want})
 }
 
 func staleRevisionWrites(e *env) {
@@ -164,6 +194,7 @@ func (e *env) increment(s driver.Store, id string, n int) error {
 		if err != nil {
 			return err
 		}
+		runtime.Gosched() // lets others come in between
 		rec.State = binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(rec.State)+1)
 		switch err := s.Update(ctx, rec.Version(), rec); {
 		case err == nil:
