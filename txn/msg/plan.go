@@ -40,7 +40,26 @@ func (Mode) Check(d *txn.Definition) error {
 	if len(d.Branches) == 0 {
 		return &txn.FieldError{Field: "branches", Problem: "a message needs at least one receiver"}
 	}
-	return plan.Only(d, plan.Allowed{Parallel: true, Timeout: true, Delay: true, Check: true, Confirm: true})
+	if err := checkCheck(d); err != nil {
+		return err
+	}
+	return plan.Only(d, plan.Allowed{
+		Parallel: true, Timeout: true, Delay: true, Check: true, Confirm: true, Topic: true,
+	})
+}
+
+// checkCheck refuses what would guess the producer's answer.
+func checkCheck(d *txn.Definition) error {
+	switch {
+	case d.Check == nil:
+		return nil
+	case d.Timeout > 0:
+		return &txn.FieldError{Field: "timeout", Problem: "the producer decides, because there is a check"}
+	case d.Check.Policy != nil && d.Check.Policy.Then != "" && d.Check.Policy.Then != txn.Park:
+		return &txn.FieldError{Field: "check.policy.then", Problem: "only park: nobody else knows what the producer did"}
+	default:
+		return nil
+	}
 }
 
 // Plan asks the producer if it must, and then delivers.

@@ -10,17 +10,17 @@ import (
 type Kind string
 
 const (
-	// Done: it has been done.
+	// Done says that it has been done.
 	Done Kind = "done"
-	// Refused: it was not done and will not be.
+	// Refused says that it was not done and will not be.
 	Refused Kind = "refused"
-	// Pending: the participant is still working.
+	// Pending says that the participant is still working.
 	Pending Kind = "pending"
-	// Failed: nobody knows whether it was done.
+	// Failed says that nobody knows whether it was done.
 	Failed Kind = "failed"
-	// Unreached: it failed, and the participant has certainly not been asked.
+	// Unreached says that it failed, and the participant has certainly not been asked.
 	Unreached Kind = "unreached"
-	// Held: nobody was asked, because the target is known to be down. It counts as
+	// Held says that nobody was asked, because the target is known to be down. It counts as
 	// no attempt.
 	Held Kind = "held"
 )
@@ -65,7 +65,7 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 		op.Calls++
 		fail(t, s, op, now)
 	case Held:
-		op.Due = now.Add(a.After)
+		op.Due = now.Add(orDefault(a.After, defaultPending))
 	}
 }
 
@@ -103,7 +103,21 @@ func fail(t *txn.Transaction, s txn.Step, op *txn.Op, now time.Time) {
 	op.Tries++
 	op.Spent = policy.Attempts > 0 && op.Tries >= policy.Attempts
 	op.Due = now.Add(Pause(policy, op.Tries, seed(t, s)))
+	if op.Spent && s.Phase != txn.PhaseHook && s.Phase != txn.PhaseCheck {
+		forget(&t.Progress[s.Branch].Hook)
+	}
 }
 
-// Renew gives an operation its attempts back, to be called now.
-func Renew(op *txn.Op) { op.Tries, op.Spent, op.Due = 0, false, time.Time{} }
+// forget makes a hook answer anew: what it said was about another operation.
+func forget(hook *txn.Op) {
+	*hook = txn.Op{Calls: hook.Calls, InFlight: hook.InFlight}
+}
+
+// Renew gives an operation its attempts back, to be called now. One that was
+// refused is asked again.
+func Renew(op *txn.Op) {
+	op.Tries, op.Spent, op.Due = 0, false, time.Time{}
+	if op.State == txn.Refused {
+		op.State = txn.Idle
+	}
+}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -34,6 +33,13 @@ func (l Limits) WithDefaults() Limits {
 	}
 	return l
 }
+
+// How much a definition may weigh besides its payloads, on average: planning takes
+// time for every link, and every record carries the words.
+const (
+	linksPerBranch = 10
+	wordsPerBranch = 1024
+)
 
 const (
 	idRule     = "1 to 128 letters, digits and . _ : -"
@@ -99,14 +105,37 @@ func (c *Checker) sizes(d *txn.Definition) error {
 	if n := len(d.Branches); n > c.limits.Branches {
 		return problem("branches", "%d branches: at most %d", n, c.limits.Branches)
 	}
-	payload := len(d.Payload)
+	payload, links, words := len(d.Payload), 0, 0
 	for i := range d.Branches {
-		payload += len(d.Branches[i].Payload)
+		b := &d.Branches[i]
+		payload += len(b.Payload)
+		links += len(b.After) + len(b.Use)
+		words += length(b)
 	}
-	if payload > c.limits.Payload {
+	switch {
+	case payload > c.limits.Payload:
 		return problem("payload", "%d bytes in all: at most %d", payload, c.limits.Payload)
+	case links > linksPerBranch*c.limits.Branches:
+		return problem("branches", "%d entries of after and use in all: at most %d", links, linksPerBranch*c.limits.Branches)
+	case words > wordsPerBranch*c.limits.Branches:
+		return problem("branches", "%d bytes of names and targets in all: at most %d", words, wordsPerBranch*c.limits.Branches)
 	}
 	return c.headers(d.Headers)
+}
+
+// length is what a branch weighs without its payload.
+func length(b *txn.Branch) int {
+	n := len(b.ID) + len(b.Do) + len(b.Confirm) + len(b.Undo)
+	for _, id := range b.After {
+		n += len(id)
+	}
+	for name, from := range b.Use {
+		n += len(name) + len(from)
+	}
+	if b.Policy != nil {
+		n += len(b.Policy.Hook)
+	}
+	return n
 }
 
 func (c *Checker) headers(h map[string]string) error {
@@ -151,43 +180,6 @@ func (c *Checker) branches(d *txn.Definition) error {
 	return nil
 }
 
-func (c *Checker) order(d *txn.Definition) error {
-	g, err := txn.NewGraph(d.Branches)
-	if err != nil {
-		return err
-	}
-	for i := range d.Branches {
-		if err := c.uses(d, g, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// uses checks what a branch takes over from earlier ones. Its own result is for
-// its Undo and Confirm.
-func (c *Checker) uses(d *txn.Definition, g *txn.Graph, i int) error {
-	if len(d.Branches[i].Use) == 0 {
-		return nil
-	}
-	var object map[string]json.RawMessage
-	if p := d.PayloadOf(i); len(p) > 0 && json.Unmarshal(p, &object) != nil {
-		return problem(fmt.Sprintf("branches[%d].payload", i), "must be a JSON object, because use adds fields to it")
-	}
-	for name, from := range d.Branches[i].Use {
-		field := fmt.Sprintf("branches[%d].use[%q]", i, clip(name))
-		source, _ := SplitUse(from)
-		j, ok := d.Branch(source)
-		switch {
-		case !ok:
-			return problem(field, "there is no branch %q", clip(source))
-		case i != j && !g.Precedes(j, i):
-			return problem(field, "branch %q does not always come before", source)
-		}
-	}
-	return nil
-}
-
 // SplitUse splits "charge.id" into the branch and the path in its result.
 func SplitUse(from string) (branch, path string) {
 	branch, path, _ = strings.Cut(from, ".")
@@ -205,33 +197,6 @@ func (c *Checker) check(d *txn.Definition) error {
 		return err
 	}
 	return policy("check.policy", d.Check.Policy)
-}
-
-func policy(field string, p *txn.Policy) error {
-	if p == nil {
-		return nil
-	}
-	const longest = 30 * 24 * time.Hour
-	durations := []struct {
-		name  string
-		value time.Duration
-	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
-	for _, d := range durations {
-		if d.value < 0 || d.value > longest || d.value > 0 && d.value < time.Millisecond {
-			return problem(field+"."+d.name, "%v: want 0 (default) or 1ms to %v", d.value, longest)
-		}
-	}
-	if p.Attempts < 0 {
-		return problem(field+".attempts", "%d: want 0 (no limit) or more", p.Attempts)
-	}
-	switch p.Then {
-	case "", txn.Compensate, txn.Park:
-	case txn.Hook:
-		return target(field+".hook", p.Hook, false)
-	default:
-		return problem(field+".then", "%q: want compensate, park or hook", clip(string(p.Then)))
-	}
-	return nil
 }
 
 func problem(field, format string, args ...any) error {

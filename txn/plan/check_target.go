@@ -40,6 +40,9 @@ func target(field string, t txn.Target, mayBeEmpty bool) error {
 			return problem(field, "%q: %s", clip(s), targetRule)
 		}
 	case "async":
+		if inner, _ := Scheme(txn.Target(rest)); inner == "async" {
+			return problem(field, "%q: one async: is enough", clip(s))
+		}
 		return target(field, txn.Target(rest), false)
 	case "http", "https", "grpc", "grpcs":
 		return address(field, s, scheme)

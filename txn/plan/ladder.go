@@ -27,8 +27,8 @@ func Pause(p txn.Policy, n int, seed uint64) time.Duration {
 		pause *= 2
 	}
 	pause = min(pause, longest)
-	share := time.Duration((seed + uint64(n)*0x9E3779B97F4A7C15) % 1024)
-	return pause - pause/4*share/1024
+	share := (seed + uint64(n)*0x9E3779B97F4A7C15) % 1024
+	return pause - time.Duration(uint64(pause/4)*share/1024)
 }
 
 // Timeout bounds one call.

@@ -11,6 +11,12 @@ import (
 type Allowed struct {
 	Parallel, Recovery, Timeout, Delay, Check bool
 	Do, Confirm, Undo                         bool
+	// After and Use order branches, and hand results on.
+	After, Use bool
+	// Topic targets stand for all their subscribers.
+	Topic bool
+	// Compensate is a policy's answer to used up attempts.
+	Compensate bool
 }
 
 // Only refuses fields that would be ignored: whoever sets them expects something.
@@ -30,26 +36,46 @@ func Only(d *txn.Definition, a Allowed) error {
 			return problem(f.name, "has no meaning in mode %s", d.Mode)
 		}
 	}
-	return onlyTargets(d, a)
+	for i := range d.Branches {
+		if err := onlyBranch(d, i, a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func onlyTargets(d *txn.Definition, a Allowed) error {
-	for i := range d.Branches {
-		b := &d.Branches[i]
-		targets := []struct {
-			name    string
-			to      txn.Target
-			allowed bool
-		}{{"do", b.Do, a.Do}, {"confirm", b.Confirm, a.Confirm}, {"undo", b.Undo, a.Undo}}
-		some := false
-		for _, t := range targets {
-			some = some || t.to != ""
-			if t.to != "" && !t.allowed {
-				return problem(fmt.Sprintf("branches[%d].%s", i, t.name), "has no meaning in mode %s", d.Mode)
-			}
+func onlyBranch(d *txn.Definition, i int, a Allowed) error {
+	b := &d.Branches[i]
+	fields := []struct {
+		name         string
+		set, allowed bool
+	}{
+		{"do", b.Do != "", a.Do},
+		{"confirm", b.Confirm != "", a.Confirm},
+		{"undo", b.Undo != "", a.Undo},
+		{"after", len(b.After) > 0, a.After},
+		{"use", len(b.Use) > 0, a.Use},
+		{"policy.then", b.Policy != nil && b.Policy.Then == txn.Compensate, a.Compensate},
+	}
+	for _, f := range fields {
+		if f.set && !f.allowed {
+			return problem(fmt.Sprintf("branches[%d].%s", i, f.name), "has no meaning in mode %s", d.Mode)
 		}
-		if !some {
-			return problem(fmt.Sprintf("branches[%d]", i), "branch %q calls nobody", b.ID)
+	}
+	if b.Do == "" && b.Confirm == "" && b.Undo == "" {
+		return problem(fmt.Sprintf("branches[%d]", i), "branch %q calls nobody", b.ID)
+	}
+	if a.Topic {
+		return nil
+	}
+	return noTopics(i, b)
+}
+
+// noTopics refuses targets that stand for many participants where one is meant.
+func noTopics(i int, b *txn.Branch) error {
+	for _, to := range [...]txn.Target{b.Do, b.Confirm, b.Undo} {
+		if scheme, _ := Scheme(to); scheme == "topic" {
+			return problem(fmt.Sprintf("branches[%d]", i), "a topic has many receivers; want async:%s, or a message", clip(string(to)))
 		}
 	}
 	return nil

@@ -20,58 +20,89 @@ type Walk struct {
 	Spent *txn.Step
 
 	now      time.Time
-	room     int // how many more calls may be under way
+	parallel int // how many calls may be under way
 	flying   int
 	waiting  bool
-	parallel int
 }
 
-func newWalk(now time.Time, parallel int) *Walk {
-	return &Walk{Refused: -1, now: now, parallel: parallel, room: parallel}
+func newWalk(now time.Time, parallel int) Walk {
+	return Walk{Refused: -1, now: now, parallel: parallel}
 }
 
 // Forward walks the branches that can go forward, in the order of the graph.
-func Forward(t *txn.Transaction, now time.Time, parallel int) *Walk {
+func Forward(t *txn.Transaction, now time.Time, parallel int) Walk {
 	w := newWalk(now, parallel)
 	g := t.Graph()
-	for i := range t.Branches {
-		if ready(g.Before(i), func(j int) bool { return t.Progress[j].Do.State.Over() }) {
+	for i := range t.Progress {
+		switch {
+		case t.Progress[i].Do.State.Over():
+			// Said here and not left to visit: it is most of a long graph.
+		case allDone(t, g.Before(i)):
 			w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseDo})
-		} else {
+		default:
 			w.waiting = true
 		}
 	}
-	return w.end()
+	w.end()
+	return w
+}
+
+func allDone(t *txn.Transaction, indexes []int) bool {
+	for _, j := range indexes {
+		if !t.Progress[j].Do.State.Over() {
+			return false
+		}
+	}
+	return true
 }
 
 // Confirm walks all branches, to tell them of the commit.
-func Confirm(t *txn.Transaction, now time.Time, parallel int) *Walk {
+func Confirm(t *txn.Transaction, now time.Time, parallel int) Walk {
 	w := newWalk(now, parallel)
-	for i := range t.Branches {
+	for i := range t.Progress {
 		w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseConfirm})
 	}
-	return w.end()
+	w.end()
+	return w
 }
 
 // Backward walks the branches to undo, in the reverse order of the graph. A branch
 // is undone when touched says that it may have had an effect.
-func Backward(t *txn.Transaction, now time.Time, parallel int, touched func(t *txn.Transaction, i int) bool) *Walk {
+func Backward(t *txn.Transaction, now time.Time, parallel int, touched func(t *txn.Transaction, i int) bool) Walk {
 	w := newWalk(now, parallel)
 	g := t.Graph()
-	undone := func(j int) bool {
-		p := &t.Progress[j]
-		return !p.Do.InFlight && (p.Undo.State.Over() || !touched(t, j))
-	}
-	for i := len(t.Branches) - 1; i >= 0; i-- {
+	for i := len(t.Progress) - 1; i >= 0; i-- {
 		switch {
-		case undone(i):
-		case t.Progress[i].Do.InFlight || !ready(g.After(i), undone):
+		case undone(t, i, touched):
+		case goingForward(&t.Progress[i]) || !allUndone(t, g.After(i), touched):
 			w.waiting = true
 		default:
 			w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseUndo})
 		}
 	}
-	return w.end()
+	w.end()
+	return w
+}
+
+func undone(t *txn.Transaction, i int, touched func(t *txn.Transaction, i int) bool) bool {
+	p := &t.Progress[i]
+	return !goingForward(p) && (p.Undo.State.Over() || !touched(t, i))
+}
+
+func allUndone(t *txn.Transaction, indexes []int, touched func(t *txn.Transaction, i int) bool) bool {
+	for _, j := range indexes {
+		if !undone(t, j, touched) {
+			return false
+		}
+	}
+	return true
+}
+
+// goingForward tells whether a call from before the decision is still under way:
+// the branch itself, or a hook that was asked about it. Undoing beside it could
+// come first, and undo nothing.
+func goingForward(p *txn.Progress) bool {
+	return p.Do.InFlight || p.Hook.InFlight && !p.Undo.Spent
 }
 
 // Touched tells whether going forward may have had an effect.
@@ -85,19 +116,11 @@ func Touched(t *txn.Transaction, i int) bool {
 }
 
 // One walks a single step.
-func One(t *txn.Transaction, s txn.Step, now time.Time) *Walk {
+func One(t *txn.Transaction, s txn.Step, now time.Time) Walk {
 	w := newWalk(now, 1)
 	w.visit(t, s)
-	return w.end()
-}
-
-func ready(indexes []int, over func(int) bool) bool {
-	for _, j := range indexes {
-		if !over(j) {
-			return false
-		}
-	}
-	return true
+	w.end()
+	return w
 }
 
 // visit looks at one step whose turn it is.
@@ -111,7 +134,6 @@ func (w *Walk) visit(t *txn.Transaction, s txn.Step) {
 		}
 	case op.InFlight:
 		w.flying++
-		w.room--
 	case op.Spent:
 		w.spent(t, s)
 	case op.Due.After(w.now):
@@ -145,11 +167,10 @@ func (w *Walk) giveUp(s txn.Step) {
 }
 
 func (w *Walk) call(s txn.Step) {
-	if w.room <= 0 {
+	if len(w.Run) >= w.parallel {
 		w.waiting = true
 		return
 	}
-	w.room--
 	w.Run = append(w.Run, s)
 }
 
@@ -159,9 +180,12 @@ func (w *Walk) until(due time.Time) {
 	}
 }
 
-func (w *Walk) end() *Walk {
+// end leaves room for the calls under way, which are known only now.
+func (w *Walk) end() {
+	if room := max(w.parallel-w.flying, 0); len(w.Run) > room {
+		w.Run, w.waiting = w.Run[:room], true
+	}
 	w.Finished = len(w.Run) == 0 && w.flying == 0 && !w.waiting && w.Refused < 0
-	return w
 }
 
 // Stuck tells that nothing can be done any more before a person has seen to the

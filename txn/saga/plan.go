@@ -41,7 +41,10 @@ func (Mode) Check(d *txn.Definition) error {
 	case d.Recovery == txn.Forward && d.Timeout > 0:
 		return &txn.FieldError{Field: "timeout", Problem: "a saga with forward recovery is never rolled back"}
 	}
-	return plan.Only(d, plan.Allowed{Parallel: true, Recovery: true, Timeout: true, Do: true, Undo: true})
+	return plan.Only(d, plan.Allowed{
+		Parallel: true, Recovery: true, Timeout: true, Do: true, Undo: true,
+		After: true, Use: true, Compensate: d.Recovery != txn.Forward,
+	})
 }
 
 // Plan goes forward until everything is done, or back until everything is undone.
@@ -75,7 +78,7 @@ func exhausted(t *txn.Transaction, s txn.Step) txn.Plan {
 }
 
 // onward never goes back: what cannot go forward is left to a person.
-func onward(t *txn.Transaction, w *plan.Walk) txn.Plan {
+func onward(t *txn.Transaction, w plan.Walk) txn.Plan {
 	switch {
 	case w.Refused >= 0:
 		return txn.Plan{Park: plan.Why(t, txn.Step{Branch: w.Refused, Phase: txn.PhaseDo})}

@@ -49,7 +49,10 @@ func (Mode) Check(d *txn.Definition) error {
 	if d.Timeout == 0 {
 		d.Timeout = DefaultTimeout
 	}
-	return plan.Only(d, plan.Allowed{Parallel: true, Timeout: true, Do: true, Confirm: true, Undo: true})
+	return plan.Only(d, plan.Allowed{
+		Parallel: true, Timeout: true, Do: true, Confirm: true, Undo: true,
+		After: true, Use: true, Compensate: true,
+	})
 }
 
 // Plan tries all branches, decides, and tells them.
@@ -93,7 +96,7 @@ func try(t *txn.Transaction, now time.Time) txn.Plan {
 }
 
 // tell goes on until every branch knows.
-func tell(t *txn.Transaction, w *plan.Walk, end txn.Status) txn.Plan {
+func tell(t *txn.Transaction, w plan.Walk, end txn.Status) txn.Plan {
 	switch {
 	case w.Finished:
 		return txn.Plan{Decide: end, Reason: t.Reason}
