@@ -50,6 +50,11 @@ servers: ## Install the servers tests need (Debian, Ubuntu), or say how to
 fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
 	@build/fuzz.sh $(FUZZTIME)
 
+.PHONY: proto
+proto: ## Check the .proto files and generate Go code from them
+	go run github.com/bufbuild/buf/cmd/buf@v1.70.0 lint
+	go run github.com/bufbuild/buf/cmd/buf@v1.70.0 generate
+
 .PHONY: mutants
 mutants: ## Break the lock code on purpose and show which test notices
 	go run ./lock/locktest/mutants

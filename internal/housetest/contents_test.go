@@ -43,6 +43,9 @@ func noVagueNames(tr tree) []string {
 func noInit(tr tree) []string {
 	var complaints []string
 	tr.each(func(_ string, s *source) {
+		if s.generated() {
+			return
+		}
 		for _, decl := range s.file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
 				complaints = append(complaints, s.at(f)+": init function")

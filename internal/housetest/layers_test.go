@@ -51,6 +51,20 @@ func layers() []layer {
 		{packages: "txn/msg", own: []string{"txn", "txn/plan"}},
 		// Layer 3: the engine.
 		{packages: "coord", own: []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"}},
+		// Layer 4: the remote side. The protocol is generated.
+		{packages: "proto/...", foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
+		{
+			packages: "internal/wire", own: []string{"txn", "txn/driver", "lock/driver", "proto/..."},
+			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
+		},
+		{
+			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
+			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
+		},
+		{
+			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
+			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
+		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
