@@ -44,11 +44,35 @@ func layers() []layer {
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
+		{packages: "txn/sqlstore", own: []string{"txn/driver"}},
+		{
+			packages: "txn/sqlstore/sqlite", own: []string{"txn/driver", "txn/sqlstore"},
+			foreign: []string{"modernc.org/sqlite"},
+		},
+		{
+			packages: "txn/sqlstore/mysql", own: []string{"txn/driver", "txn/sqlstore"},
+			foreign: []string{"github.com/go-sql-driver/mysql"},
+		},
+		{
+			packages: "txn/sqlstore/postgres", own: []string{"txn/driver", "txn/sqlstore"},
+			foreign: []string{"github.com/jackc/pgx/v5"},
+		},
 		{packages: "txn/redisstore", own: []string{"txn/driver"}, foreign: []string{"github.com/redis/go-redis/v9"}},
 		// Layer 2: modes of transactions.
 		{packages: "txn/saga", own: []string{"txn", "txn/plan"}},
 		{packages: "txn/tcc", own: []string{"txn", "txn/plan"}},
 		{packages: "txn/msg", own: []string{"txn", "txn/plan"}},
+		// Layer 2: the participants' side.
+		{packages: "txn/participant/wire", own: []string{"txn"}},
+		{packages: "txn/participant", own: []string{"txn", "txn/participant/wire"}},
+		{
+			packages: "txn/participant/grpcpart", own: []string{"txn", "txn/participant/wire"},
+			foreign: []string{"google.golang.org/grpc"},
+		},
+		{
+			packages: "txn/participant/connectpart", own: []string{"txn", "txn/participant/wire"},
+			foreign: []string{"connectrpc.com/connect"},
+		},
 		// Layer 3: the engine.
 		{packages: "coord", own: []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"}},
 		// Layer 4: the remote side. The protocol is generated.
@@ -64,6 +88,29 @@ func layers() []layer {
 		{
 			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
+		},
+		// Layer 3: how the engine calls over the network, and what observes it.
+		{packages: "coord/allow"},
+		{
+			packages: "coord/internal/reach",
+			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow"},
+		},
+		{
+			packages: "coord/httpcall",
+			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach"},
+		},
+		{
+			packages: "coord/grpccall",
+			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach"},
+			foreign:  []string{"connectrpc.com/connect"},
+		},
+		{
+			packages: "coord/coordprom", own: []string{"txn", "txn/driver", "txn/plan", "coord"},
+			foreign: []string{"github.com/prometheus/client_golang"},
+		},
+		{
+			packages: "coord/coordotel", own: []string{"txn", "txn/plan", "coord"},
+			foreign: []string{"go.opentelemetry.io/otel"},
 		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},

@@ -1,0 +1,90 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Claim implements [driver.Store]. It is one short transaction that waits for
+// nobody: what others have locked they are about to claim, or to write.
+func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	var claimed driver.Claimed
+	err := s.call(ctx, fmt.Sprintf("claim for %q", c.Owner), func(ctx context.Context) error {
+		return s.repeat(ctx, func() error {
+			return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
+				claimed, err = s.claim(ctx, tx, c)
+				return err
+			})
+		})
+	})
+	if err != nil {
+		return driver.Claimed{}, err
+	}
+	return claimed, nil
+}
+
+func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
+	now, err := s.dialect.Now(ctx, tx)
+	if err != nil {
+		return driver.Claimed{}, err
+	}
+	recs, err := s.due(ctx, tx, c, now)
+	if err != nil {
+		return driver.Claimed{}, err
+	}
+	for _, rec := range recs {
+		rec.Owner, rec.Waits, rec.Due = c.Owner, "", FromMicros(Micros(now.Add(c.Lease)))
+		rec.Epoch++
+		rec.Revision++
+	}
+	return driver.Claimed{Records: recs, Now: now}, s.handOver(ctx, tx, recs)
+}
+
+// due selects and locks what the claim asks for.
+func (s *Store) due(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
+	q := &query{text: "SELECT " + Columns + " FROM {tx} WHERE parked = '' AND " + unfinished}
+	if c.Target != "" {
+		q.add(" AND waits = ? AND waits <> ''", c.Target) // the latter for partial indexes
+	} else {
+		q.add(" AND due > 0 AND due <= ?", Micros(now))
+	}
+	if c.From != 0 || c.To != 0 {
+		q.add(" AND shard >= ? AND shard < ?", c.From, c.To)
+	}
+	q.add(" ORDER BY due, id LIMIT ? "+s.clauses.SkipLocked, c.Limit)
+	rows, err := tx.QueryContext(ctx, s.sql(q.text), q.args...)
+	if err != nil {
+		return nil, err
+	}
+	return scanAll(rows, true)
+}
+
+// handOver writes what a claim changes, which is the same for all.
+func (s *Store) handOver(ctx context.Context, tx *sql.Tx, recs []*driver.Record) error {
+	if len(recs) == 0 {
+		return nil
+	}
+	q := &query{text: "UPDATE {tx} SET waits = '', epoch = epoch + 1, revision = revision + 1"}
+	q.add(", owner = ?, due = ?", recs[0].Owner, Micros(recs[0].Due))
+	q.add(" WHERE id IN (" + marks(len(recs)) + ")")
+	for _, rec := range recs {
+		q.args = append(q.args, rec.ID)
+	}
+	_, err := tx.ExecContext(ctx, s.sql(q.text), q.args...)
+	return err
+}
+
+// query is a statement in the making.
+type query struct {
+	text string
+	args []any
+}
+
+func (q *query) add(text string, args ...any) {
+	q.text += text
+	q.args = append(q.args, args...)
+}

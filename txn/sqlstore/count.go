@@ -1,0 +1,113 @@
+package sqlstore
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Count implements [driver.Counter]. What is not final is counted each time.
+// Counting millions that are takes a while, so such a count is used again for
+// some time, in proportion; it is never more than a minute old.
+func (s *Store) Count(ctx context.Context) (driver.Counts, error) {
+	var n driver.Counts
+	err := s.call(ctx, "count", func(ctx context.Context) (err error) {
+		n, err = s.count(ctx)
+		return Unwritten(err)
+	})
+	return n, err
+}
+
+func (s *Store) count(ctx context.Context) (driver.Counts, error) {
+	n := driver.Counts{ByStatus: make(map[driver.Status]int)}
+	over, err := s.counts.get(func() (map[driver.Status]int, error) { return s.countStatus(ctx, final) })
+	if err != nil {
+		return n, err
+	}
+	underWay, err := s.countStatus(ctx, unfinished)
+	if err != nil {
+		return n, err
+	}
+	maps.Copy(n.ByStatus, over)
+	maps.Copy(n.ByStatus, underWay)
+	return n, s.countMarked(ctx, &n)
+}
+
+// countStatus counts what has one of some statuses; an index is enough for that.
+func (s *Store) countStatus(ctx context.Context, which string) (map[driver.Status]int, error) {
+	rows, err := s.db.Read.QueryContext(ctx, s.sql("SELECT status, COUNT(*) FROM {tx} WHERE "+which+" GROUP BY status"))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	n := make(map[driver.Status]int)
+	for rows.Next() {
+		var status driver.Status
+		var count int
+		if err := rows.Scan(&status, &count); err != nil {
+			return nil, err
+		}
+		n[status] = count
+	}
+	return n, rows.Err()
+}
+
+// countMarked counts what is parked or due, and looks for what is oldest.
+func (s *Store) countMarked(ctx context.Context, n *driver.Counts) error {
+	now, err := s.dialect.Now(ctx, s.db.Read)
+	if err != nil {
+		return err
+	}
+	one := func(dest any, text string, args ...any) error {
+		return s.db.Read.QueryRowContext(ctx, s.sql(text), args...).Scan(dest)
+	}
+	if err := one(&n.Parked, "SELECT COUNT(*) FROM {tx} WHERE parked <> ''"); err != nil {
+		return err
+	}
+	due := "SELECT COUNT(*) FROM {tx} WHERE due > 0 AND due <= ? AND parked = '' AND " + unfinished
+	if err := one(&n.Due, due, Micros(now)); err != nil {
+		return err
+	}
+	var oldest int64
+	if err := one(&oldest, "SELECT COALESCE(MIN(created), 0) FROM {tx} WHERE "+unfinished); err != nil {
+		return err
+	}
+	n.Oldest = FromMicros(oldest)
+	return nil
+}
+
+// A count that took longer than quick is good for keepFactor times as long, but
+// not for longer than keepAtMost.
+const (
+	quick      = 20 * time.Millisecond
+	keepFactor = 30
+	keepAtMost = time.Minute
+)
+
+// tally remembers a count that is expensive.
+type tally struct {
+	mu    sync.Mutex
+	n     map[driver.Status]int
+	until time.Time
+}
+
+// get counts, or says what was counted before. Whoever asks meanwhile waits.
+func (t *tally) get(count func() (map[driver.Status]int, error)) (map[driver.Status]int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	start := time.Now()
+	if start.Before(t.until) {
+		return t.n, nil
+	}
+	n, err := count()
+	if err != nil {
+		return nil, err
+	}
+	if took := time.Since(start); took > quick {
+		t.n, t.until = n, time.Now().Add(min(keepFactor*took, keepAtMost))
+	}
+	return n, nil
+}

@@ -1,0 +1,50 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// deleteRows is how many records one statement deletes: few enough for SQLite,
+// which nests conditions, and for not holding others up.
+const deleteRows = 250
+
+// Delete implements [driver.Store]. Every part of a long list is a transaction
+// of its own; after an error the count says how many are known to be gone.
+func (s *Store) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
+	removed := 0
+	err := s.call(ctx, fmt.Sprintf("delete %d records", len(refs)), func(ctx context.Context) error {
+		for chunk := range slices.Chunk(refs, deleteRows) {
+			n, err := s.remove(ctx, chunk)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		return nil
+	})
+	return removed, err
+}
+
+func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
+	text := "DELETE FROM {tx} WHERE " + final + " AND (" +
+		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? OR ", len(refs)), " OR ") + ")"
+	args := make([]any, 0, 3*len(refs))
+	for _, ref := range refs {
+		args = append(args, ref.ID, ref.Revision, ref.Epoch)
+	}
+	var n int64
+	err := s.repeat(ctx, func() error {
+		result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)
+		if err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,109 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Dialect is what sets one kind of database apart. Its methods may be called by
+// many goroutines at once.
+type Dialect interface {
+	// Clauses is the SQL that differs.
+	Clauses() Clauses
+
+	// Now reads the clock that due times are compared with.
+	Now(ctx context.Context, q Querier) (time.Time, error)
+
+	// Write applies a batch as one transaction that is durable when it returns. It
+	// names the records refused: those to create that exist, and those to update
+	// that have another version. An error made by [Unwritten] says that nothing was
+	// written; any other leaves that open.
+	Write(ctx context.Context, table string, b Batch) (refused []string, err error)
+
+	// Alone runs fn while nobody else who calls Alone for this table does.
+	Alone(ctx context.Context, table string, fn func(Querier) error) error
+
+	// Migrations are files of SQL, named so that they sort in the order of the
+	// versions they lead to, from 1. They call the table bedrock_tx.
+	Migrations() fs.FS
+
+	// Judge says what an error of the database means.
+	Judge(err error) Verdict
+}
+
+// Clauses is SQL in one dialect.
+type Clauses struct {
+	// Name is what errors call the database.
+	Name string
+	// Numbered: parameters are $1, $2 and so on rather than question marks.
+	Numbered bool
+	// IfAbsent ends an INSERT that does nothing when the ID is taken. Where there is
+	// none, the INSERT fails and Judge says Duplicate.
+	IfAbsent string
+	// SkipLocked ends a SELECT that locks what it finds and passes over what others
+	// have locked.
+	SkipLocked string
+}
+
+// Querier is a database, a connection or a transaction.
+type Querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Batch is what one transaction writes. No ID occurs in it twice.
+type Batch struct {
+	Creates []*driver.Record
+	Updates []Update
+}
+
+// Update replaces a record if the one stored has the version Was. The record's
+// revision is the one after that. Its Spec is left alone when it is nil.
+type Update struct {
+	Was driver.Version
+	*driver.Record
+}
+
+// Verdict is what an error means for the call that failed.
+type Verdict int
+
+const (
+	// Refused: the database, or its driver, does not accept the call as it is.
+	Refused Verdict = iota
+	// Duplicate: the ID is taken.
+	Duplicate
+	// Collided: the transaction met another one and was rolled back; it may be
+	// repeated.
+	Collided
+	// Broken: the connection could not be made, or ended.
+	Broken
+)
+
+// rebind gives a query the dialect's parameters. No query of this package has a
+// question mark that is none.
+func (c Clauses) rebind(query string) string {
+	if !c.Numbered {
+		return query
+	}
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(query, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+		query = after
+	}
+}
+
+// marks is a list of n parameters.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

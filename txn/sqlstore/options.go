@@ -1,0 +1,58 @@
+package sqlstore
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Options configure a store. The zero value and nil mean the defaults.
+type Options struct {
+	// Table holds the records; the version of its schema is kept in another one,
+	// named the same with _schema behind. Lower-case letters, digits and
+	// underscores. Defaults to bedrock_tx.
+	Table string
+	// NoMigrate leaves the schema alone; a store whose schema is not the one this
+	// version needs is not opened. Migrate still works.
+	NoMigrate bool
+	// Writers is how many batches are written at once. Defaults to 2. SQLite has
+	// one.
+	Writers int
+	// Timeout bounds one batch, from when its connection is asked for. Callers do
+	// not wait for it longer than their contexts say. Defaults to 30 s; -1: none.
+	Timeout time.Duration
+}
+
+const (
+	defaultTable   = "bedrock_tx"
+	defaultWriters = 2
+	defaultTimeout = 30 * time.Second
+)
+
+// tableName is what may stand in SQL unquoted. PostgreSQL cuts names of more
+// than 63 bytes, and indexes are named after the table.
+var tableName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
+
+// filled puts the defaults in.
+func (o *Options) filled() (Options, error) {
+	var own Options
+	if o != nil {
+		own = *o
+	}
+	if own.Table == "" {
+		own.Table = defaultTable
+	}
+	if own.Writers == 0 {
+		own.Writers = defaultWriters
+	}
+	if own.Timeout == 0 {
+		own.Timeout = defaultTimeout
+	}
+	switch {
+	case !tableName.MatchString(own.Table):
+		return own, fmt.Errorf("table %q: want at most 40 lower-case letters, digits and underscores", own.Table)
+	case own.Writers < 0:
+		return own, fmt.Errorf("%d writers: want at least 1", own.Writers)
+	}
+	return own, nil
+}

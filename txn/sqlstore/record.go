@@ -1,0 +1,110 @@
+package sqlstore
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+const (
+	// Columns are the columns of a record, in the order of [Values].
+	Columns = brief + ", spec, state"
+
+	brief = "id, mode, name, digest, status, parked, waits, owner, epoch, revision, shard, " +
+		"due, deadline, created, updated, finished"
+
+	// final and unfinished select by status.
+	final      = "status IN ('committed', 'rolled-back', 'in-doubt')"
+	unfinished = "status IN ('open', 'running', 'committing', 'rolling-back')"
+)
+
+// limits are what the columns take, in bytes. MySQL would cut silently, if told
+// to by its user's sql_mode.
+var limits = []struct {
+	field string
+	max   int
+	value func(*driver.Record) string
+}{
+	{"ID", 255, func(r *driver.Record) string { return r.ID }},
+	{"mode", 64, func(r *driver.Record) string { return r.Mode }},
+	{"name", 1024, func(r *driver.Record) string { return r.Name }},
+	{"digest", 128, func(r *driver.Record) string { return r.Digest }},
+	{"status", 16, func(r *driver.Record) string { return string(r.Status) }},
+	{"parking reason", 8192, func(r *driver.Record) string { return r.Parked }},
+	{"target", 1024, func(r *driver.Record) string { return r.Waits }},
+	{"owner", 1024, func(r *driver.Record) string { return r.Owner }},
+}
+
+// check says which field of a record is too long.
+func check(rec *driver.Record) error {
+	for _, l := range limits {
+		if n := len(l.value(rec)); n > l.max {
+			return fmt.Errorf("%s of %d bytes: at most %d fit", l.field, n, l.max)
+		}
+	}
+	return nil
+}
+
+// Values are the values of a record's columns.
+func Values(rec *driver.Record) []any {
+	return []any{
+		rec.ID, rec.Mode, rec.Name, rec.Digest, string(rec.Status), rec.Parked, rec.Waits, rec.Owner,
+		rec.Epoch, rec.Revision, int64(driver.Shard(rec.ID)),
+		Micros(rec.Due), Micros(rec.Deadline), Micros(rec.Created), Micros(rec.Updated), Micros(rec.Finished),
+		rec.Spec, rec.State,
+	}
+}
+
+// Micros is how a time is stored: microseconds since 1970, 0 for none.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// FromMicros is the time that [Micros] stored.
+func FromMicros(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(n).UTC()
+}
+
+// scanner is a row, alone or among others.
+type scanner interface{ Scan(dest ...any) error }
+
+// scan reads a row of all columns, or of the brief ones.
+func scan(row scanner, blobs bool) (*driver.Record, error) {
+	var rec driver.Record
+	var shard, due, deadline, created, updated, finished int64
+	dest := []any{
+		&rec.ID, &rec.Mode, &rec.Name, &rec.Digest, &rec.Status, &rec.Parked, &rec.Waits, &rec.Owner,
+		&rec.Epoch, &rec.Revision, &shard, &due, &deadline, &created, &updated, &finished,
+	}
+	if blobs {
+		dest = append(dest, &rec.Spec, &rec.State)
+	}
+	if err := row.Scan(dest...); err != nil {
+		return nil, err
+	}
+	rec.Due, rec.Deadline, rec.Created = FromMicros(due), FromMicros(deadline), FromMicros(created)
+	rec.Updated, rec.Finished = FromMicros(updated), FromMicros(finished)
+	return &rec, nil
+}
+
+// scanAll reads all rows, and closes them.
+func scanAll(rows *sql.Rows, blobs bool) ([]*driver.Record, error) {
+	defer rows.Close()
+	var recs []*driver.Record
+	for rows.Next() {
+		rec, err := scan(rows, blobs)
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, rec)
+	}
+	return recs, rows.Err()
+}

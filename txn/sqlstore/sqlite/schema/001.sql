@@ -1,0 +1,30 @@
+CREATE TABLE IF NOT EXISTS bedrock_tx (
+	id       TEXT    NOT NULL PRIMARY KEY,
+	mode     TEXT    NOT NULL,
+	name     TEXT    NOT NULL,
+	digest   TEXT    NOT NULL,
+	status   TEXT    NOT NULL,
+	parked   TEXT    NOT NULL,
+	waits    TEXT    NOT NULL,
+	owner    TEXT    NOT NULL,
+	epoch    INTEGER NOT NULL,
+	revision INTEGER NOT NULL,
+	shard    INTEGER NOT NULL,
+	due      INTEGER NOT NULL,
+	deadline INTEGER NOT NULL,
+	created  INTEGER NOT NULL,
+	updated  INTEGER NOT NULL,
+	finished INTEGER NOT NULL,
+	spec     BLOB,
+	state    BLOB
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS bedrock_tx_status ON bedrock_tx (status, created, id);
+
+CREATE INDEX IF NOT EXISTS bedrock_tx_due ON bedrock_tx (due, shard) WHERE due > 0;
+
+CREATE INDEX IF NOT EXISTS bedrock_tx_waits ON bedrock_tx (waits, due) WHERE waits <> '';
+
+CREATE INDEX IF NOT EXISTS bedrock_tx_parked ON bedrock_tx (created, id) WHERE parked <> '';
+
+CREATE INDEX IF NOT EXISTS bedrock_tx_finished ON bedrock_tx (finished) WHERE finished > 0;
