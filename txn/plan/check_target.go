@@ -22,6 +22,9 @@ func targets(field string, b *txn.Branch) error {
 	return nil
 }
 
+// CheckTarget refuses what is not written like a target.
+func CheckTarget(t txn.Target) error { return target("target", t, false) }
+
 // target checks how a target is written, not whether it may be called.
 func target(field string, t txn.Target, mayBeEmpty bool) error {
 	s := string(t)

@@ -1,0 +1,136 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// Act intervenes in a transaction and records who did it and why.
+func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason string) error {
+	if a == txn.ActRemove {
+		return c.remove(ctx, id, reason)
+	}
+	act := c.intervention(a)
+	if act == nil {
+		return &txn.FieldError{Field: "action", Problem: fmt.Sprintf("%q is not known", excerpt(string(a)))}
+	}
+	err := c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
+		if !act(t, excerpt(reason)) {
+			return false, fmt.Errorf("%s %s (%s): %w", a, id, describeState(t), txn.ErrAction)
+		}
+		note(t, txn.Attempt{Op: "operator", At: c.clock.now(), Answer: string(a), Excerpt: excerpt(reason), By: txn.Actor(ctx)})
+		return true, nil
+	})
+	if err == nil {
+		c.opts.Logger.Info("intervention", "id", id, "action", a, "reason", reason, "by", txn.Actor(ctx))
+	}
+	return err
+}
+
+// intervention is what an action does; false means that it does not fit.
+func (c *Coordinator) intervention(a txn.Action) func(t *txn.Transaction, reason string) bool {
+	switch a {
+	case txn.ActRetry:
+		return retry
+	case txn.ActPark:
+		return park
+	case txn.ActResume:
+		return resume
+	case txn.ActCompensate:
+		return c.compensate
+	case txn.ActAbandon:
+		return c.abandon
+	default:
+		return nil
+	}
+}
+
+func retry(t *txn.Transaction, _ string) bool {
+	if t.Status.Final() || t.Parked != "" {
+		return false
+	}
+	renew(t)
+	return true
+}
+
+func park(t *txn.Transaction, reason string) bool {
+	if t.Status.Final() || t.Parked != "" {
+		return false
+	}
+	t.Parked = "by hand: " + reason
+	return true
+}
+
+func resume(t *txn.Transaction, _ string) bool {
+	if t.Status.Final() || t.Parked == "" {
+		return false
+	}
+	t.Parked = ""
+	renew(t)
+	return true
+}
+
+func (c *Coordinator) compensate(t *txn.Transaction, reason string) bool {
+	if t.Status != txn.Open && t.Status != txn.Running {
+		return false
+	}
+	t.Parked = ""
+	settle(t, txn.Plan{Decide: txn.RollingBack, Reason: "by hand: " + reason}, c.clock.now())
+	return true
+}
+
+func (c *Coordinator) abandon(t *txn.Transaction, reason string) bool {
+	if t.Status.Final() || t.Parked == "" {
+		return false
+	}
+	t.Parked = ""
+	settle(t, txn.Plan{Decide: txn.InDoubt, Reason: "abandoned: " + reason}, c.clock.now())
+	return true
+}
+
+// renew gives all operations their attempts back, to be called now. A refusal that
+// parked the transaction may be asked again, too.
+func renew(t *txn.Transaction) {
+	for _, s := range steps(t) {
+		op := t.Op(s)
+		if op.State == txn.Refused {
+			op.State = txn.Idle
+		}
+		plan.Renew(op)
+	}
+}
+
+// remove deletes a final transaction.
+func (c *Coordinator) remove(ctx context.Context, id, reason string) error {
+	if err := c.checker.ID(id); err != nil {
+		return err
+	}
+	rec, err := c.load(ctx, id)
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", id, err)
+	}
+	if !rec.Status.Final() {
+		return fmt.Errorf("remove %s (%s): only what is final can be removed: %w", id, rec.Status, txn.ErrAction)
+	}
+	n, err := c.store.Delete(ctx, []driver.Ref{{ID: id, Version: rec.Version()}})
+	switch {
+	case err != nil:
+		return fmt.Errorf("remove %s: %w", id, err)
+	case n == 0:
+		return fmt.Errorf("remove %s: %w", id, errors.Join(txn.ErrAction, driver.ErrStale))
+	}
+	c.opts.Logger.Info("intervention", "id", id, "action", txn.ActRemove, "reason", reason, "by", txn.Actor(ctx))
+	return nil
+}
+
+func describeState(t *txn.Transaction) string {
+	if t.Parked != "" {
+		return string(t.Status) + ", parked"
+	}
+	return string(t.Status)
+}

@@ -1,0 +1,177 @@
+package coord
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// claimBatch is how many records one claim asks for.
+const claimBatch = 256
+
+// recover takes over what is due, for as long as the coordinator lives: left behind
+// by others, or put back to wait.
+func (c *Coordinator) recover() {
+	for {
+		more := c.sweep()
+		c.probe()
+		if more && c.active.room() > 0 {
+			continue
+		}
+		if !c.rest() {
+			return
+		}
+	}
+}
+
+// rest waits until it is time to look again; false when the coordinator stops.
+func (c *Coordinator) rest() bool {
+	t := time.NewTimer(jitter(c.opts.Poll))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.wake:
+	case <-c.life.Done():
+	}
+	return c.life.Err() == nil
+}
+
+// sweep claims what is due. One claim looks at everything; while that comes back
+// full there is a backlog, and several claims work on parts of it side by side. It
+// tells whether there may be more.
+func (c *Coordinator) sweep() bool {
+	if c.claim(driver.Claim{Limit: claimBatch}) < claimBatch {
+		return false
+	}
+	full := make(chan bool, c.opts.Claimers)
+	for i := range c.opts.Claimers {
+		go func() {
+			from, to := i*driver.Shards/c.opts.Claimers, (i+1)*driver.Shards/c.opts.Claimers
+			full <- c.claim(driver.Claim{Limit: claimBatch, From: from, To: to}) > 0
+		}()
+	}
+	more := false
+	for range c.opts.Claimers {
+		more = <-full || more
+	}
+	return more
+}
+
+// probe tries targets that are down with one transaction each.
+func (c *Coordinator) probe() {
+	for _, name := range c.lanes.probes() {
+		c.claim(driver.Claim{Limit: 1, Target: name})
+	}
+}
+
+// drainLanes fetches what waited for targets that are up again.
+func (c *Coordinator) drainLanes() {
+	for {
+		select {
+		case name := <-c.drained:
+			c.drain(name)
+		case <-c.life.Done():
+			return
+		}
+	}
+}
+
+// drain fetches what waits for one target, as fast as there is room.
+func (c *Coordinator) drain(name string) {
+	for c.life.Err() == nil {
+		if c.active.room() == 0 {
+			if !c.pause(time.Millisecond) {
+				return
+			}
+			continue
+		}
+		if c.claim(driver.Claim{Limit: claimBatch, Target: name}) == 0 {
+			return
+		}
+	}
+}
+
+// claim takes records over and drives them. It returns how many there were.
+func (c *Coordinator) claim(q driver.Claim) int {
+	q.Owner, q.Lease = c.owner, c.opts.Lease
+	q.Limit = min(q.Limit, c.active.room())
+	if q.Limit <= 0 || c.life.Err() != nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(c.life, storeTimeout)
+	defer cancel()
+	claimed, err := c.store.Claim(ctx, q)
+	if err != nil {
+		if c.life.Err() == nil {
+			c.opts.Logger.Warn("cannot ask the store for due transactions", "err", err)
+		}
+		return 0
+	}
+	c.clock.set(claimed.Now)
+	for _, rec := range claimed.Records {
+		c.adopt(rec, q.Target)
+	}
+	if n := len(claimed.Records); n > 0 {
+		c.opts.Observer.Observe(Event{Kind: Claimed, Count: n})
+	}
+	return len(claimed.Records)
+}
+
+// adopt drives a claimed record.
+func (c *Coordinator) adopt(rec *driver.Record, target string) {
+	t, complete, err := decode(rec)
+	if err != nil || c.modes[rec.Mode] == nil {
+		c.refuse(rec, err)
+		return
+	}
+	if !complete {
+		doubt(t)
+	}
+	if target != "" {
+		hurry(t, target)
+	}
+	t.Waits = ""
+	x := newRun(c, t, rec)
+	if _, ok := c.active.add(rec.ID, x); !ok {
+		c.release(rec, 0)
+		return
+	}
+	x.start()
+}
+
+// hurry lets calls to a target be made now that it is worth a try.
+func hurry(t *txn.Transaction, target string) {
+	for _, s := range steps(t) {
+		if name, _ := laneOf(t.Target(s)); name == target {
+			t.Op(s).Due = time.Time{}
+		}
+	}
+}
+
+// refuse leaves a record alone that this coordinator cannot drive: parked if it is
+// damaged; for others to try if its mode is not known here, as when versions are
+// mixed.
+func (c *Coordinator) refuse(rec *driver.Record, err error) {
+	if err == nil {
+		c.opts.Logger.Warn("mode is not known to this coordinator", "id", rec.ID, "mode", rec.Mode)
+		c.release(rec, holdBack)
+		return
+	}
+	c.opts.Logger.Error("transaction cannot be read", "id", rec.ID, "err", err)
+	was := rec.Version()
+	rec.Parked, rec.Due, rec.Owner, rec.Spec = "cannot be read: "+excerpt(err.Error()), time.Time{}, "", nil
+	if err := c.update(was, rec); err != nil {
+		c.opts.Logger.Error("transaction cannot be parked", "id", rec.ID, "err", err)
+	}
+}
+
+// release puts a claimed record back as it is.
+func (c *Coordinator) release(rec *driver.Record, after time.Duration) {
+	was := rec.Version()
+	rec.Owner, rec.Due, rec.Spec = "", c.clock.now().Add(after), nil
+	if err := c.update(was, rec); err != nil {
+		c.opts.Logger.Warn("transaction is not put back; its lease will run out", "id", rec.ID, "err", err)
+	}
+}

@@ -1,0 +1,174 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/msg"
+	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/saga"
+	"github.com/bedrock-go/bedrock/txn/tcc"
+)
+
+// Coordinator drives the transactions in a store, together with any others on the
+// same store.
+type Coordinator struct {
+	opts    Options
+	store   driver.Store
+	owner   string
+	modes   map[string]txn.Mode
+	checker *plan.Checker
+	clock   clock
+	lanes   *lanes
+	names   functions
+	active  registry
+	news    news
+
+	wake    chan struct{}   // something may be due
+	drained chan string     // lanes that are up again
+	life    context.Context // ends when Stop begins
+	stop    context.CancelFunc
+	calls   context.Context // ends when calls under way are given up
+	giveUp  context.CancelFunc
+	work    sync.WaitGroup
+	started sync.Once
+	stopped sync.Once
+}
+
+var (
+	_ txn.Coordinator = (*Coordinator)(nil)
+	_ txn.Inspector   = (*Coordinator)(nil)
+	_ txn.Operator    = (*Coordinator)(nil)
+	_ txn.Topics      = (*Coordinator)(nil)
+)
+
+// New makes a coordinator on a store. Register functions, then Start it. The store
+// stays its caller's to close, after Stop.
+func New(store driver.Store, opts *Options) (*Coordinator, error) {
+	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Replica == "" {
+		o.Replica, _ = os.Hostname()
+	}
+	c := &Coordinator{
+		opts: o, store: store,
+		owner:   o.Replica + "-" + NewID()[14:],
+		modes:   make(map[string]txn.Mode),
+		checker: plan.NewChecker(o.Limits),
+		wake:    make(chan struct{}, 1),
+		drained: make(chan string, 64),
+	}
+	for _, m := range []txn.Mode{saga.Mode{}, tcc.Mode{}, msg.Mode{}} {
+		c.modes[m.Name()] = m
+	}
+	c.lanes = newLanes(o.PerTarget, o.PerHost, c.laneChanged)
+	c.active.init(o.Active)
+	c.life, c.stop = context.WithCancel(context.Background())
+	c.calls, c.giveUp = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Start reads the store's clock and begins to take over what is due. It may be
+// called once.
+func (c *Coordinator) Start(ctx context.Context) error {
+	if c.life.Err() != nil {
+		return txn.ErrClosed
+	}
+	// A claim of nothing: the target cannot exist, so only the clock comes back.
+	claimed, err := c.store.Claim(ctx, driver.Claim{Owner: c.owner, Lease: c.opts.Lease, Limit: 1, Target: " "})
+	if err != nil {
+		return fmt.Errorf("start coordinator: %w", err)
+	}
+	c.clock.set(claimed.Now)
+	c.started.Do(func() {
+		c.work.Go(c.recover)
+		c.work.Go(c.drainLanes)
+		if c.opts.Retention.Keep > 0 {
+			c.work.Go(c.retain)
+		}
+	})
+	return nil
+}
+
+// Stop hands over what is under way, so that other coordinators can take it up at
+// once. Calls to participants are broken off. It returns when nothing of the
+// coordinator runs any more, or with an error when ctx ends before; then the
+// leases of what is left run out by themselves.
+func (c *Coordinator) Stop(ctx context.Context) error {
+	c.stopped.Do(c.stop)
+	done := make(chan struct{})
+	go func() {
+		c.active.wait()
+		c.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		c.giveUp()
+		return nil
+	case <-ctx.Done():
+		c.giveUp()
+		return fmt.Errorf("stop coordinator: %w", ctx.Err())
+	}
+}
+
+// Register makes a Go function a participant. Every coordinator on the store that
+// is to call it must register it.
+func (c *Coordinator) Register(name string, f txn.Func) error {
+	return c.names.add(name, f)
+}
+
+// ready refuses work before Start and after Stop.
+func (c *Coordinator) ready() error {
+	switch {
+	case c.life.Err() != nil:
+		return txn.ErrClosed
+	case c.clock.reading.Load() == nil:
+		return errors.New("coordinator is not started")
+	default:
+		return nil
+	}
+}
+
+// nudge asks for due work soon.
+func (c *Coordinator) nudge() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// laneChanged is told when a target goes down or comes back.
+func (c *Coordinator) laneChanged(name string, open bool) {
+	if open {
+		c.opts.Logger.Warn("target is down; its calls are held back", "target", name)
+		c.opts.Observer.Observe(Event{Kind: BreakerOpened, Target: txn.Target(name)})
+		return
+	}
+	c.opts.Logger.Info("target is up again", "target", name)
+	c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
+	select {
+	case c.drained <- name:
+	default: // what is left comes up by itself
+	}
+}
+
+// pause sleeps unless the coordinator stops; it tells whether it may go on.
+func (c *Coordinator) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-c.life.Done():
+		return false
+	}
+}

@@ -1,0 +1,270 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// openTimeout ends transactions that were begun, name no deadline, and have
+// nobody who could be asked.
+const openTimeout = 10 * time.Minute
+
+// Submit makes a transaction durable and drives it.
+func (c *Coordinator) Submit(ctx context.Context, d txn.Definition) (string, error) {
+	return c.create(ctx, d, false)
+}
+
+// Run submits a transaction and waits for its outcome.
+func (c *Coordinator) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
+	if d.ID == "" {
+		d.ID = NewID()
+	}
+	heard := c.news.listen(d.ID)
+	defer c.news.leave(d.ID, heard)
+	if _, err := c.create(ctx, d, false); err != nil {
+		return txn.Result{ID: d.ID, Outcome: txn.InDoubt}, err
+	}
+	return c.await(ctx, d.ID, heard, false)
+}
+
+// Begin makes a transaction durable that its caller completes.
+func (c *Coordinator) Begin(ctx context.Context, d txn.Definition) (string, error) {
+	return c.create(ctx, d, true)
+}
+
+// create checks a definition, writes it down, and starts to drive it unless it is
+// open. A definition that was accepted before is found again.
+func (c *Coordinator) create(ctx context.Context, d txn.Definition, begun bool) (id string, err error) {
+	if err := c.ready(); err != nil {
+		return "", err
+	}
+	t, rec, err := c.prepare(ctx, d, begun)
+	if err != nil {
+		return "", err
+	}
+	err = c.enter(ctx, t, rec)
+	switch {
+	case err == nil:
+		c.opts.Observer.Observe(Event{Kind: Submitted, ID: rec.ID, Mode: rec.Mode, Name: rec.Name})
+	case !errors.Is(err, errAccepted):
+		return "", err
+	}
+	return rec.ID, nil
+}
+
+// enter writes a transaction down and drives it, if it is to be driven and there is
+// room.
+func (c *Coordinator) enter(ctx context.Context, t *txn.Transaction, rec *driver.Record) error {
+	if t.Status == txn.Open {
+		return c.write(ctx, rec)
+	}
+	x := newRun(c, t, rec)
+	other, ok := c.active.add(t.ID, x)
+	switch {
+	case other != nil: // the same ID is being submitted or driven right now
+		return c.acceptedBeside(ctx, other, rec)
+	case !ok: // no room: whoever has some takes it up
+		rec.Owner, rec.Due = "", rec.Created
+		defer c.nudge()
+		return c.write(ctx, rec)
+	}
+	if err := c.write(ctx, rec); err != nil {
+		x.drop()
+		return err
+	}
+	x.start()
+	return nil
+}
+
+// acceptedBeside waits until the other submit is through, and compares.
+func (c *Coordinator) acceptedBeside(ctx context.Context, other *run, rec *driver.Record) error {
+	select {
+	case <-other.begun:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := c.accepted(ctx, rec)
+	if errors.Is(err, driver.ErrNotFound) { // the other one failed
+		return fmt.Errorf("submit %s: %w: submitted twice at once, and the other failed", rec.ID, txn.ErrUnavailable)
+	}
+	return err
+}
+
+// prepare turns a definition into a record that this coordinator owns.
+func (c *Coordinator) prepare(ctx context.Context, d txn.Definition, begun bool) (*txn.Transaction, *driver.Record, error) {
+	if d.ID == "" {
+		d.ID = NewID()
+	}
+	_, digest, err := encodeSpec(&d) // as it was asked for: subscribers and traces change
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.expand(ctx, &d); err != nil {
+		return nil, nil, err
+	}
+	status, err := c.check(&d, begun)
+	if err != nil {
+		return nil, nil, err
+	}
+	if trace := c.opts.Tracing.Submit(ctx, &d); trace != nil {
+		maps.Copy(trace, d.Headers)
+		d.Headers = trace
+	}
+	spec, _, err := encodeSpec(&d)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := c.fresh(d, status)
+	rec, err := c.record(t, spec, digest)
+	return t, rec, err
+}
+
+// check refuses a definition before anything happens.
+func (c *Coordinator) check(d *txn.Definition, begun bool) (txn.Status, error) {
+	mode, ok := c.modes[d.Mode]
+	if !ok {
+		return "", &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%q is not known", d.Mode)}
+	}
+	if err := c.checker.Definition(d); err != nil {
+		return "", err
+	}
+	if err := mode.Check(d); err != nil {
+		return "", err
+	}
+	status, ok := mode.Start(begun)
+	switch {
+	case !ok && begun:
+		return "", &txn.FieldError{Field: "mode", Problem: d.Mode + " cannot be begun and completed later; submit it"}
+	case !ok:
+		return "", &txn.FieldError{Field: "mode", Problem: d.Mode + " cannot be submitted; begin it"}
+	case status == txn.Open && d.Timeout == 0 && d.Check == nil:
+		d.Timeout = openTimeout
+	case status == txn.Running && len(d.Branches) == 0:
+		return "", &txn.FieldError{Field: "branches", Problem: "there are none"}
+	}
+	return status, c.reachable(d)
+}
+
+// reachable refuses targets that could never be called.
+func (c *Coordinator) reachable(d *txn.Definition) error {
+	var problem error
+	each(d, func(field string, t txn.Target) {
+		if problem != nil {
+			return
+		}
+		if err := c.checkTarget(t); err != nil {
+			problem = &txn.FieldError{Field: field, Problem: err.Error()}
+		}
+	})
+	return problem
+}
+
+// each visits all targets of a definition.
+func each(d *txn.Definition, visit func(field string, t txn.Target)) {
+	for i := range d.Branches {
+		b := &d.Branches[i]
+		visit(fmt.Sprintf("branches[%d].do", i), b.Do)
+		visit(fmt.Sprintf("branches[%d].confirm", i), b.Confirm)
+		visit(fmt.Sprintf("branches[%d].undo", i), b.Undo)
+		if b.Policy != nil {
+			visit(fmt.Sprintf("branches[%d].policy.hook", i), b.Policy.Hook)
+		}
+	}
+	if d.Check != nil {
+		visit("check.target", d.Check.Target)
+	}
+}
+
+func (c *Coordinator) checkTarget(t txn.Target) error {
+	scheme, rest := plan.Scheme(t)
+	switch scheme {
+	case "":
+		return nil // functions may be registered elsewhere
+	case "async":
+		return c.checkTarget(txn.Target(rest))
+	case "topic":
+		return errors.New("only a message can be delivered to a topic")
+	}
+	caller, ok := c.opts.Callers[scheme]
+	if !ok {
+		return fmt.Errorf("this coordinator does not call %s targets", scheme)
+	}
+	return caller.Check(t)
+}
+
+// fresh is a transaction that has just been accepted.
+func (c *Coordinator) fresh(d txn.Definition, status txn.Status) *txn.Transaction {
+	now := c.clock.now()
+	t := &txn.Transaction{
+		Definition: d, Status: status, Created: now, Updated: now,
+		Progress: make([]txn.Progress, len(d.Branches)),
+		Owner:    c.owner, Epoch: 1, Revision: 1,
+	}
+	if d.Timeout > 0 && status != txn.Committing {
+		t.Deadline = now.Add(d.Timeout)
+	}
+	if status.Decided() {
+		t.Decided = now
+	}
+	t.Due = now.Add(c.opts.Lease)
+	if status == txn.Open {
+		t.Due = c.plan(t, now).Next
+	}
+	return t
+}
+
+func (c *Coordinator) record(t *txn.Transaction, spec []byte, digest string) (*driver.Record, error) {
+	body, err := encodeState(t, t.Status == txn.Open)
+	if err != nil {
+		return nil, err
+	}
+	return &driver.Record{
+		ID: t.ID, Mode: t.Mode, Name: t.Name, Digest: digest, Status: t.Status,
+		Owner: t.Owner, Epoch: 1, Revision: 1, Due: t.Due, Deadline: t.Deadline,
+		Created: t.Created, Updated: t.Updated, Spec: spec, State: body,
+	}, nil
+}
+
+// write creates the record, as often as it takes to know that it is there.
+func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
+	for wait := firstWait; ; wait = longer(wait) {
+		err := c.store.Create(ctx, rec)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, driver.ErrExists):
+			return c.accepted(ctx, rec)
+		case ctx.Err() != nil:
+			return &txn.InDoubtError{ID: rec.ID, Err: err}
+		}
+		c.opts.Logger.Warn("store does not take a new transaction; trying again", "id", rec.ID, "err", err)
+		if !sleep(ctx, c.life, wait) {
+			return &txn.InDoubtError{ID: rec.ID, Err: err}
+		}
+	}
+}
+
+// accepted compares a new record with the one that has its ID.
+func (c *Coordinator) accepted(ctx context.Context, rec *driver.Record) error {
+	stored, err := c.load(ctx, rec.ID)
+	switch {
+	case err != nil:
+		return err
+	case stored.Digest != rec.Digest || stored.Mode != rec.Mode:
+		return fmt.Errorf("submit %s: %w", rec.ID, txn.ErrExists)
+	case stored.Owner == rec.Owner && stored.Epoch == 1 && stored.Revision == 1 && stored.Created.Equal(rec.Created):
+		return nil // our own write, whose acknowledgement was lost
+	default:
+		return errAccepted
+	}
+}
+
+// errAccepted says that the same content was submitted before.
+var errAccepted = errors.New("submitted before")

@@ -1,0 +1,41 @@
+package coord
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// functions are the participants in this process.
+type functions struct {
+	mu     sync.RWMutex
+	byName map[string]txn.Func
+}
+
+func (fs *functions) add(name string, f txn.Func) error {
+	if scheme, _ := plan.Scheme(txn.Target(name)); scheme != "" || plan.CheckTarget(txn.Target(name)) != nil {
+		return fmt.Errorf("register %q: want a name of letters, digits and . _ - /", name)
+	}
+	if f == nil {
+		return fmt.Errorf("register %q: the function is nil", name)
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if _, ok := fs.byName[name]; ok {
+		return fmt.Errorf("register %q: the name is taken", name)
+	}
+	if fs.byName == nil {
+		fs.byName = make(map[string]txn.Func)
+	}
+	fs.byName[name] = f
+	return nil
+}
+
+func (fs *functions) get(name string) (txn.Func, bool) {
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	f, ok := fs.byName[name]
+	return f, ok
+}

@@ -1,0 +1,113 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+const (
+	listDefault = 100
+	listMost    = 1000
+)
+
+// Get returns one transaction as the store has it.
+func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, error) {
+	if err := c.checker.ID(id); err != nil {
+		return nil, err
+	}
+	rec, err := c.store.Load(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("get %s: %w", id, err)
+	}
+	t, _, err := decode(rec)
+	return t, err
+}
+
+// List returns transactions, newest first.
+func (c *Coordinator) List(ctx context.Context, q txn.Query) (txn.Page, error) {
+	query, err := c.query(q)
+	if err != nil {
+		return txn.Page{}, err
+	}
+	records, err := c.store.List(ctx, query)
+	if err != nil {
+		return txn.Page{}, fmt.Errorf("list transactions: %w", err)
+	}
+	var page txn.Page
+	for _, rec := range records {
+		page.Transactions = append(page.Transactions, head(rec))
+	}
+	if len(records) == query.Limit {
+		page.Next = records[len(records)-1].Cursor()
+	}
+	return page, nil
+}
+
+// query translates a query; topics are records too, and never shown.
+func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
+	switch {
+	case q.Limit < 0 || q.Limit > listMost:
+		return driver.Query{}, &txn.FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", q.Limit, listDefault, listMost)}
+	case q.Mode != "" && c.modes[q.Mode] == nil:
+		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%q is not known", q.Mode)}
+	}
+	d := driver.Query{
+		Status: q.Status, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
+		FinishedBefore: q.FinishedBefore, Before: q.Before, Limit: orDefault(q.Limit, listDefault), Brief: true,
+	}
+	if q.Mode != "" {
+		d.Modes = []string{q.Mode}
+		return d, nil
+	}
+	for name := range c.modes {
+		d.Modes = append(d.Modes, name)
+	}
+	slices.Sort(d.Modes)
+	return d, nil
+}
+
+// Watch yields a transaction now and after every change until it is final.
+func (c *Coordinator) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transaction, error] {
+	return func(yield func(*txn.Transaction, error) bool) {
+		heard := c.news.listen(id)
+		defer c.news.leave(id, heard)
+		var seen int64
+		for {
+			t, err := c.Get(ctx, id)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if t.Revision != seen && !yield(t, nil) || t.Status.Final() {
+				return
+			}
+			seen = t.Revision
+			if err := c.anyChange(ctx, heard); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// anyChange waits until something may have changed.
+func (c *Coordinator) anyChange(ctx context.Context, heard *listener) error {
+	timer := time.NewTimer(askStore)
+	defer timer.Stop()
+	select {
+	case <-heard.changed:
+	case <-heard.end:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.life.Done():
+		return txn.ErrClosed
+	}
+	return nil
+}

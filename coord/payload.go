@@ -1,0 +1,134 @@
+package coord
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/msg"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// payload is the body of a call, with what it takes over from earlier results.
+// A result that is missing is an error on the way forward; on the way back, where
+// nothing may be refused, the field is left out.
+func payload(t *txn.Transaction, s txn.Step) ([]byte, error) {
+	body := t.PayloadOf(s.Branch)
+	use := t.Branches[s.Branch].Use
+	if len(use) == 0 {
+		return body, nil
+	}
+	object := make(map[string]json.RawMessage)
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &object); err != nil {
+			return nil, fmt.Errorf("payload is not a JSON object: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(use)) {
+		value, err := lookUp(t, use[name])
+		switch {
+		case err == nil:
+			object[name] = value
+		case s.Phase == txn.PhaseDo && !own(t, s.Branch, use[name]):
+			return nil, fmt.Errorf("use %s: %w", name, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
+// own tells whether a branch uses its own result, which it has only afterwards.
+func own(t *txn.Transaction, i int, from string) bool {
+	branch, _ := plan.SplitUse(from)
+	return branch == t.Branches[i].ID
+}
+
+// lookUp finds charge.id in the result of branch charge.
+func lookUp(t *txn.Transaction, from string) (json.RawMessage, error) {
+	branch, path := plan.SplitUse(from)
+	i, _ := t.Branch(branch)
+	value := json.RawMessage(t.Progress[i].Do.Result)
+	if len(value) == 0 {
+		return nil, fmt.Errorf("branch %s returned nothing", branch)
+	}
+	for path != "" {
+		var field string
+		field, path, _ = strings.Cut(path, ".")
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(value, &object); err != nil {
+			return nil, fmt.Errorf("result of %s has no object at %q", branch, field)
+		}
+		next, ok := object[field]
+		if !ok {
+			return nil, fmt.Errorf("result of %s has no field %q", branch, field)
+		}
+		value = next
+	}
+	if !json.Valid(value) {
+		return nil, fmt.Errorf("result of %s is not JSON", branch)
+	}
+	return value, nil
+}
+
+// assured is the message that carries one call. Its ID follows from the call, so
+// a repeated call finds it again.
+func assured(to txn.Target, call txn.Call) txn.Definition {
+	sum := sha256.Sum256([]byte(call.Transaction + "\n" + call.Branch + "\n" + call.Op))
+	return txn.Definition{
+		ID: "async-" + hex.EncodeToString(sum[:16]), Mode: msg.Name, Name: call.Transaction,
+		Branches: []txn.Branch{{ID: call.Branch, Confirm: to, Payload: call.Payload}},
+	}
+}
+
+const (
+	excerptLength = 256
+	// The attempts kept: the first show how it began, the last how it stands.
+	firstAttempts, lastAttempts = 16, 48
+)
+
+// trim drops a result that is too large to keep.
+func (c *Coordinator) trim(a *plan.Answer) {
+	if len(a.Result) > c.opts.Result {
+		a.Note = fmt.Sprintf("result of %d bytes not kept: at most %d", len(a.Result), c.opts.Result)
+		a.Result = nil
+	}
+}
+
+// attempt is the entry for a call that was made.
+func (c *Coordinator) attempt(f *flight, began time.Time, a plan.Answer) txn.Attempt {
+	text := a.Note
+	if text == "" {
+		text = string(a.Result[:min(len(a.Result), excerptLength)])
+	}
+	return txn.Attempt{
+		Branch: f.call.Branch, Op: f.call.Op, Number: f.call.Attempt, Target: f.target,
+		At: began, Took: c.clock.now().Sub(began).Truncate(time.Microsecond),
+		Answer: string(a.Kind), Excerpt: excerpt(text), By: c.opts.Replica,
+	}
+}
+
+// excerpt is the printable beginning of a text.
+func excerpt(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), excerptLength)], "")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// note keeps an attempt, and drops old ones from the middle.
+func note(t *txn.Transaction, a txn.Attempt) {
+	t.Attempts = append(t.Attempts, a)
+	if len(t.Attempts) > firstAttempts+lastAttempts {
+		t.Attempts = slices.Delete(t.Attempts, firstAttempts, firstAttempts+1)
+		t.Dropped++
+	}
+}

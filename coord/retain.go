@@ -1,0 +1,68 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// retainBatchSize is how many transactions are deleted at once.
+const retainBatchSize = 500
+
+// retain deletes final transactions when their time is over.
+func (c *Coordinator) retain() {
+	every := min(max(c.opts.Retention.Keep/10, time.Second), time.Minute)
+	for c.pause(jitter(every)) {
+		for more := true; more; {
+			n, err := c.retainBatch(c.life)
+			if err != nil && c.life.Err() == nil {
+				c.opts.Logger.Warn("old transactions are not removed", "err", err)
+			}
+			more = err == nil && n == retainBatchSize
+		}
+	}
+}
+
+// retainBatch archives and deletes some transactions that ended long enough ago.
+func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
+	records, err := c.store.List(ctx, driver.Query{
+		FinishedBefore: c.clock.now().Add(-c.opts.Retention.Keep),
+		Limit:          retainBatchSize, Brief: c.opts.Retention.Archive == nil,
+	})
+	if err != nil || len(records) == 0 {
+		return 0, err
+	}
+	if err := c.archive(ctx, records); err != nil {
+		return 0, err
+	}
+	refs := make([]driver.Ref, len(records))
+	for i, rec := range records {
+		refs[i] = driver.Ref{ID: rec.ID, Version: rec.Version()}
+	}
+	n, err := c.store.Delete(ctx, refs)
+	if n > 0 {
+		c.opts.Observer.Observe(Event{Kind: Removed, Count: n})
+	}
+	return n, err
+}
+
+func (c *Coordinator) archive(ctx context.Context, records []*driver.Record) error {
+	if c.opts.Retention.Archive == nil {
+		return nil
+	}
+	batch := make([]*txn.Transaction, 0, len(records))
+	for _, rec := range records {
+		t, _, err := decode(rec)
+		if err != nil {
+			return err
+		}
+		batch = append(batch, t)
+	}
+	if err := c.opts.Retention.Archive(ctx, batch); err != nil {
+		return fmt.Errorf("archive %d transactions: %w", len(batch), err)
+	}
+	return nil
+}

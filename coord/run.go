@@ -1,0 +1,267 @@
+package coord
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// keepInMemory is how long a transaction with nothing to do stays with its driver.
+// One that waits longer goes back to the store, where waiting costs nothing.
+const keepInMemory = 500 * time.Millisecond
+
+// saveProgress is how old unsaved progress may become. A quick transaction is
+// written twice in its life; a slow one now and then, so that little is repeated
+// after a crash.
+const saveProgress = 250 * time.Millisecond
+
+// run drives one transaction: plan, call, enter the answers, write, again. All its
+// fields belong to the goroutine of loop, except those that say otherwise.
+type run struct {
+	c   *Coordinator
+	tx  *txn.Transaction
+	rec *driver.Record // as the store has it
+
+	flights []*flight
+	answers chan answer
+	phase   context.Context // of calls made since the last decision
+	halt    context.CancelFunc
+	written time.Time // store's clock
+	dirty   bool
+
+	begun   chan struct{} // closed when the record is written, or will never be
+	gone    chan struct{} // closed when the run is over
+	leaving chan struct{} // closed when the run is to hand over
+	once    sync.Once     // closes leaving; any goroutine
+}
+
+// next is what the loop does after a turn.
+type next int
+
+const (
+	goOn  next = iota // plan again
+	await             // something is under way or due
+	over              // the transaction is no longer ours
+)
+
+func newRun(c *Coordinator, t *txn.Transaction, rec *driver.Record) *run {
+	return &run{
+		c: c, tx: t, rec: rec, written: rec.Updated,
+		begun: make(chan struct{}), gone: make(chan struct{}), leaving: make(chan struct{}),
+	}
+}
+
+// start begins to drive a record that is in the store.
+func (r *run) start() {
+	close(r.begun)
+	go r.loop()
+}
+
+// drop gives up a run that was never started.
+func (r *run) drop() {
+	close(r.begun)
+	close(r.gone)
+	r.c.active.remove(r.tx.ID)
+}
+
+// leave asks the run to hand the transaction over.
+func (r *run) leave() { r.once.Do(func() { close(r.leaving) }) }
+
+// loop drives the transaction until it is final, handed over or lost.
+func (r *run) loop() {
+	r.answers = make(chan answer)
+	r.phase, r.halt = context.WithCancel(r.c.calls)
+	defer func() {
+		r.halt()
+		close(r.gone)
+		r.c.active.remove(r.tx.ID)
+	}()
+	for {
+		switch r.turn() {
+		case over:
+			return
+		case await:
+			if !r.wait() {
+				return
+			}
+		}
+	}
+}
+
+// turn plans and does what the plan says.
+func (r *run) turn() next {
+	now := r.c.clock.now()
+	p := r.c.plan(r.tx, now)
+	switch {
+	case p.Decide != "":
+		return r.decide(p, now)
+	case p.Park != "":
+		return r.park(p.Park)
+	case len(p.Run) > 0:
+		return r.call(p.Run, now)
+	case len(r.flights) == 0 && !p.Next.IsZero() && p.Next.Sub(now) <= 0:
+		return goOn
+	case len(r.flights) == 0 && (p.Next.IsZero() || p.Next.Sub(now) > keepInMemory):
+		r.handOver(p.Next)
+		return over
+	default:
+		r.tx.Due = p.Next
+		return await
+	}
+}
+
+// decide makes a decision durable before anything follows from it. Calls that
+// belong to the time before are broken off.
+func (r *run) decide(p txn.Plan, now time.Time) next {
+	if p.Decide.Final() && len(r.flights) > 0 {
+		return await
+	}
+	r.halt()
+	r.phase, r.halt = context.WithCancel(r.c.calls)
+	settle(r.tx, p, now)
+	if !r.save(false) {
+		return over
+	}
+	r.c.decided(r.tx)
+	if r.tx.Status.Final() {
+		return over
+	}
+	return goOn
+}
+
+// settle enters a decision.
+func settle(t *txn.Transaction, p txn.Plan, now time.Time) {
+	if !t.Status.Decided() {
+		t.Decided = now
+	}
+	t.Status, t.Waits = p.Decide, ""
+	if p.Reason != "" {
+		t.Reason = p.Reason
+	}
+	if p.Decide.Final() {
+		t.Finished, t.Due = now, time.Time{}
+	}
+}
+
+// park leaves the transaction to a person, once nothing is under way.
+func (r *run) park(why string) next {
+	if len(r.flights) > 0 {
+		return await
+	}
+	r.tx.Parked, r.tx.Due = why, time.Time{}
+	if r.save(true) {
+		r.c.parked(r.tx)
+	}
+	return over
+}
+
+// call starts the steps of a plan. Old progress is written first, so that a crash
+// during a long call does not repeat everything before it.
+func (r *run) call(steps []txn.Step, now time.Time) next {
+	if r.dirty && now.Sub(r.written) > saveProgress && !r.save(false) {
+		return over
+	}
+	for _, s := range steps {
+		r.fly(s, now)
+	}
+	return goOn
+}
+
+// wait returns when something has happened; false when the run is over.
+func (r *run) wait() bool {
+	timer := time.NewTimer(r.nap())
+	defer timer.Stop()
+	select {
+	case a := <-r.answers:
+		r.enter(a)
+		return true
+	case <-timer.C:
+		r.ground()
+		return r.keepLease()
+	case <-r.leaving:
+	case <-r.c.life.Done():
+	}
+	r.depart()
+	return false
+}
+
+// nap is the time until the plan, a call or the lease wants attention.
+func (r *run) nap() time.Duration {
+	now := r.c.clock.now()
+	until := r.rec.Due.Add(-r.c.opts.Lease / 2)
+	if due := r.tx.Due; !due.IsZero() && due.Before(until) {
+		until = due
+	}
+	for _, f := range r.flights {
+		if f.end.Before(until) {
+			until = f.end
+		}
+	}
+	return max(until.Sub(now), 0)
+}
+
+// enter puts an answer into the transaction.
+func (r *run) enter(a answer) {
+	if !r.land(a.flight) {
+		return // given up before
+	}
+	r.apply(a)
+}
+
+func (r *run) apply(a answer) {
+	now := r.c.clock.now()
+	if a.attempt.Op != "" {
+		note(r.tx, a.attempt)
+	}
+	plan.Apply(r.tx, a.flight.step, a.Answer, now)
+	r.tx.Waits = ""
+	if a.Down {
+		r.tx.Waits = a.flight.lane.name
+	}
+	r.dirty = true
+}
+
+// keepLease renews the lease when half of it is over.
+func (r *run) keepLease() bool {
+	if r.rec.Due.Sub(r.c.clock.now()) > r.c.opts.Lease/2 {
+		return true
+	}
+	return r.save(false)
+}
+
+// handOver puts the transaction back until something is due. A zero time has
+// nothing to wait for and is looked at again after a while, to be safe.
+func (r *run) handOver(due time.Time) {
+	if due.IsZero() {
+		due = r.c.clock.now().Add(holdBack)
+	}
+	r.tx.Due = due
+	r.save(true)
+}
+
+// depart breaks off all calls, and hands over what is known.
+func (r *run) depart() {
+	r.halt()
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	for len(r.flights) > 0 {
+		select {
+		case a := <-r.answers:
+			r.enter(a)
+		case <-patience.C:
+			r.groundAll()
+		}
+	}
+	r.tx.Due = r.c.clock.now()
+	r.save(true)
+	r.c.nudge()
+}
+
+// plan asks the transaction's mode.
+func (c *Coordinator) plan(t *txn.Transaction, now time.Time) txn.Plan {
+	return c.modes[t.Mode].Plan(t, now)
+}

@@ -1,0 +1,189 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Enlist adds branches to an open transaction. The branches and the status are one
+// row, so a branch joins before the decision or not at all.
+func (c *Coordinator) Enlist(ctx context.Context, id string, branches ...txn.Branch) error {
+	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
+		if t.Status != txn.Open {
+			return false, fmt.Errorf("enlist in %s (%s): %w", id, t.Status, txn.ErrDecided)
+		}
+		added := 0
+		for i := range branches {
+			if j, ok := t.Branch(branches[i].ID); ok {
+				if !sameBranch(&t.Branches[j], &branches[i]) {
+					return false, &txn.FieldError{Field: "branches", Problem: fmt.Sprintf("%q is there already, with other content", branches[i].ID)}
+				}
+				continue
+			}
+			t.Branches = append(t.Branches, branches[i])
+			added++
+		}
+		t.Progress = fit(t.Progress, len(t.Branches))
+		if added == 0 {
+			return false, nil
+		}
+		_, err := c.check(&t.Definition, true)
+		return true, err
+	})
+}
+
+// Commit decides an open transaction.
+func (c *Coordinator) Commit(ctx context.Context, id string) error {
+	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
+		switch t.Status {
+		case txn.Open:
+			settle(t, txn.Plan{Decide: txn.Committing}, c.clock.now())
+			return true, nil
+		case txn.Committing, txn.Committed:
+			return false, nil
+		default:
+			return false, fmt.Errorf("commit %s (%s): %w", id, t.Status, txn.ErrDecided)
+		}
+	})
+}
+
+// RollBack decides an open or running transaction.
+func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
+	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
+		switch t.Status {
+		case txn.Open, txn.Running:
+			settle(t, txn.Plan{Decide: txn.RollingBack, Reason: excerpt(reason)}, c.clock.now())
+			return true, nil
+		case txn.RollingBack, txn.RolledBack:
+			return false, nil
+		default:
+			return false, fmt.Errorf("roll back %s (%s): %w", id, t.Status, txn.ErrDecided)
+		}
+	})
+}
+
+// change takes a transaction over from whoever drives it, changes it, and drives
+// it on. The new epoch shuts the former owner out in the same write. The function
+// may be called again with fresher content; it says whether there is anything to
+// write.
+func (c *Coordinator) change(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	if err := c.checker.ID(id); err != nil {
+		return err
+	}
+	for wait := firstWait; ; wait = longer(wait) {
+		err := c.changeOnce(ctx, id, f)
+		again := errors.Is(err, driver.ErrStale) || errors.Is(err, errUnwritten)
+		if !again {
+			return err
+		}
+		if !sleep(ctx, c.life, wait) {
+			return &txn.InDoubtError{ID: id, Err: err}
+		}
+	}
+}
+
+// errUnwritten marks a write of which nobody knows whether it was made.
+var errUnwritten = errors.New("store does not answer")
+
+func (c *Coordinator) changeOnce(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) error {
+	if err := c.active.evict(ctx, id); err != nil {
+		return err
+	}
+	rec, err := c.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	t, complete, err := decode(rec)
+	if err != nil {
+		return err
+	}
+	if !complete {
+		doubt(t)
+	}
+	if write, err := f(t); err != nil || !write {
+		return err
+	}
+	return c.takeOver(ctx, rec, t)
+}
+
+// takeOver writes a changed transaction under a new epoch and drives it.
+func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.Transaction) error {
+	rec, err := c.changed(old, t)
+	if err != nil {
+		return err
+	}
+	x := newRun(c, t, rec)
+	drive := rec.Owner != ""
+	if drive {
+		if _, ok := c.active.add(t.ID, x); !ok {
+			drive, rec.Owner, rec.Due = false, "", c.clock.now()
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	err = c.store.Update(bounded, old.Version(), rec)
+	switch {
+	case err != nil && drive:
+		x.drop()
+	case drive:
+		x.start()
+	}
+	if err != nil {
+		return unwritten(err)
+	}
+	t.Revision, t.Epoch = rec.Revision, rec.Epoch
+	c.news.tell(t.ID)
+	if t.Status.Final() || t.Parked != "" {
+		c.news.final(t)
+	}
+	c.nudge()
+	return nil
+}
+
+func unwritten(err error) error {
+	if errors.Is(err, driver.ErrStale) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnwritten, err)
+}
+
+// changed is the record of a transaction that was taken over. One that something
+// is to be done about is owned by this coordinator from now on.
+func (c *Coordinator) changed(old *driver.Record, t *txn.Transaction) (*driver.Record, error) {
+	rec := *old
+	now := c.clock.now()
+	spec, _, err := encodeSpec(&t.Definition)
+	if err != nil {
+		return nil, err
+	}
+	idle := t.Status == txn.Open || t.Parked != "" || t.Status.Final()
+	if rec.State, err = encodeState(t, idle); err != nil {
+		return nil, err
+	}
+	rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch+1, now
+	rec.Status, rec.Parked, rec.Waits, rec.Finished = t.Status, t.Parked, "", t.Finished
+	switch {
+	case t.Status.Final() || t.Parked != "":
+		rec.Owner, rec.Due = "", time.Time{}
+	case t.Status == txn.Open:
+		rec.Owner, rec.Due = "", c.plan(t, now).Next
+	default:
+		rec.Owner, rec.Due = c.owner, now.Add(c.opts.Lease)
+	}
+	t.Epoch, t.Owner = rec.Epoch, rec.Owner
+	return &rec, nil
+}
+
+func sameBranch(a, b *txn.Branch) bool {
+	x, errX := encode(a)
+	y, errY := encode(b)
+	return errX == nil && errY == nil && x == y
+}

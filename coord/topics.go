@@ -1,0 +1,176 @@
+package coord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/msg"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// A topic is a record of its own mode, never due and always open, so that any store
+// can keep it and concurrent changes meet a condition. Its ID contains a slash,
+// which no transaction's may.
+const (
+	topicMode   = "topic"
+	topicPrefix = "topic/"
+	// mostSubscribers bounds how many deliveries one message can become.
+	mostSubscribers = 1000
+)
+
+// Subscribe adds a receiver to a topic. It may be repeated.
+func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber txn.Target) error {
+	if err := c.checkSubscriber(subscriber); err != nil {
+		return err
+	}
+	return c.changeTopic(ctx, topic, func(all []txn.Target) ([]txn.Target, error) {
+		switch {
+		case slices.Contains(all, subscriber):
+			return all, nil
+		case len(all) >= mostSubscribers:
+			return nil, &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all))}
+		}
+		return append(all, subscriber), nil
+	})
+}
+
+// Unsubscribe takes a receiver from a topic. Messages submitted before still reach
+// it.
+func (c *Coordinator) Unsubscribe(ctx context.Context, topic string, subscriber txn.Target) error {
+	return c.changeTopic(ctx, topic, func(all []txn.Target) ([]txn.Target, error) {
+		return slices.DeleteFunc(slices.Clone(all), func(t txn.Target) bool { return t == subscriber }), nil
+	})
+}
+
+// Subscribers lists the receivers of a topic.
+func (c *Coordinator) Subscribers(ctx context.Context, topic string) ([]txn.Target, error) {
+	rec, err := c.loadTopic(ctx, topic)
+	if errors.Is(err, driver.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return subscribers(rec)
+}
+
+func (c *Coordinator) checkSubscriber(t txn.Target) error {
+	scheme, _ := plan.Scheme(t)
+	err := plan.CheckTarget(t)
+	if err == nil && scheme == topicMode {
+		err = errors.New("a topic cannot subscribe to a topic")
+	}
+	if err == nil {
+		err = c.checkTarget(t)
+	}
+	if err != nil {
+		return &txn.FieldError{Field: "subscriber", Problem: err.Error()}
+	}
+	return nil
+}
+
+// changeTopic rewrites a topic on condition that nobody else has.
+func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	if plan.CheckTarget(txn.Target("topic:"+topic)) != nil {
+		return &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%q: want 1 to 128 letters, digits and . _ - /", excerpt(topic))}
+	}
+	for wait := firstWait; ; wait = longer(wait) {
+		err := c.changeTopicOnce(ctx, topic, f)
+		if !errors.Is(err, driver.ErrStale) && !errors.Is(err, driver.ErrExists) {
+			return err
+		}
+		if !sleep(ctx, c.life, wait) {
+			return err
+		}
+	}
+}
+
+func (c *Coordinator) changeTopicOnce(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
+	rec, err := c.loadTopic(ctx, topic)
+	missing := errors.Is(err, driver.ErrNotFound)
+	if err != nil && !missing {
+		return err
+	}
+	if missing {
+		now := c.clock.now()
+		rec = &driver.Record{
+			ID: topicPrefix + topic, Mode: topicMode, Name: topic, Status: txn.Open, Epoch: 1, Revision: 1,
+			Created: now, Updated: now, State: []byte("{}"),
+		}
+	}
+	all, err := subscribers(rec)
+	if err != nil {
+		return err
+	}
+	changed, err := f(all)
+	if err != nil {
+		return err
+	}
+	if rec.Spec, err = json.Marshal(changed); err != nil {
+		return err
+	}
+	if missing {
+		return c.store.Create(ctx, rec)
+	}
+	return c.store.Update(ctx, rec.Version(), rec)
+}
+
+func (c *Coordinator) loadTopic(ctx context.Context, topic string) (*driver.Record, error) {
+	return c.store.Load(ctx, topicPrefix+topic)
+}
+
+func subscribers(rec *driver.Record) ([]txn.Target, error) {
+	var all []txn.Target
+	if len(rec.Spec) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(rec.Spec, &all); err != nil {
+		return nil, fmt.Errorf("topic %s: %w", rec.Name, err)
+	}
+	return all, nil
+}
+
+// expand replaces a message's topics by their subscribers.
+func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) error {
+	if d.Mode != msg.Name || !slices.ContainsFunc(d.Branches, isTopic) {
+		return nil
+	}
+	var all []txn.Branch
+	for i, b := range d.Branches {
+		if !isTopic(b) {
+			all = append(all, b)
+			continue
+		}
+		if err := plan.CheckTarget(b.Confirm); err != nil {
+			return &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: err.Error()}
+		}
+		_, topic := plan.Scheme(b.Confirm)
+		receivers, err := c.Subscribers(ctx, topic)
+		if err != nil {
+			return err
+		}
+		if len(receivers) == 0 {
+			return &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: fmt.Sprintf("topic %q has no subscribers", topic)}
+		}
+		for n, to := range receivers {
+			each := b
+			each.ID, each.Confirm = fmt.Sprintf("%s-%d", b.ID, n+1), to
+			all = append(all, each)
+		}
+	}
+	d.Branches = all
+	return nil
+}
+
+func isTopic(b txn.Branch) bool {
+	scheme, _ := plan.Scheme(b.Confirm)
+	return scheme == topicMode
+}
