@@ -18,8 +18,9 @@ const (
 	databasePassword = "open-sesame"
 )
 
-// stopTimeout bounds a polite stop, which writes everything to disk.
-const stopTimeout = 20 * time.Second
+// databaseTimeout bounds the wait for a start and for a polite stop. Each takes a
+// tenth of a second on an idle machine.
+const databaseTimeout = 30 * time.Second
 
 // database is what a MariaDB and a PostgreSQL server have in common: processes
 // on one port, and data in a folder that outlives them. Its methods end the test
@@ -72,7 +73,7 @@ func (d *database) start() {
 	if err := d.launch(d.command()); err != nil {
 		d.fatal("start", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
 	defer cancel()
 	err := poll(ctx, 5*time.Millisecond, func() bool { return d.proc.ended() || d.ready() })
 	if err != nil || d.proc.ended() {
@@ -89,7 +90,7 @@ func (d *database) launch(cmd *exec.Cmd) error {
 	}
 	out := struct{ io.Writer }{log}
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.WaitDelay = stopTimeout // should a child outlive a parent that crashed by itself
+	cmd.WaitDelay = databaseTimeout // should a child outlive a parent that crashed by itself
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
@@ -143,8 +144,8 @@ func (d *database) Stop() {
 	d.proc.signal(d.quit)
 	select {
 	case <-d.proc.done:
-	case <-time.After(stopTimeout):
-		d.fatal("stop", fmt.Errorf("still there after %v", stopTimeout))
+	case <-time.After(databaseTimeout):
+		d.fatal("stop", fmt.Errorf("still there after %v", databaseTimeout))
 	}
 }
 

@@ -51,8 +51,8 @@ func StartMariaDB(t testing.TB, opts *MariaDBOptions) *MariaDBServer {
 	s.database = database{t: t, kind: "mariadb", ready: s.greets, quit: terminateSignal()}
 	s.command = func() *exec.Cmd { return s.server(bin) }
 	s.open()
-	s.do("make data folder", exec.Command(setup, s.withUser("--no-defaults", "--datadir="+s.data(),
-		"--auth-root-authentication-method=normal", "--skip-test-db")...))
+	s.do("make data folder", s.inOwnFolder(exec.Command(setup, s.withUser("--no-defaults", "--datadir="+s.data(),
+		"--auth-root-authentication-method=normal", "--skip-test-db")...)))
 	s.writeAccounts()
 	s.start()
 	return s
@@ -77,8 +77,15 @@ func (s *MariaDBServer) server(bin string) *exec.Cmd {
 		"--character-set-server=utf8mb4",
 		"--default-time-zone=+00:00",
 	)
-	cmd := exec.Command(bin, append(args, s.opts.Args...)...)
-	cmd.Dir, cmd.SysProcAttr = s.Dir, dieWithParent()
+	cmd := s.inOwnFolder(exec.Command(bin, append(args, s.opts.Args...)...))
+	cmd.SysProcAttr = dieWithParent()
+	return cmd
+}
+
+// inOwnFolder makes a command put its temporary tables into the server's folder.
+// Every server removes all it finds when it starts, also those of others.
+func (s *MariaDBServer) inOwnFolder(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), "TMPDIR="+s.Dir)
 	return cmd
 }
 
