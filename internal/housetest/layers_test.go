@@ -59,9 +59,14 @@ func layers() []layer {
 		},
 		{packages: "txn/redisstore", own: []string{"txn/driver"}, foreign: []string{"github.com/redis/go-redis/v9"}},
 		// Layer 2: modes of transactions.
-		{packages: "txn/saga", own: []string{"txn", "txn/plan"}},
-		{packages: "txn/tcc", own: []string{"txn", "txn/plan"}},
-		{packages: "txn/msg", own: []string{"txn", "txn/plan"}},
+		{packages: "txn/internal/draft", own: []string{"txn"}},
+		{packages: "txn/saga", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/tcc", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/msg", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
+		{
+			packages: "txn/deffile", own: []string{"txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"},
+			foreign: []string{"go.yaml.in/yaml/v3"},
+		},
 		// Layer 2: the participants' side.
 		{packages: "txn/participant/wire", own: []string{"txn"}},
 		{packages: "txn/participant", own: []string{"txn", "txn/participant/wire"}},

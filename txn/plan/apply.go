@@ -113,11 +113,5 @@ func forget(hook *txn.Op) {
 	*hook = txn.Op{Calls: hook.Calls, InFlight: hook.InFlight}
 }
 
-// Renew gives an operation its attempts back, to be called now. One that was
-// refused is asked again.
-func Renew(op *txn.Op) {
-	op.Tries, op.Spent, op.Due = 0, false, time.Time{}
-	if op.State == txn.Refused {
-		op.State = txn.Idle
-	}
-}
+// Renew gives an operation its attempts back, to be called now.
+func Renew(op *txn.Op) { op.Tries, op.Spent, op.Due = 0, false, time.Time{} }

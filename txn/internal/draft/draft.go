@@ -1,0 +1,160 @@
+// Package draft is what the builders of packages saga, tcc and msg have in common:
+// a definition that is being written, part by part.
+package draft
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Draft is a definition being written. A part is one branch, or the branches of
+// another draft put in as one. What is wrong is kept until Definition, so that
+// calls can be chained.
+type Draft struct {
+	// Head is the definition without its branches.
+	Head txn.Definition
+
+	branches []txn.Branch
+	// groups has, for every draft that was put in, the branches that others wait for
+	// when they wait for it.
+	groups map[string][]string
+	// latest is the part that was added last.
+	latest   part
+	problems []error
+}
+
+// part is a range of branches.
+type part struct {
+	id       string
+	from, to int
+	entries  []int // those that wait for nobody in the same part
+}
+
+// Add adds a branch.
+func (d *Draft) Add(b txn.Branch) {
+	if d.grouped(b.ID) {
+		d.Refuse("branches", "two parts are called "+b.ID)
+	}
+	i := len(d.branches)
+	d.branches = append(d.branches, b)
+	d.latest = part{id: b.ID, from: i, to: i + 1, entries: []int{i}}
+}
+
+// Latest is the ID of the latest part; empty if there is none.
+func (d *Draft) Latest() string { return d.latest.id }
+
+// Empty tells whether there are no branches.
+func (d *Draft) Empty() bool { return len(d.branches) == 0 }
+
+// After makes the latest part wait for others instead of whatever it waited for.
+func (d *Draft) After(ids ...string) {
+	if !d.has("after") {
+		return
+	}
+	for _, i := range d.latest.entries {
+		d.branches[i].After = slices.Clone(ids)
+	}
+}
+
+// Payload gives the branches of the latest part a payload, unless they have one.
+func (d *Draft) Payload(v any) {
+	if !d.has("payload") {
+		return
+	}
+	payload, err := txn.Encode(v)
+	if err != nil {
+		d.Refuse(fmt.Sprintf("branches[%d].payload", d.latest.from), err.Error())
+		return
+	}
+	d.each(func(b *txn.Branch) {
+		if b.Payload == nil {
+			b.Payload = payload
+		}
+	})
+}
+
+// Use puts a field of an earlier result into the payloads of the latest part.
+func (d *Draft) Use(field, from string) {
+	if !d.has("use") {
+		return
+	}
+	d.each(func(b *txn.Branch) {
+		if b.Use == nil {
+			b.Use = make(map[string]string)
+		}
+		if _, inner := b.Use[field]; !inner {
+			b.Use[field] = from
+		}
+	})
+}
+
+// Policy says how the branches of the latest part are called, unless they say so
+// themselves.
+func (d *Draft) Policy(p txn.Policy) {
+	if !d.has("policy") {
+		return
+	}
+	d.each(func(b *txn.Branch) {
+		if b.Policy == nil {
+			b.Policy = &p
+		}
+	})
+}
+
+// Header adds a header to all calls.
+func (d *Draft) Header(name, value string) {
+	if d.Head.Headers == nil {
+		d.Head.Headers = make(map[string]string)
+	}
+	d.Head.Headers[name] = value
+}
+
+// Refuse keeps a problem for Definition.
+func (d *Draft) Refuse(field, problem string) {
+	d.problems = append(d.problems, &txn.FieldError{Field: field, Problem: problem})
+}
+
+// has tells whether there is a part to speak of.
+func (d *Draft) has(field string) bool {
+	if d.Empty() {
+		d.Refuse(field, "comes before there is anything it could belong to")
+	}
+	return !d.Empty()
+}
+
+func (d *Draft) each(change func(b *txn.Branch)) {
+	for i := d.latest.from; i < d.latest.to; i++ {
+		change(&d.branches[i])
+	}
+}
+
+// WithID copies the draft under another ID. Neither sees what is added to the other.
+func (d *Draft) WithID(id string) Draft {
+	c := *d
+	c.Head.ID = id
+	c.Head.Headers = maps.Clone(d.Head.Headers)
+	c.branches = slices.Clip(d.branches)
+	c.groups = maps.Clone(d.groups)
+	c.problems = slices.Clip(d.problems)
+	return c
+}
+
+// Definition is what was written, with a payload for all branches that have none
+// of their own. It may be called at any time, any number of times, by many
+// goroutines at once.
+func (d *Draft) Definition(payload any) (txn.Definition, error) {
+	def := d.Head
+	var err error
+	if def.Payload, err = txn.Encode(payload); err != nil {
+		err = &txn.FieldError{Field: "payload", Problem: err.Error()}
+	}
+	if err := errors.Join(append(slices.Clip(d.problems), err)...); err != nil {
+		return txn.Definition{}, err
+	}
+	def.Branches = d.resolved()
+	return def, nil
+}

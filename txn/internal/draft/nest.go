@@ -1,0 +1,140 @@
+package draft
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Nest puts another draft in as one part: its branches come with the prefix
+// "id/", wait for what the part waits for, and whoever waits for the part waits for
+// the last of them.
+func (d *Draft) Nest(id string, inner *Draft) {
+	d.problems = append(d.problems, inner.problems...)
+	if inner.Empty() {
+		d.Refuse("branches", "nested "+id+" is empty")
+		return
+	}
+	from := len(d.branches)
+	prefix := id + "/"
+	branches := inner.resolved()
+	own, groups := names(branches), maps.Clone(inner.groups) // inner may be d itself
+	entries := make([]int, 0, 1)
+	for i := range branches {
+		if len(branches[i].After) == 0 {
+			entries = append(entries, from+i)
+		}
+		d.branches = append(d.branches, renamed(&branches[i], prefix, own))
+	}
+	d.latest = part{id: id, from: from, to: len(d.branches), entries: entries}
+	d.group(id, leaves(branches), prefix)
+	for name, last := range groups {
+		d.group(prefix+name, last, prefix)
+	}
+}
+
+// group remembers what waiting for a part means.
+func (d *Draft) group(id string, last []string, prefix string) {
+	if d.groups == nil {
+		d.groups = make(map[string][]string)
+	}
+	isID := func(b txn.Branch) bool { return b.ID == id }
+	if d.grouped(id) || slices.ContainsFunc(d.branches, isID) {
+		d.Refuse("branches", "two parts are called "+id)
+	}
+	d.groups[id] = prefixed(prefix, last)
+}
+
+func (d *Draft) grouped(id string) bool {
+	_, ok := d.groups[id]
+	return ok
+}
+
+func names(branches []txn.Branch) map[string]bool {
+	own := make(map[string]bool, len(branches))
+	for i := range branches {
+		own[branches[i].ID] = true
+	}
+	return own
+}
+
+// leaves are the branches that no other waits for.
+func leaves(branches []txn.Branch) []string {
+	waitedFor := make(map[string]bool)
+	for i := range branches {
+		for _, id := range branches[i].After {
+			waitedFor[id] = true
+		}
+	}
+	var last []string
+	for i := range branches {
+		if id := branches[i].ID; !waitedFor[id] {
+			last = append(last, id)
+		}
+	}
+	return last
+}
+
+// renamed copies a branch under its name in the outer draft. Names of branches of
+// the same draft change with it.
+func renamed(b *txn.Branch, prefix string, own map[string]bool) txn.Branch {
+	c := *b
+	c.ID = prefix + b.ID
+	c.After = prefixed(prefix, b.After)
+	if b.Use == nil {
+		return c
+	}
+	c.Use = make(map[string]string, len(b.Use))
+	for field, from := range b.Use {
+		if source, _, _ := strings.Cut(from, "."); own[source] {
+			from = prefix + from
+		}
+		c.Use[field] = from
+	}
+	return c
+}
+
+func prefixed(prefix string, ids []string) []string {
+	if ids == nil {
+		return nil
+	}
+	with := make([]string, len(ids))
+	for i, id := range ids {
+		with[i] = prefix + id
+	}
+	return with
+}
+
+// resolved copies the branches, waiting for branches only.
+func (d *Draft) resolved() []txn.Branch {
+	branches := slices.Clone(d.branches)
+	if len(d.groups) == 0 {
+		return branches
+	}
+	for i := range branches {
+		branches[i].After = d.expanded(branches[i].After)
+	}
+	return branches
+}
+
+// expanded replaces parts by their last branches.
+func (d *Draft) expanded(after []string) []string {
+	if !slices.ContainsFunc(after, d.grouped) {
+		return after
+	}
+	var ids []string
+	for _, id := range after {
+		meant := []string{id}
+		if d.grouped(id) {
+			meant = d.groups[id]
+		}
+		for _, m := range meant {
+			if !slices.Contains(ids, m) {
+				ids = append(ids, m)
+			}
+		}
+	}
+	return ids
+}
