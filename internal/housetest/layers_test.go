@@ -126,6 +126,7 @@ func layers() []layer {
 			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},
 			foreign: []string{"github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/google/go-cmp"},
 		},
+		{packages: "txn/sqlstore/internal/sqltest", test: true, own: []string{"txn/...", "internal/..."}},
 		{
 			packages: "txn/txntest", test: true, own: []string{"txn/...", "internal/..."},
 			foreign: []string{"github.com/google/go-cmp"},

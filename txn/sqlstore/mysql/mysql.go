@@ -1,0 +1,91 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/bedrock-go/bedrock/txn/sqlstore"
+)
+
+// Options configure a store.
+type Options = sqlstore.Options
+
+// connections is how many a store has of its own. Writers and reads share them.
+const connections = 16
+
+// Open opens a store in a database, with connections of its own. The source is a
+// URL such as mysql://user:secret@host:3306/database?tls=true, whose parameters
+// are those of github.com/go-sql-driver/mysql, or a DSN of that driver.
+func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, error) {
+	config, err := parse(source)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("mysql: options of the connection: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db, Close: db.Close}, opts)
+}
+
+// New opens a store in a database the program has already, and leaves it open. A
+// driver with interpolateParams=true saves a round trip per statement.
+func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error) {
+	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db}, opts)
+}
+
+// parse reads a source. Its errors do not repeat it, for it has a password.
+func parse(source string) (*mysql.Config, error) {
+	u, err := url.Parse(source)
+	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
+		config, err := mysql.ParseDSN(source)
+		if err != nil {
+			return nil, fmt.Errorf("mysql: source is no mysql:// URL, and as a DSN: %w", err)
+		}
+		return tuned(config), nil
+	}
+	config, err := mysql.ParseDSN("/?" + u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("mysql: parameters of the URL: %w", err)
+	}
+	config.User, config.DBName = u.User.Username(), strip(u.Path)
+	config.Passwd, _ = u.User.Password()
+	config.Net, config.Addr = "tcp", address(u)
+	return tuned(config), nil
+}
+
+func strip(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path[1:]
+}
+
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = "3306"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// tuned sets what a store relies on or gains from.
+func tuned(config *mysql.Config) *mysql.Config {
+	config.InterpolateParams = true
+	config.MaxAllowedPacket = 0 // ask the server, and refuse what it would not take
+	config.ParseTime = false
+	if config.Params == nil {
+		config.Params = make(map[string]string)
+	}
+	// Nothing is cut off silently, whatever the server's default.
+	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	return config
+}

@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bedrock-go/bedrock/txn/sqlstore"
+)
+
+//go:embed schema/*.sql
+var migrations embed.FS
+
+// dialect implements [sqlstore.Dialect].
+type dialect struct{ db *sql.DB }
+
+// Clauses implements [sqlstore.Dialect].
+func (d *dialect) Clauses() sqlstore.Clauses {
+	return sqlstore.Clauses{
+		Name: "postgres", Numbered: true, IfAbsent: "ON CONFLICT (id) DO NOTHING", SkipLocked: "FOR UPDATE SKIP LOCKED",
+	}
+}
+
+// Now implements [sqlstore.Dialect].
+func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {
+	var micros int64
+	err := q.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+	return sqlstore.FromMicros(micros), err
+}
+
+// Alone implements [sqlstore.Dialect], with an advisory lock that ends with its
+// transaction. DDL is part of that.
+func (d *dialect) Alone(ctx context.Context, table string, fn func(sqlstore.Querier) error) error {
+	return sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('bedrock migrates ' || $1::text, 0))", table)
+		if err != nil {
+			return fmt.Errorf("lock: %w", err)
+		}
+		return fn(tx)
+	})
+}
+
+// Migrations implements [sqlstore.Dialect].
+func (d *dialect) Migrations() fs.FS { return migrations }
+
+// Judge implements [sqlstore.Dialect].
+func (d *dialect) Judge(err error) sqlstore.Verdict {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return judge(e.Code)
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	if network || connecting || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return sqlstore.Broken
+	}
+	return sqlstore.Refused
+}
+
+// judge reads a code, whose first two characters are its class.
+func judge(code string) sqlstore.Verdict {
+	const uniqueViolation, serializationFailure, deadlock, lockNotAvailable = "23505", "40001", "40P01", "55P03"
+	switch code {
+	case uniqueViolation:
+		return sqlstore.Duplicate
+	case serializationFailure, deadlock, lockNotAvailable:
+		return sqlstore.Collided
+	}
+	const connection, resources, intervention = "08", "53", "57"
+	switch code[:min(2, len(code))] {
+	case connection, resources, intervention:
+		return sqlstore.Broken
+	default:
+		return sqlstore.Refused
+	}
+}

@@ -1,0 +1,7 @@
+// Package postgres keeps transactions in PostgreSQL, 12 or later, where several
+// replicas of a coordinator share them:
+//
+//	store, err := postgres.Open(ctx, "postgres://user:secret@db/app", nil)
+//
+// A pooler in between must keep a session for a transaction, as they all can.
+package postgres
