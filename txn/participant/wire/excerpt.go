@@ -22,7 +22,7 @@ func Excerpt(text string) string {
 	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut]
+	return strings.TrimSpace(text[:cut])
 }
 
 // printable drops what could forge a line of a log or reverse the text after it.

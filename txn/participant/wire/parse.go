@@ -80,12 +80,11 @@ func (r *reader) time(name string) time.Time {
 }
 
 func (r *reader) bytes(name string) []byte {
-	text := r.text(name)
-	if text == "" {
+	b, err := base64.StdEncoding.DecodeString(r.text(name))
+	r.check(name, "base64", err)
+	if len(b) == 0 {
 		return nil
 	}
-	b, err := base64.StdEncoding.DecodeString(text)
-	r.check(name, "base64", err)
 	return b
 }
 

@@ -1,0 +1,196 @@
+package wire_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/participant/wire"
+)
+
+func fullCall() txn.Call {
+	return txn.Call{
+		Transaction: "order-1", Branch: "pay/card", Op: "compensate", Mode: "saga", Attempt: 3, Epoch: 1 << 60,
+		Deadline: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Result: []byte{0, 255, '\n'},
+		Headers: map[string]string{"traceparent": "00-a-b-01", "x-tenant": "ä"},
+	}
+}
+
+func TestACallSurvivesItsHeaders(t *testing.T) {
+	for name, call := range map[string]txn.Call{
+		"full":  fullCall(),
+		"small": {Transaction: "t", Op: "check"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := wire.Parse(wire.Header(&call))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(call, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestHeadersAreThoseOfTheContract(t *testing.T) {
+	call := fullCall()
+	want := http.Header{
+		"Bedrock-Transaction": {"order-1"}, "Bedrock-Branch": {"pay/card"}, "Bedrock-Operation": {"compensate"},
+		"Bedrock-Mode": {"saga"}, "Bedrock-Attempt": {"3"}, "Bedrock-Epoch": {"1152921504606846976"},
+		"Bedrock-Deadline": {"2030-01-02T03:04:05.000006Z"}, "Bedrock-Result": {"AP8K"},
+		"idempotency-key": {"order-1/pay/card/compensate"}, "Traceparent": {"00-a-b-01"}, "X-Tenant": {"ä"},
+	}
+	if diff := cmp.Diff(want, wire.Header(&call)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestATransactionsHeadersCannotForgeTheCall(t *testing.T) {
+	call := txn.Call{Transaction: "t", Branch: "b", Op: "try", Attempt: 1, Headers: map[string]string{
+		"bedrock-transaction": "other", "BEDROCK-OPERATION": "confirm", "Idempotency-Key": "x",
+	}}
+	h := wire.Header(&call)
+	if h.Get(wire.Transaction) != "t" || h.Get(wire.Operation) != "try" {
+		t.Error(h)
+	}
+}
+
+func TestALongResultStaysAtHome(t *testing.T) {
+	call := txn.Call{Transaction: "t", Op: "undo", Result: make([]byte, wire.MaxResult)}
+	if n := len(wire.Header(&call).Get(wire.Result)); n == 0 || n > 6<<10 {
+		t.Error(n)
+	}
+	call.Result = append(call.Result, 0)
+	if h := wire.Header(&call); h.Get(wire.Result) != "" {
+		t.Error("sent")
+	}
+}
+
+func TestWhatIsNoCallIsRefused(t *testing.T) {
+	header := func(pairs ...string) http.Header {
+		h := http.Header{}
+		for i := 0; i < len(pairs); i += 2 {
+			h.Set(pairs[i], pairs[i+1])
+		}
+		return h
+	}
+	for _, h := range []http.Header{
+		header(wire.Transaction, "t"),
+		header(wire.Transaction, "t", wire.Operation, "o", wire.Attempt, "-1"),
+		header(wire.Transaction, "t", wire.Operation, "o", wire.Attempt, "99999999999"),
+		header(wire.Transaction, "t", wire.Operation, "o", wire.Epoch, "1e3"),
+		header(wire.Transaction, "t", wire.Operation, "o", wire.Deadline, "tomorrow"),
+		header(wire.Transaction, "t", wire.Operation, "o", wire.Result, "***"),
+	} {
+		if call, err := wire.Parse(h); err == nil {
+			t.Errorf("%v: accepted as %+v", h, call)
+		}
+	}
+	if _, err := wire.Parse(nil); !errors.Is(err, wire.ErrNoCall) {
+		t.Error(err)
+	}
+}
+
+func TestCredentialsAndConnectionsAreNotTheTransactions(t *testing.T) {
+	h := http.Header{"Bedrock-Transaction": {"t"}, "Bedrock-Operation": {"o"}, "Traceparent": {"p", "q"}, "Empty": nil}
+	for _, name := range []string{
+		"Authorization", "Cookie", "Host", "Te", "User-Agent", "Content-Type", "Grpc-Timeout", "X-Forwarded-For",
+		"Proxy-Authorization", "Connect-Protocol-Version", ":authority", "Bedrock-New",
+	} {
+		h[name] = []string{"secret"}
+	}
+	call, err := wire.Parse(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"traceparent": "p"}, call.Headers); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for _, c := range []struct {
+		millis, seconds string
+		want            time.Duration
+	}{
+		{"", "", 0},
+		{"250", "1", 250 * time.Millisecond},
+		{"", "3", 3 * time.Second},
+		{"0", "3", 3 * time.Second},
+		{"-5", "soon", 0},
+		{"", "1.5", 0},
+		{"", "Wed, 21 Oct 2015 07:28:00 GMT", 0},
+		{"", "9223372036854775807", 24 * time.Hour},
+		{"99999999999999999999999", "", 24 * time.Hour},
+	} {
+		if got := wire.ParseRetryAfter(c.millis, c.seconds); got != c.want {
+			t.Errorf("%q, %q: %v, want %v", c.millis, c.seconds, got, c.want)
+		}
+	}
+	if s, ms := wire.FormatSeconds(1001*time.Millisecond), wire.FormatRetryAfter(1001*time.Millisecond); s != "2" || ms != "1001" {
+		t.Error(s, ms)
+	}
+	if s, ms := wire.FormatSeconds(-time.Second), wire.FormatRetryAfter(-time.Second); s != "0" || ms != "0" {
+		t.Error(s, ms)
+	}
+}
+
+func TestExcerptsAreShortPrintableLines(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"  out of stock\r\n", "out of stock"},
+		{"a\x00b\x1b[31mc\u202ed\u2028e", "ab[31mcde"},
+		{"level=INFO\nlevel=ERROR", "level=INFO level=ERROR"},
+		{"caf\xc3", "caf"},
+		{strings.Repeat("ä", 200), strings.Repeat("ä", 128)},
+		{"x" + strings.Repeat("ä", 200), "x" + strings.Repeat("ä", 127)},
+		{strings.Repeat("a", 1<<20), strings.Repeat("a", 256)},
+		{strings.Repeat("a", 255) + " b", strings.Repeat("a", 255)},
+	} {
+		if got := wire.Excerpt(c.text); got != c.want {
+			t.Errorf("%.20q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("t", "b", "try", "1", "2", "2030-01-02T03:04:05Z", "AP8K", "traceparent", "v")
+	f.Add("", "", "", "-1", "x", "y", "*", "", "")
+	f.Add("t", "", "check", "007", "0", "2030-01-02T03:04:05+02:00", "AB==", "x-\x00", "\xff")
+	f.Fuzz(func(t *testing.T, tx, branch, op, attempt, epoch, deadline, result, name, value string) {
+		call, err := wire.Parse(map[string][]string{
+			wire.Transaction: {tx}, "bedrock-branch": {branch}, wire.Operation: {op}, wire.Attempt: {attempt},
+			wire.Epoch: {epoch}, wire.Deadline: {deadline}, wire.Result: {result}, name: {value},
+		})
+		if err != nil || len(call.Result) > wire.MaxResult || strings.ToLower(name) != name {
+			return
+		}
+		again, err := wire.Parse(wire.Header(&call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(call, again); diff != "" && value != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func FuzzExcerpt(f *testing.F) {
+	f.Add("a\nb\xff\u202e")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := wire.Excerpt(text)
+		if len(got) > wire.MaxExcerpt || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x00\x1b") {
+			t.Errorf("%q", got)
+		}
+		if again := wire.Excerpt(got); again != got {
+			t.Errorf("%q becomes %q", got, again)
+		}
+	})
+}
