@@ -17,10 +17,7 @@ func (c *Coordinator) recover() {
 	for {
 		more := c.sweep()
 		c.probe()
-		if more && c.active.room() > 0 {
-			continue
-		}
-		if !c.rest() {
+		if !more && !c.rest() || c.life.Err() != nil {
 			return
 		}
 	}
@@ -42,14 +39,15 @@ func (c *Coordinator) rest() bool {
 // full there is a backlog, and several claims work on parts of it side by side. It
 // tells whether there may be more.
 func (c *Coordinator) sweep() bool {
-	if c.claim(driver.Claim{Limit: claimBatch}) < claimBatch {
+	if _, full := c.claim(driver.Claim{Limit: claimBatch}); !full {
 		return false
 	}
 	full := make(chan bool, c.opts.Claimers)
 	for i := range c.opts.Claimers {
 		go func() {
 			from, to := i*driver.Shards/c.opts.Claimers, (i+1)*driver.Shards/c.opts.Claimers
-			full <- c.claim(driver.Claim{Limit: claimBatch, From: from, To: to}) > 0
+			_, more := c.claim(driver.Claim{Limit: claimBatch, From: from, To: to})
+			full <- more
 		}()
 	}
 	more := false
@@ -87,18 +85,19 @@ func (c *Coordinator) drain(name string) {
 			}
 			continue
 		}
-		if c.claim(driver.Claim{Limit: claimBatch, Target: name}) == 0 {
+		if n, _ := c.claim(driver.Claim{Limit: claimBatch, Target: name}); n == 0 {
 			return
 		}
 	}
 }
 
-// claim takes records over and drives them. It returns how many there were.
-func (c *Coordinator) claim(q driver.Claim) int {
+// claim takes records over and drives them. It returns how many there were, and
+// whether there may be more.
+func (c *Coordinator) claim(q driver.Claim) (n int, full bool) {
 	q.Owner, q.Lease = c.owner, c.opts.Lease
 	q.Limit = min(q.Limit, c.active.room())
 	if q.Limit <= 0 || c.life.Err() != nil {
-		return 0
+		return 0, false
 	}
 	ctx, cancel := context.WithTimeout(c.life, storeTimeout)
 	defer cancel()
@@ -107,16 +106,16 @@ func (c *Coordinator) claim(q driver.Claim) int {
 		if c.life.Err() == nil {
 			c.opts.Logger.Warn("cannot ask the store for due transactions", "err", err)
 		}
-		return 0
+		return 0, false
 	}
 	c.clock.set(claimed.Now)
 	for _, rec := range claimed.Records {
 		c.adopt(rec, q.Target)
 	}
-	if n := len(claimed.Records); n > 0 {
+	if n = len(claimed.Records); n > 0 {
 		c.opts.Observer.Observe(Event{Kind: Claimed, Count: n})
 	}
-	return len(claimed.Records)
+	return n, n == q.Limit
 }
 
 // adopt drives a claimed record.

@@ -19,6 +19,10 @@ const keepInMemory = 500 * time.Millisecond
 // after a crash.
 const saveProgress = 250 * time.Millisecond
 
+// evictPause is how long nobody claims a transaction that was handed over to an
+// intervention, which is about to take it over itself.
+const evictPause = time.Second
+
 // run drives one transaction: plan, call, enter the answers, write, again. All its
 // fields belong to the goroutine of loop, except those that say otherwise.
 type run struct {
@@ -75,11 +79,7 @@ func (r *run) leave() { r.once.Do(func() { close(r.leaving) }) }
 func (r *run) loop() {
 	r.answers = make(chan answer)
 	r.phase, r.halt = context.WithCancel(r.c.calls)
-	defer func() {
-		r.halt()
-		close(r.gone)
-		r.c.active.remove(r.tx.ID)
-	}()
+	defer r.end()
 	for {
 		switch r.turn() {
 		case over:
@@ -89,6 +89,17 @@ func (r *run) loop() {
 				return
 			}
 		}
+	}
+}
+
+// end makes room for another transaction.
+func (r *run) end() {
+	r.halt()
+	close(r.gone)
+	full := r.c.active.room() == 0
+	r.c.active.remove(r.tx.ID)
+	if full {
+		r.c.nudge() // claims may have stopped for want of room
 	}
 }
 
@@ -183,9 +194,10 @@ func (r *run) wait() bool {
 		r.ground()
 		return r.keepLease()
 	case <-r.leaving:
+		r.depart(evictPause)
 	case <-r.c.life.Done():
+		r.depart(0)
 	}
-	r.depart()
 	return false
 }
 
@@ -218,11 +230,19 @@ func (r *run) apply(a answer) {
 		note(r.tx, a.attempt)
 	}
 	plan.Apply(r.tx, a.flight.step, a.Answer, now)
-	r.tx.Waits = ""
-	if a.Down {
-		r.tx.Waits = a.flight.lane.name
-	}
+	r.blame(a)
 	r.dirty = true
+}
+
+// blame remembers which target holds the transaction up.
+func (r *run) blame(a answer) {
+	switch {
+	case a.flight.lane == nil:
+	case a.Down:
+		r.tx.Waits = a.flight.lane.name
+	case r.tx.Waits == a.flight.lane.name:
+		r.tx.Waits = ""
+	}
 }
 
 // keepLease renews the lease when half of it is over.
@@ -243,8 +263,9 @@ func (r *run) handOver(due time.Time) {
 	r.save(true)
 }
 
-// depart breaks off all calls, and hands over what is known.
-func (r *run) depart() {
+// depart breaks off all calls, and hands over what is known, to be claimed after a
+// pause.
+func (r *run) depart(pause time.Duration) {
 	r.halt()
 	patience := time.NewTimer(grace)
 	defer patience.Stop()
@@ -256,9 +277,8 @@ func (r *run) depart() {
 			r.groundAll()
 		}
 	}
-	r.tx.Due = r.c.clock.now()
+	r.tx.Due = r.c.clock.now().Add(pause)
 	r.save(true)
-	r.c.nudge()
 }
 
 // plan asks the transaction's mode.

@@ -130,22 +130,27 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	err = c.store.Update(bounded, old.Version(), rec)
-	switch {
-	case err != nil && drive:
-		x.drop()
-	case drive:
-		x.start()
-	}
 	if err != nil {
+		if drive {
+			x.drop()
+		}
 		return unwritten(err)
 	}
-	t.Revision, t.Epoch = rec.Revision, rec.Epoch
+	t.Revision = rec.Revision
+	c.announce(t)
+	if drive {
+		x.start()
+	}
+	c.nudge()
+	return nil
+}
+
+// announce tells waiters of a change that was made from outside.
+func (c *Coordinator) announce(t *txn.Transaction) {
 	c.news.tell(t.ID)
 	if t.Status.Final() || t.Parked != "" {
 		c.news.final(t)
 	}
-	c.nudge()
-	return nil
 }
 
 func unwritten(err error) error {

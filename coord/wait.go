@@ -9,9 +9,12 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// askStore is how often a waiter asks the store what has become of a transaction
-// that another replica may be driving.
-const askStore = 250 * time.Millisecond
+// A waiter asks the store what has become of a transaction that another replica may
+// be driving: soon at first, and then ever less often.
+const (
+	askStore      = 250 * time.Millisecond
+	askStoreLater = 2 * time.Second
+)
 
 // Wait returns when a transaction is final or parked.
 func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
@@ -26,7 +29,8 @@ func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
 // await waits for the end of a transaction. With ask it begins with a look at the
 // store, because the end may have come before anybody listened.
 func (c *Coordinator) await(ctx context.Context, id string, heard *listener, ask bool) (txn.Result, error) {
-	timer := time.NewTimer(askStore)
+	pause := askStore
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
 		if ask {
@@ -40,7 +44,8 @@ func (c *Coordinator) await(ctx context.Context, id string, heard *listener, ask
 			return outcome(id, t, nil)
 		case <-timer.C:
 			ask = c.active.get(id) == nil
-			timer.Reset(askStore)
+			pause = min(2*pause, askStoreLater)
+			timer.Reset(pause)
 		case <-ctx.Done():
 			return outcome(id, nil, &txn.InDoubtError{ID: id, Err: context.Cause(ctx)})
 		case <-c.life.Done():

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/internal/reach"
@@ -43,7 +45,12 @@ func (c *Caller) Close() {
 }
 
 // Check refuses a target that may not be called.
-func (c *Caller) Check(target txn.Target) error { return c.rules.Check(string(target)) }
+func (c *Caller) Check(target txn.Target) error {
+	if scheme, _, _ := strings.Cut(string(target), ":"); c.transports[scheme] == nil {
+		return fmt.Errorf("scheme %q: want http or https", wire.Excerpt(scheme))
+	}
+	return c.rules.Check(string(target))
+}
 
 // Call asks the participant.
 func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {

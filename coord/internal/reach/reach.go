@@ -32,15 +32,16 @@ func Follow(ctx context.Context) (context.Context, *Attempt) {
 
 // Failed is the answer of a call that ended without one. ctx is the caller's.
 func (a *Attempt) Failed(ctx context.Context, err error) plan.Answer {
-	if ctx.Err() != nil {
+	ended := ctx.Err()
+	if ended != nil {
 		err = context.Cause(ctx)
 	}
-	late := errors.Is(err, context.DeadlineExceeded)
 	if !a.connected.Load() {
 		answer := Unreached(err)
-		answer.Down = !errors.Is(err, context.Canceled) && !errors.Is(err, allow.ErrDenied)
+		answer.Down = !errors.Is(ended, context.Canceled) && !errors.Is(err, allow.ErrDenied)
 		return answer
 	}
+	late := errors.Is(ended, context.DeadlineExceeded)
 	return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt("no answer: " + err.Error()), Down: late}
 }
 

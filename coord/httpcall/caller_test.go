@@ -1,0 +1,208 @@
+package httpcall_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/participant"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+var _ coord.Caller = (*httpcall.Caller)(nil)
+
+// caller returns a Caller that is closed with the test.
+func caller(t testing.TB, opts *httpcall.Options) *httpcall.Caller {
+	t.Helper()
+	c, err := httpcall.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve starts a participant.
+func serve(t testing.TB, h http.HandlerFunc) txn.Target {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return txn.Target(s.URL)
+}
+
+func call() txn.Call {
+	return txn.Call{Transaction: "order-1", Branch: "pay", Op: "action", Mode: "saga", Attempt: 1, Epoch: 7, Payload: []byte(`{"a":1}`)}
+}
+
+func TestACallIsWhatTheContractSays(t *testing.T) {
+	requests := make(chan *http.Request, 1)
+	bodies := make(chan string, 1)
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		requests <- r
+		bodies <- string(body)
+		_, _ = w.Write([]byte("ok"))
+	})
+	full := call()
+	full.Deadline = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	full.Result = []byte("before")
+	full.Headers = map[string]string{"traceparent": "00-1-2-01"}
+	answer := caller(t, nil).Call(t.Context(), target+"/charge?x=1", full)
+	if diff := cmp.Diff(plan.Answer{Kind: plan.Done, Result: []byte("ok")}, answer); diff != "" {
+		t.Error(diff)
+	}
+	r := <-requests
+	if r.Method != http.MethodPost || r.URL.String() != "/charge?x=1" || r.ContentLength != 7 {
+		t.Error(r.Method, r.URL, r.ContentLength)
+	}
+	if body := <-bodies; body != `{"a":1}` {
+		t.Error(body)
+	}
+	want := http.Header{
+		"Bedrock-Transaction": {"order-1"}, "Bedrock-Branch": {"pay"}, "Bedrock-Operation": {"action"}, "Bedrock-Mode": {"saga"},
+		"Bedrock-Attempt": {"1"}, "Bedrock-Epoch": {"7"}, "Bedrock-Deadline": {"2030-01-02T03:04:05Z"},
+		"Bedrock-Result":  {base64.StdEncoding.EncodeToString([]byte("before"))},
+		"Idempotency-Key": {"order-1/pay/action"}, "Traceparent": {"00-1-2-01"}, "Content-Type": {"application/json"},
+		"Content-Length": {"7"}, "User-Agent": {"bedrock"},
+	}
+	if diff := cmp.Diff(want, r.Header); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPayloadsThatAreNotJSON(t *testing.T) {
+	types := make(chan []string, 1)
+	target := serve(t, func(_ http.ResponseWriter, r *http.Request) { types <- r.Header["Content-Type"] })
+	c := caller(t, nil)
+	for payload, want := range map[string][]string{"": nil, "{": {"application/octet-stream"}, "null": {"application/json"}} {
+		one := call()
+		one.Payload = []byte(payload)
+		if answer := c.Call(t.Context(), target, one); answer.Kind != plan.Done || answer.Result != nil {
+			t.Errorf("%q: %+v", payload, answer)
+		}
+		if diff := cmp.Diff(want, <-types); diff != "" {
+			t.Errorf("%q: %s", payload, diff)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		header map[string]string
+		body   string
+		want   plan.Answer
+	}{
+		{200, nil, `{"id":5}`, plan.Answer{Kind: plan.Done, Result: []byte(`{"id":5}`)}},
+		{200, nil, "", plan.Answer{Kind: plan.Done}},
+		{201, nil, "\x00\xff", plan.Answer{Kind: plan.Done, Result: []byte("\x00\xff")}},
+		{204, nil, "", plan.Answer{Kind: plan.Done}},
+		{299, nil, "x", plan.Answer{Kind: plan.Done, Result: []byte("x")}},
+		{409, nil, "out of\n stock\x00", plan.Answer{Kind: plan.Refused, Note: "out of  stock"}},
+		{409, nil, "", plan.Answer{Kind: plan.Refused}},
+		{425, map[string]string{"Retry-After": "3"}, "working", plan.Answer{Kind: plan.Pending, Note: "working", After: 3 * time.Second}},
+		{425, map[string]string{"Bedrock-Retry-After": "30"}, "", plan.Answer{Kind: plan.Pending, After: 30 * time.Millisecond}},
+		{425, map[string]string{"Retry-After": "soon"}, "", plan.Answer{Kind: plan.Pending}},
+		{301, map[string]string{"Location": "/"}, "", plan.Answer{Kind: plan.Failed, Note: "301 Moved Permanently: redirects are not followed"}},
+		{304, nil, "", plan.Answer{Kind: plan.Failed, Note: "304 Not Modified: redirects are not followed"}},
+		{400, nil, "what?", plan.Answer{Kind: plan.Failed, Note: "400 Bad Request: what?"}},
+		{404, nil, "", plan.Answer{Kind: plan.Failed, Note: "404 Not Found"}},
+		{429, map[string]string{"Retry-After": "3"}, "", plan.Answer{Kind: plan.Failed, Note: "429 Too Many Requests"}},
+		{500, nil, "boom", plan.Answer{Kind: plan.Failed, Note: "500 Internal Server Error: boom"}},
+		{503, nil, "", plan.Answer{Kind: plan.Failed, Note: "503 Service Unavailable", Down: true}},
+		{599, nil, strings.Repeat("x", 5000), plan.Answer{Kind: plan.Failed, Note: "599 : " + strings.Repeat("x", 250)}},
+	} {
+		t.Run(fmt.Sprint(c.status, " ", c.header), func(t *testing.T) {
+			target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				for name, value := range c.header {
+					w.Header().Set(name, value)
+				}
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.body))
+			})
+			got := caller(t, nil).Call(t.Context(), target, call())
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTheHandlerOnTheOtherEnd(t *testing.T) {
+	seen := make(chan txn.Call, 1)
+	reply := make(chan error, 1)
+	handler := participant.Handler(func(_ context.Context, c txn.Call) ([]byte, error) {
+		seen <- c
+		return []byte(`"done"`), <-reply
+	}, nil)
+	target := serve(t, handler.ServeHTTP)
+	c := caller(t, nil)
+	sent := call()
+	sent.Result, sent.Headers = []byte("before"), map[string]string{"traceparent": "p"}
+	for _, x := range []struct {
+		err  error
+		want plan.Answer
+	}{
+		{nil, plan.Answer{Kind: plan.Done, Result: []byte(`"done"`)}},
+		{txn.Abort(fmt.Errorf("out of stock")), plan.Answer{Kind: plan.Refused, Note: "out of stock"}},
+		{txn.Pending(1500 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 1.5s", After: 1500 * time.Millisecond}},
+		{io.ErrUnexpectedEOF, plan.Answer{Kind: plan.Failed, Note: "500 Internal Server Error: unexpected EOF"}},
+	} {
+		reply <- x.err
+		if diff := cmp.Diff(x.want, c.Call(t.Context(), target, sent)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(sent, <-seen); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	protocols := make(chan string, 1)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		protocols <- fmt.Sprint(r.Proto, " ", len(r.TLS.PeerCertificates))
+	}))
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	good := &tls.Config{RootCAs: roots, Certificates: s.TLS.Certificates}
+	target := txn.Target(s.URL)
+
+	answer := caller(t, &httpcall.Options{TLS: good}).Call(t.Context(), target, call())
+	if answer.Kind != plan.Done {
+		t.Fatal(answer)
+	}
+	if got := <-protocols; got != "HTTP/2.0 1" {
+		t.Error(got)
+	}
+	// A handshake that fails has asked nobody.
+	answer = caller(t, nil).Call(t.Context(), target, call())
+	if answer.Kind != plan.Unreached || !strings.Contains(answer.Note, "certificate") {
+		t.Error(answer)
+	}
+}
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	for _, o := range []httpcall.Options{{PerHost: -1}, {MaxResult: -1}, {DialTimeout: -1}} {
+		if _, err := httpcall.New(&o); err == nil {
+			t.Errorf("%+v: accepted", o)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package httpcall_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// rawServer speaks TCP and counts the requests it was sent.
+type rawServer struct {
+	target   txn.Target
+	requests atomic.Int64
+}
+
+// raw starts a participant that answers every request as it likes; the connection
+// is closed when answer returns false.
+func raw(t *testing.T, answer func(c net.Conn, number int64) bool) *rawServer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &rawServer{target: txn.Target("http://" + l.Addr().String() + "/")}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { s.serve(c, answer) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); running.Wait() })
+	return s
+}
+
+func (s *rawServer) serve(c net.Conn, answer func(net.Conn, int64) bool) {
+	defer c.Close()
+	r := bufio.NewReader(c)
+	for {
+		request, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, request.Body)
+		if !answer(c, s.requests.Add(1)) {
+			return
+		}
+	}
+}
+
+// say answers with a fixed text.
+func say(text string, stay bool) func(net.Conn, int64) bool {
+	return func(c net.Conn, _ int64) bool {
+		_, err := io.WriteString(c, text)
+		return stay && err == nil
+	}
+}
+
+// hang answers with a text and then with nothing until the caller gives up.
+func hang(text string) func(net.Conn, int64) bool {
+	return func(c net.Conn, _ int64) bool {
+		_, _ = io.WriteString(c, text)
+		_, _ = io.Copy(io.Discard, c)
+		return false
+	}
+}
+
+func reset(c net.Conn, _ int64) bool {
+	_ = c.(*net.TCPConn).SetLinger(0)
+	return false
+}
+
+// flood sends more than anybody wants.
+func flood(head, piece string) func(net.Conn, int64) bool {
+	return func(c net.Conn, _ int64) bool {
+		_, err := io.WriteString(c, head)
+		for sent := 0; sent < 100<<20 && err == nil; sent += len(piece) {
+			_, err = io.WriteString(c, piece)
+		}
+		return false
+	}
+}
+
+// shortly is how long a call may take here.
+func shortly(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestHostileParticipants(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	megabyte := strings.Repeat("x", 1<<20)
+	for name, c := range map[string]struct {
+		answer  func(net.Conn, int64) bool
+		timeout time.Duration
+		want    plan.Kind
+		note    string
+		down    bool
+	}{
+		"hangs":             {hang(""), 50 * time.Millisecond, plan.Failed, "no answer: context deadline exceeded", true},
+		"hangs in headers":  {hang(ok + "A: b"), 50 * time.Millisecond, plan.Failed, "no answer: context deadline exceeded", true},
+		"hangs in body":     {hang(ok + "Content-Length: 9\r\n\r\nabc"), 50 * time.Millisecond, plan.Failed, "broke off after 3 bytes", false},
+		"hangs in refusal":  {hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), 50 * time.Millisecond, plan.Refused, "no money", false},
+		"hangs up":          {say("", false), 5 * time.Second, plan.Failed, "EOF", false},
+		"resets":            {reset, 5 * time.Second, plan.Failed, "no answer: ", false},
+		"closes half-way":   {say(ok+"Content-Length: 9\r\n\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
+		"closes in a chunk": {say(ok+"Transfer-Encoding: chunked\r\n\r\n9\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
+		"talks nonsense":    {say("SSH-2.0-OpenSSH_9.9\r\n", false), 5 * time.Second, plan.Failed, "malformed", false},
+		"upgrades":          {say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", true), 5 * time.Second, plan.Failed, "101", false},
+		"lies about length": {say(ok+"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", false), 5 * time.Second, plan.Failed, "Content-Length", false},
+		"sends 100 MB":      {flood(ok+"Content-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, plan.Done, "dropped: more than 1048576 bytes", false},
+		"chunks 100 MB":     {flood(ok+"Transfer-Encoding: chunked\r\n\r\n", "100000\r\n"+megabyte+"\r\n"), 5 * time.Second, plan.Done, "dropped", false},
+		"sends for ever":    {flood(ok+"\r\n", megabyte), 5 * time.Second, plan.Done, "dropped", false},
+		"fails with 100 MB": {flood("HTTP/1.1 500 No\r\nContent-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, plan.Failed, "500 Internal Server Error: xxx", false},
+		"100 MB of headers": {flood(ok, "A: "+megabyte+"\r\n"), 5 * time.Second, plan.Failed, "exceeded", false},
+		"100 MB of 103":     {flood("", "HTTP/1.1 103 Early Hints\r\nLink: "+strings.Repeat("x", 1<<10)+"\r\n\r\n"), 5 * time.Second, plan.Failed, "exceeded", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := raw(t, c.answer)
+			got := caller(t, nil).Call(shortly(t, c.timeout), s.target, call())
+			if got.Kind != c.want || !strings.Contains(got.Note, c.note) || got.Down != c.down || got.Result != nil {
+				t.Errorf("%+v, want %s, %q, down %v", got, c.want, c.note, c.down)
+			}
+			if len(got.Note) > 256 {
+				t.Error("long note:", len(got.Note))
+			}
+			if n := s.requests.Load(); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestHundredMegabytesCostOne(t *testing.T) {
+	s := raw(t, flood("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n"+strings.Repeat("x", 1<<20)+"\r\n"))
+	c := caller(t, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	answer := c.Call(t.Context(), s.target, call())
+	runtime.ReadMemStats(&after)
+	if answer.Kind != plan.Done || answer.Result != nil {
+		t.Error(answer)
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 16<<20 {
+		t.Errorf("%d MB allocated", spent>>20)
+	}
+}
+
+func TestTheLimitIsExact(t *testing.T) {
+	c := caller(t, &httpcall.Options{MaxResult: 1000})
+	for _, chunked := range []bool{false, true} {
+		for size, want := range map[int]int{999: 999, 1000: 1000, 1001: 0} {
+			target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				if chunked {
+					w.(http.Flusher).Flush()
+				}
+				_, _ = io.WriteString(w, strings.Repeat("x", size))
+			})
+			if got := c.Call(t.Context(), target, call()); got.Kind != plan.Done || len(got.Result) != want {
+				t.Errorf("chunked %v, %d bytes: %s with %d", chunked, size, got.Kind, len(got.Result))
+			}
+		}
+	}
+}
+
+// A transport would send the request again over every connection it has left.
+func TestAParticipantThatHangsUpIsAskedOnce(t *testing.T) {
+	const connections = 8
+	together := make(chan struct{})
+	s := raw(t, func(c net.Conn, number int64) bool {
+		if number > connections {
+			return false
+		}
+		if number == connections {
+			close(together)
+		}
+		<-together // so that every call has a connection of its own
+		return say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true)(c, number)
+	})
+	c := caller(t, nil)
+	var calls sync.WaitGroup
+	for range connections {
+		calls.Go(func() {
+			if got := c.Call(t.Context(), s.target, call()); got.Kind != plan.Done {
+				t.Error(got)
+			}
+		})
+	}
+	calls.Wait()
+	for _, payload := range []string{"", "{}"} {
+		before := s.requests.Load()
+		one := call()
+		one.Payload = []byte(payload)
+		if got := c.Call(t.Context(), s.target, one); got.Kind != plan.Failed {
+			t.Errorf("payload %q: %+v", payload, got)
+		}
+		if n := s.requests.Load() - before; n != 1 {
+			t.Errorf("payload %q: asked %d times", payload, n)
+		}
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var trapped atomic.Int64
+	trap := serve(t, func(http.ResponseWriter, *http.Request) { trapped.Add(1) })
+	for _, status := range []int{300, 301, 302, 303, 307, 308} {
+		target := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, string(trap), status) })
+		if got := caller(t, nil).Call(t.Context(), target, call()); got.Kind != plan.Failed || !strings.Contains(got.Note, "redirect") {
+			t.Error(got)
+		}
+	}
+	if trapped.Load() != 0 {
+		t.Error("followed")
+	}
+}
+
+func TestAProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+	var trapped atomic.Int64
+	trap := serve(t, func(http.ResponseWriter, *http.Request) { trapped.Add(1) })
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY"} {
+		t.Setenv(name, string(trap))
+	}
+	closed := refusing(t)
+	closed = txn.Target(strings.Replace(string(closed), "127.0.0.1", "127.0.0.2", 1))
+	if got := caller(t, nil).Call(t.Context(), closed, call()); got.Kind != plan.Unreached || trapped.Load() != 0 {
+		t.Error(got, trapped.Load())
+	}
+}
+
+// refusing is a target where nobody listens.
+func refusing(t *testing.T) txn.Target {
+	t.Helper()
+	s := httptest.NewServer(nil)
+	s.Close()
+	return txn.Target(s.URL)
+}
+
+func TestUnreached(t *testing.T) {
+	canceled, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the coordinator stops"))
+	over, cancelOver := context.WithTimeout(t.Context(), -1)
+	defer cancelOver()
+	idle := serve(t, func(http.ResponseWriter, *http.Request) {})
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		target txn.Target
+		want   plan.Answer
+	}{
+		"nobody listens": {
+			t.Context(), refusing(t), plan.Answer{Kind: plan.Unreached, Note: "connect: connection refused", Down: true},
+		},
+		"over":     {over, idle, plan.Answer{Kind: plan.Unreached, Note: "context deadline exceeded", Down: true}},
+		"canceled": {canceled, idle, plan.Answer{Kind: plan.Unreached, Note: "the coordinator stops"}},
+		"denied":   {t.Context(), "http://169.254.169.254/", plan.Answer{Kind: plan.Unreached, Note: "metadata"}},
+		"no URL":   {t.Context(), "stock.deduct", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
+		"gRPC":     {t.Context(), "grpc://127.0.0.1:1/s/m", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := caller(t, nil).Call(c.ctx, c.target, call())
+			if !strings.Contains(got.Note, c.want.Note) {
+				t.Errorf("note %q, want %q", got.Note, c.want.Note)
+			}
+			got.Note = c.want.Note
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
