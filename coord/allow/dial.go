@@ -32,6 +32,9 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDenied, err)
 	}
+	if e.host == localhost {
+		address = net.JoinHostPort(localhost, port) // "localhost." would be looked up elsewhere
+	}
 	dialer := d.dialer
 	dialer.Control = func(_, resolved string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(resolved)
