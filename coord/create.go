@@ -102,28 +102,31 @@ func (c *Coordinator) prepare(ctx context.Context, d txn.Definition, begun bool)
 	if d.ID == "" {
 		d.ID = NewID()
 	}
-	_, digest, err := encodeSpec(&d) // as it was asked for: subscribers and traces change
+	spec, digest, err := encodeSpec(&d) // as it was asked for: subscribers and traces change
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.expand(ctx, &d); err != nil {
+	expanded, err := c.expand(ctx, &d)
+	if err != nil {
 		return nil, nil, err
 	}
+	timeout := d.Timeout
 	status, err := c.check(&d, begun)
 	if err != nil {
 		return nil, nil, err
 	}
-	if trace := c.opts.Tracing.Submit(ctx, &d); trace != nil {
+	trace := c.opts.Tracing.Submit(ctx, &d)
+	if trace != nil {
 		maps.Copy(trace, d.Headers)
 		d.Headers = trace
 	}
-	spec, _, err := encodeSpec(&d)
-	if err != nil {
-		return nil, nil, err
+	if expanded || trace != nil || d.Timeout != timeout {
+		if spec, _, err = encodeSpec(&d); err != nil {
+			return nil, nil, err
+		}
 	}
 	t := c.fresh(d, status)
-	rec, err := c.record(t, spec, digest)
-	return t, rec, err
+	return t, record(t, spec, digest), nil
 }
 
 // check refuses a definition before anything happens.
@@ -220,16 +223,12 @@ func (c *Coordinator) fresh(d txn.Definition, status txn.Status) *txn.Transactio
 	return t
 }
 
-func (c *Coordinator) record(t *txn.Transaction, spec []byte, digest string) (*driver.Record, error) {
-	body, err := encodeState(t, t.Status == txn.Open)
-	if err != nil {
-		return nil, err
-	}
+func record(t *txn.Transaction, spec []byte, digest string) *driver.Record {
 	return &driver.Record{
 		ID: t.ID, Mode: t.Mode, Name: t.Name, Digest: digest, Status: t.Status,
 		Owner: t.Owner, Epoch: 1, Revision: 1, Due: t.Due, Deadline: t.Deadline,
-		Created: t.Created, Updated: t.Updated, Spec: spec, State: body,
-	}, nil
+		Created: t.Created, Updated: t.Updated, Spec: spec, State: encodeState(t, t.Status == txn.Open),
+	}
 }
 
 // write creates the record, as often as it takes to know that it is there.

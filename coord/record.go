@@ -35,22 +35,6 @@ func encodeSpec(d *txn.Definition) (spec []byte, digest string, err error) {
 	return spec, hex.EncodeToString(sum[:16]), nil
 }
 
-// encodeState stores what has happened.
-func encodeState(t *txn.Transaction, complete bool) ([]byte, error) {
-	s := state{
-		Reason: t.Reason, Progress: t.Progress, Checked: t.Checked,
-		Attempts: t.Attempts, Dropped: t.Dropped, Complete: complete,
-	}
-	if !t.Decided.IsZero() {
-		s.Decided = t.Decided.UnixMicro()
-	}
-	b, err := json.Marshal(&s)
-	if err != nil {
-		return nil, fmt.Errorf("encode transaction %s: %w", t.ID, err)
-	}
-	return b, nil
-}
-
 // decode reads a record; complete says whether everything called is entered.
 func decode(rec *driver.Record) (t *txn.Transaction, complete bool, err error) {
 	t = head(rec)

@@ -38,11 +38,7 @@ func sleep(ctx, life context.Context, d time.Duration) bool {
 // that the transaction is somebody else's now, or that the coordinator stops and
 // the store does not answer. With complete the run hands over: nothing is under way.
 func (r *run) save(complete bool) bool {
-	rec, err := r.snapshot(complete)
-	if err != nil {
-		r.c.opts.Logger.Error("transaction cannot be written", "id", r.tx.ID, "err", err)
-		return false
-	}
+	rec := r.snapshot(complete)
 	for wait := firstWait; ; wait = longer(wait) {
 		err := r.c.update(r.rec.Version(), rec)
 		switch {
@@ -60,16 +56,12 @@ func (r *run) save(complete bool) bool {
 }
 
 // snapshot is the record to write.
-func (r *run) snapshot(complete bool) (*driver.Record, error) {
-	body, err := encodeState(r.tx, complete && len(r.flights) == 0)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) snapshot(complete bool) *driver.Record {
 	now := r.c.clock.now()
 	rec := *r.rec
 	rec.Status, rec.Parked, rec.Waits = r.tx.Status, r.tx.Parked, r.tx.Waits
 	rec.Finished, rec.Updated = r.tx.Finished, now
-	rec.Spec, rec.State = nil, body
+	rec.Spec, rec.State = nil, encodeState(r.tx, complete && len(r.flights) == 0)
 	switch {
 	case r.tx.Status.Final() || r.tx.Parked != "":
 		rec.Owner, rec.Due, rec.Waits = "", time.Time{}, ""
@@ -78,7 +70,7 @@ func (r *run) snapshot(complete bool) (*driver.Record, error) {
 	default:
 		rec.Due, rec.Waits = now.Add(r.c.opts.Lease), ""
 	}
-	return &rec, nil
+	return &rec
 }
 
 // saved takes over what was written.

@@ -170,9 +170,7 @@ func (c *Coordinator) changed(old *driver.Record, t *txn.Transaction) (*driver.R
 		return nil, err
 	}
 	idle := t.Status == txn.Open || t.Parked != "" || t.Status.Final()
-	if rec.State, err = encodeState(t, idle); err != nil {
-		return nil, err
-	}
+	rec.State = encodeState(t, idle)
 	rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch+1, now
 	rec.Status, rec.Parked, rec.Waits, rec.Finished = t.Status, t.Parked, "", t.Finished
 	switch {

@@ -138,10 +138,11 @@ func subscribers(rec *driver.Record) ([]txn.Target, error) {
 	return all, nil
 }
 
-// expand replaces a message's topics by their subscribers.
-func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) error {
+// expand replaces a message's topics by their subscribers. It tells whether there
+// were any.
+func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, error) {
 	if d.Mode != msg.Name || !slices.ContainsFunc(d.Branches, isTopic) {
-		return nil
+		return false, nil
 	}
 	var all []txn.Branch
 	for i, b := range d.Branches {
@@ -150,15 +151,15 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) error {
 			continue
 		}
 		if err := plan.CheckTarget(b.Confirm); err != nil {
-			return &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: err.Error()}
+			return false, &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: err.Error()}
 		}
 		_, topic := plan.Scheme(b.Confirm)
 		receivers, err := c.Subscribers(ctx, topic)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if len(receivers) == 0 {
-			return &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: fmt.Sprintf("topic %q has no subscribers", topic)}
+			return false, &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: fmt.Sprintf("topic %q has no subscribers", topic)}
 		}
 		for n, to := range receivers {
 			each := b
@@ -167,7 +168,7 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) error {
 		}
 	}
 	d.Branches = all
-	return nil
+	return true, nil
 }
 
 func isTopic(b txn.Branch) bool {
