@@ -1,0 +1,157 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+func TestCrashIsRecovered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		// The first owner hangs in its second step and is then cut off from the store.
+		hang := newParticipants("take", "give-back", "take-back")
+		dying := &mortal{Store: store}
+		c1 := start(t, dying, nil, hang)
+		block := make(chan struct{})
+		if err := c1.Register("give", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+		id, err := c1.Submit(t.Context(), transfer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		dying.dead.Store(true)
+		parts := transferParts()
+		c2 := start(t, store, nil, parts)
+		began := time.Now()
+		res, err := c2.Wait(t.Context(), id)
+		if err != nil || res.Outcome != txn.Committed {
+			t.Fatalf("%+v %v", res, err)
+		}
+		if took := time.Since(began); took > 7*time.Second {
+			t.Errorf("recovered after %v", took)
+		}
+		if tx := get(t, c2, id); tx.Epoch != 2 {
+			t.Errorf("epoch %d", tx.Epoch)
+		}
+		close(block)
+	})
+}
+
+// TestCrashLeavesDoubt: what a crashed owner may have called is undone, although
+// nothing of it is entered.
+func TestCrashLeavesDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		dying := &mortal{Store: store}
+		first := transferParts()
+		first.answer("give", errBroken)
+		c1 := start(t, dying, nil, first)
+		id, err := c1.Submit(t.Context(), transfer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // take is done, give has failed, and none of it is written
+		dying.dead.Store(true)
+		parts := transferParts()
+		c2 := start(t, store, nil, parts)
+		if err := c2.RollBack(t.Context(), id, "changed my mind"); err != nil {
+			t.Fatal(err)
+		}
+		if res, _ := c2.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
+			t.Fatalf("%+v", res)
+		}
+		if diff := cmp.Diff([]string{"give compensate", "take compensate"}, parts.made()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestStopHandsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		parts := transferParts()
+		parts.answer("give", errBroken)
+		c1, err := coord.New(store, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts.register(t, c1)
+		if err := c1.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id, err := c1.Submit(t.Context(), transfer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := c1.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c1.Submit(t.Context(), transfer()); !errors.Is(err, txn.ErrClosed) {
+			t.Errorf("submit after stop: %v", err)
+		}
+		parts.answer("give", nil)
+		c2 := start(t, store, nil, parts)
+		began := time.Now()
+		if res, err := c2.Wait(t.Context(), id); err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("taken over after %v, as if the lease had to run out", took)
+		}
+	})
+}
+
+func TestOutageIsDrainedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("give", "give-back", "take-back"))
+		var up atomic.Bool
+		var calls atomic.Int32
+		if err := c.Register("take", func(ctx context.Context, _ txn.Call) ([]byte, error) {
+			if up.Load() {
+				return nil, nil
+			}
+			calls.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d := transfer()
+		d.Branches[0].Policy = &txn.Policy{Timeout: 100 * time.Millisecond}
+		var ids []string
+		for range 1000 {
+			id, err := c.Submit(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := calls.Load(); n > 2000 {
+			t.Errorf("%d calls to a target that is down for 10 minutes", n)
+		}
+		up.Store(true)
+		began := time.Now()
+		for _, id := range ids {
+			if res, err := c.Wait(t.Context(), id); err != nil {
+				t.Fatalf("%+v %v", res, err)
+			}
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("drained after %v", took)
+		}
+	})
+}
