@@ -78,6 +78,12 @@ func layers() []layer {
 			packages: "txn/participant/connectpart", own: []string{"txn", "txn/participant/wire"},
 			foreign: []string{"connectrpc.com/connect"},
 		},
+		// Layer 2: participants.
+		{packages: "txn/barrier", own: []string{"txn"}},
+		{
+			packages: "txn/barrier/redisbarrier", own: []string{"txn", "txn/barrier"},
+			foreign: []string{"github.com/redis/go-redis/v9"},
+		},
 		// Layer 3: the engine.
 		{packages: "coord", own: []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"}},
 		// Layer 4: the remote side. The protocol is generated.
