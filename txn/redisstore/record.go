@@ -1,0 +1,112 @@
+package redisstore
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// fieldNames are the fields of a record's hash, in the order in which records
+// are read and, with few exceptions, written.
+func fieldNames() []string {
+	return []string{
+		"mode", "name", "digest", "created",
+		"status", "parked", "waits", "owner", "epoch", "due", "deadline", "updated", "finished", "revision",
+		"state", "spec",
+	}
+}
+
+// blobs is how many of the fields, at the end, are left out of a brief record.
+const blobs = 2
+
+// origin are the values that never change.
+func origin(rec *driver.Record) []string {
+	return []string{rec.Mode, rec.Name, rec.Digest, stamp(rec.Created)}
+}
+
+// progress appends the values that do, but for the spec.
+func progress(values []string, rec *driver.Record, revision int64) []string {
+	return append(values,
+		string(rec.Status), rec.Parked, rec.Waits, rec.Owner, number(rec.Epoch), stamp(rec.Due), stamp(rec.Deadline),
+		stamp(rec.Updated), stamp(rec.Finished), number(revision), string(rec.State))
+}
+
+// parse makes a record of the values of its fields; the blobs may be missing.
+func parse(id string, values []string) (*driver.Record, error) {
+	p := parser{values: values}
+	rec := &driver.Record{ID: id, Mode: p.next(), Name: p.next(), Digest: p.next(), Created: p.time()}
+	rec.Status, rec.Parked, rec.Waits, rec.Owner = driver.Status(p.next()), p.next(), p.next(), p.next()
+	rec.Epoch = p.number()
+	rec.Due, rec.Deadline, rec.Updated, rec.Finished = p.time(), p.time(), p.time(), p.time()
+	rec.Revision = p.number()
+	if len(p.values) == blobs {
+		rec.State, rec.Spec = p.blob(), p.blob()
+	}
+	if p.err != nil {
+		return nil, fmt.Errorf("the record of %q is damaged: %w", id, p.err)
+	}
+	return rec, nil
+}
+
+// parser takes values one after the other. The first error counts.
+type parser struct {
+	values []string
+	err    error
+}
+
+func (p *parser) next() string {
+	if len(p.values) == 0 {
+		p.err = errors.New("a field is missing")
+		return ""
+	}
+	value := p.values[0]
+	p.values = p.values[1:]
+	return value
+}
+
+func (p *parser) number() int64 {
+	n, err := strconv.ParseInt(p.next(), 10, 64)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return n
+}
+
+func (p *parser) time() time.Time {
+	t, err := parseStamp(p.next())
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return t
+}
+
+func (p *parser) blob() []byte {
+	if value := p.next(); value != "" {
+		return []byte(value)
+	}
+	return nil
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// stamp writes a time so that it sorts as text. The zero time is empty.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%018d", t.UnixMicro())
+}
+
+func parseStamp(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	micros, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.UnixMicro(micros).UTC(), nil
+}
