@@ -32,9 +32,9 @@ type Coordinator struct {
 
 	wake    chan struct{}   // something may be due
 	drained chan string     // lanes that are up again
-	life    context.Context // ends when Stop begins
+	life    context.Context //nolint:containedctx // ends when Stop begins
 	stop    context.CancelFunc
-	calls   context.Context // ends when calls under way are given up
+	calls   context.Context //nolint:containedctx // ends when calls under way are given up
 	giveUp  context.CancelFunc
 	work    sync.WaitGroup
 	started sync.Once

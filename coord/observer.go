@@ -17,24 +17,25 @@ type Observer interface {
 type EventKind string
 
 const (
-	// Submitted: a transaction was accepted.
+	// Submitted means that a transaction was accepted.
 	Submitted EventKind = "submitted"
-	// Decided: commit or roll back was chosen.
+	// Decided means that commit or roll back was chosen.
 	Decided EventKind = "decided"
-	// Finished: a transaction is final. Took is its age.
+	// Finished means that a transaction is final. Took is its age.
 	Finished EventKind = "finished"
-	// Parked: a transaction waits for a person.
+	// Parked means that a transaction waits for a person.
 	Parked EventKind = "parked"
-	// Called: a participant answered, or did not. Took is the call's length.
+	// Called means that a participant answered, or did not. Took is the call's length.
 	Called EventKind = "called"
-	// Claimed: transactions were taken over; Count says how many.
+	// Claimed means that transactions were taken over; Count says how many.
 	Claimed EventKind = "claimed"
-	// Fenced: this coordinator was overtaken by another and let go.
+	// Fenced means that this coordinator was overtaken by another and let go.
 	Fenced EventKind = "fenced"
-	// BreakerOpened, BreakerClosed: a target is held to be down, or up again.
+	// BreakerOpened means that a target is held to be down.
 	BreakerOpened EventKind = "breaker-opened"
+	// BreakerClosed means that it is up again.
 	BreakerClosed EventKind = "breaker-closed"
-	// Removed: final transactions were deleted; Count says how many.
+	// Removed means that final transactions were deleted; Count says how many.
 	Removed EventKind = "removed"
 )
 

@@ -32,7 +32,7 @@ type run struct {
 
 	flights []*flight
 	answers chan answer
-	phase   context.Context // of calls made since the last decision
+	phase   context.Context //nolint:containedctx // of calls made since the last decision
 	halt    context.CancelFunc
 	written time.Time // store's clock
 	dirty   bool
@@ -81,13 +81,9 @@ func (r *run) loop() {
 	r.phase, r.halt = context.WithCancel(r.c.calls)
 	defer r.end()
 	for {
-		switch r.turn() {
-		case over:
+		after := r.turn()
+		if after == over || after == await && !r.wait() {
 			return
-		case await:
-			if !r.wait() {
-				return
-			}
 		}
 	}
 }

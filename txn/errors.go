@@ -9,18 +9,18 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no transaction with this ID.
+	// ErrNotFound means that there is no transaction with this ID.
 	ErrNotFound = driver.ErrNotFound
-	// ErrExists: the ID belongs to a transaction with other content.
+	// ErrExists means that the ID belongs to a transaction with other content.
 	ErrExists = errors.New("the ID belongs to a transaction with other content")
-	// ErrDecided: the transaction is decided, and not the way that was asked for.
+	// ErrDecided means that the transaction is decided, and not the way that was asked for.
 	ErrDecided = errors.New("the transaction is decided")
-	// ErrAction: the intervention does not fit the transaction's state.
+	// ErrAction means that the intervention does not fit the transaction's state.
 	ErrAction = errors.New("not possible in this state")
-	// ErrUnavailable: the coordinator or its store cannot be reached; nothing was
+	// ErrUnavailable means that the coordinator or its store cannot be reached; nothing was
 	// done.
 	ErrUnavailable = errors.New("coordinator unavailable")
-	// ErrClosed: the coordinator was stopped.
+	// ErrClosed means that the coordinator was stopped.
 	ErrClosed = errors.New("coordinator is stopped")
 )
 

@@ -89,7 +89,7 @@ func (t *Transaction) Target(s Step) Target {
 
 // Policy is how a step is called, as it was asked for; nil asks for the defaults.
 func (t *Transaction) Policy(s Step) Policy {
-	p := (*Policy)(nil)
+	var p *Policy
 	if s.Phase == PhaseCheck {
 		p = t.Check.Policy
 	} else {
@@ -122,7 +122,7 @@ type Op struct {
 	Result []byte `json:"r,omitempty"`
 	// Note is the last thing worth saying: an error, or why a result was dropped.
 	Note string `json:"n,omitempty"`
-	// Spent: no attempts are left.
+	// Spent means that no attempts are left.
 	Spent bool `json:"x,omitempty"`
 
 	// InFlight is set by the coordinator while a call is under way. It is not kept.
@@ -133,15 +133,15 @@ type Op struct {
 type OpState string
 
 const (
-	// Idle: not called yet.
+	// Idle means not called yet.
 	Idle OpState = ""
-	// Unsure: called, or perhaps called, without a definite answer.
+	// Unsure means called, or perhaps called, without a definite answer.
 	Unsure OpState = "unsure"
-	// Done: the participant has said so.
+	// Done means that the participant has said so.
 	Done OpState = "done"
-	// Refused: the participant has said that it will not, and has done nothing.
+	// Refused means that the participant has said that it will not, and has done nothing.
 	Refused OpState = "refused"
-	// Skipped: counts as done because a hook or a person said so.
+	// Skipped means counts as done because a hook or a person said so.
 	Skipped OpState = "skipped"
 )
 
@@ -151,6 +151,8 @@ func (s OpState) Over() bool { return s == Done || s == Skipped }
 // Phase says which of a branch's operations is meant.
 type Phase string
 
+// The phases. PhaseHook asks what to do about an operation without attempts left,
+// PhaseCheck asks a message's producer.
 const (
 	PhaseDo      Phase = "do"
 	PhaseConfirm Phase = "confirm"

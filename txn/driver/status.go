@@ -5,13 +5,13 @@ package driver
 type Status string
 
 const (
-	// Open: branches may still join; only the deadline acts by itself.
+	// Open means branches may still join; only the deadline acts by itself.
 	Open Status = "open"
-	// Running: going forward; not decided.
+	// Running means going forward; not decided.
 	Running Status = "running"
-	// Committing: decided; what remains is to tell the branches.
+	// Committing means decided; what remains is to tell the branches.
 	Committing Status = "committing"
-	// RollingBack: decided; what remains is to undo the branches.
+	// RollingBack means decided; what remains is to undo the branches.
 	RollingBack Status = "rolling-back"
 	// Committed is final.
 	Committed Status = "committed"

@@ -10,16 +10,16 @@ import (
 // Errors of stores. Any other error leaves open whether a write was applied: the
 // caller loads the record and sees.
 var (
-	// ErrNotFound: there is no record with this ID.
+	// ErrNotFound means that there is no record with this ID.
 	ErrNotFound = errors.New("no such transaction")
-	// ErrExists: Create found a record with this ID. Nothing was written.
+	// ErrExists means that Create found a record with this ID. Nothing was written.
 	ErrExists = errors.New("transaction exists")
-	// ErrStale: Update or Delete found another revision or epoch. Nothing was
+	// ErrStale means that Update or Delete found another revision or epoch. Nothing was
 	// written.
 	ErrStale = errors.New("transaction was changed by somebody else")
-	// ErrUnavailable: the store could not be reached and nothing was sent.
+	// ErrUnavailable means that the store could not be reached and nothing was sent.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrClosed: the store is closed.
+	// ErrClosed means that the store is closed.
 	ErrClosed = errors.New("store is closed")
 )
 

@@ -1,0 +1,45 @@
+package grpccall
+
+import (
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord/allow"
+)
+
+// Options configure [New]. The zero value and nil mean the defaults.
+type Options struct {
+	// Allow says who may be called. Defaults to allow.Everyone(): give it rules where
+	// others than the program itself choose targets.
+	Allow *allow.Rules
+	// TLS is for grpcs: root CAs, client certificates. Defaults to the system's CAs
+	// and no client certificate.
+	TLS *tls.Config
+	// MaxResult bounds the response message of a call, in bytes. Defaults to 1 MiB.
+	MaxResult int
+	// DialTimeout bounds making a connection. Defaults to 5 s.
+	DialTimeout time.Duration
+}
+
+// withDefaults fills what is zero and refuses what makes no sense.
+func (o *Options) withDefaults() (Options, error) {
+	var full Options
+	if o != nil {
+		full = *o
+	}
+	if full.MaxResult < 0 || full.DialTimeout < 0 {
+		return Options{}, fmt.Errorf("grpccall: MaxResult %d, DialTimeout %v: want 0 (default) or more",
+			full.MaxResult, full.DialTimeout)
+	}
+	if full.Allow == nil {
+		full.Allow = allow.Everyone()
+	}
+	if full.MaxResult == 0 {
+		full.MaxResult = 1 << 20
+	}
+	if full.DialTimeout == 0 {
+		full.DialTimeout = 5 * time.Second
+	}
+	return full, nil
+}
