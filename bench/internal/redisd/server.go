@@ -26,10 +26,6 @@ type Server struct {
 // Start runs redis-server without persistence in a temporary directory and
 // waits until it answers. The server dies with this process, whatever ends it.
 func Start(ctx context.Context) (*Server, error) {
-	port, err := freePort()
-	if err != nil {
-		return nil, fmt.Errorf("start redis-server: %w", err)
-	}
 	// The directory is needed for the start only: the server writes nothing. So
 	// it is gone even if this process is killed later.
 	dir, err := os.MkdirTemp("", "bedrock-bench-")
@@ -37,9 +33,25 @@ func Start(ctx context.Context) (*Server, error) {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	return start(ctx, dir, "--appendonly", "no")
+}
+
+// StartDurable runs redis-server with its data in dir. What it has answered is on
+// the disk.
+func StartDurable(ctx context.Context, dir string) (*Server, error) {
+	return start(ctx, dir, "--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
+}
+
+// start runs redis-server with these settings and the usual ones.
+func start(ctx context.Context, dir string, settings ...string) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, fmt.Errorf("start redis-server: %w", err)
+	}
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port)}
-	s.process = exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1",
-		"--dir", dir, "--save", "", "--appendonly", "no", "--loglevel", "warning")
+	s.process = exec.Command("redis-server", append([]string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--loglevel", "warning",
+	}, settings...)...)
 	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := s.process.Start(); err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)

@@ -17,25 +17,25 @@ func Markdown(w io.Writer, rows []*Row, verdicts []Verdict) error {
 			line(&text, "subject", r.Unit, "p50 µs", "p99 µs", "× best peer", "× raw", "× local", "")
 			line(&text, strings.Split(strings.Repeat("---,", 7)+"---", ",")...)
 		}
-		line(&text, r.Subject, number(&r.Value), number(r.P50), number(r.P99), number(r.RatioToBestPeer),
-			number(r.RatioToRaw), number(r.RatioToLocal), strings.Join(r.notes(), ", "))
+		line(&text, r.Subject, Number(&r.Value), Number(r.P50), Number(r.P99), Number(r.RatioToBestPeer),
+			Number(r.RatioToRaw), Number(r.RatioToLocal), strings.Join(r.notes(), ", "))
 	}
-	writeTargets(&text, verdicts)
+	MarkdownVerdicts(&text, verdicts)
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// writeTargets writes the section of verdicts.
-func writeTargets(w io.Writer, verdicts []Verdict) {
-	fmt.Fprint(w, "\n### Targets\n\n")
-	line(w, "target", "subject", "wanted", "measured", "")
-	line(w, "---", "---", "---", "---", "---")
+// MarkdownVerdicts writes the section of verdicts.
+func MarkdownVerdicts(text *strings.Builder, verdicts []Verdict) {
+	fmt.Fprint(text, "\n### Targets\n\n")
+	line(text, "target", "subject", "wanted", "measured", "")
+	line(text, "---", "---", "---", "---", "---")
 	for _, v := range verdicts {
-		word := "**missed**"
-		if v.Reached() {
-			word = "reached"
+		word := v.word()
+		if word == "missed" {
+			word = "**missed**"
 		}
-		line(w, v.Target, v.Subject, v.relation()+" "+number(&v.Limit), number(&v.Measured), word)
+		line(text, v.Target, v.Subject, v.relation()+" "+Number(&v.Limit), v.measured(), word)
 	}
 }
 

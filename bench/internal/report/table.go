@@ -18,9 +18,9 @@ func Table(w io.Writer, rows []*Row) error {
 			workload = r.Workload
 			fmt.Fprintf(tab, "\n%s\t%s\tp50 µs\tp99 µs\tx best peer\tx raw\tx local\t\n", workload, r.Unit)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Subject, number(&r.Value),
-			number(r.P50), number(r.P99), number(r.RatioToBestPeer), number(r.RatioToRaw),
-			number(r.RatioToLocal), strings.Join(r.notes(), ", "))
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Subject, Number(&r.Value),
+			Number(r.P50), Number(r.P99), Number(r.RatioToBestPeer), Number(r.RatioToRaw),
+			Number(r.RatioToLocal), strings.Join(r.notes(), ", "))
 	}
 	return tab.Flush()
 }
@@ -44,14 +44,14 @@ func (r *Row) notes() []string {
 		{"exclusion violated", positive(r.Violations)},
 	} {
 		if n.value != nil {
-			list = append(list, n.label+" "+number(n.value))
+			list = append(list, n.label+" "+Number(n.value))
 		}
 	}
 	return list
 }
 
-// number formats v with three significant digits, and whole numbers in full.
-func number(v *float64) string {
+// Number formats v with three significant digits, and whole numbers in full.
+func Number(v *float64) string {
 	switch {
 	case v == nil:
 		return ""

@@ -15,6 +15,8 @@ type Verdict struct {
 	Measured float64
 	Limit    float64
 	AtMost   bool
+	// Lacks says what it would have taken to measure it; empty when it was.
+	Lacks string
 }
 
 // Reached reports whether the target was reached.
@@ -33,6 +35,26 @@ func (v Verdict) relation() string {
 	return ">="
 }
 
+// word is the verdict in a word.
+func (v Verdict) word() string {
+	switch {
+	case v.Lacks != "":
+		return "not measured: " + v.Lacks
+	case v.Reached():
+		return "reached"
+	default:
+		return "missed"
+	}
+}
+
+// measured is the number that was found, if any.
+func (v Verdict) measured() string {
+	if v.Lacks != "" {
+		return ""
+	}
+	return Number(&v.Measured)
+}
+
 // Verdicts holds Bedrock's rows against its targets. What was not measured has
 // no verdict.
 func Verdicts(rows []*Row) []Verdict {
@@ -43,7 +65,9 @@ func Verdicts(rows []*Row) []Verdict {
 				continue
 			}
 			if measured := t.measure(r, rows); measured != nil {
-				list = append(list, Verdict{t.text, r.Subject, *measured, t.limit, t.atMost})
+				list = append(list, Verdict{
+					Target: t.text, Subject: r.Subject, Measured: *measured, Limit: t.limit, AtMost: t.atMost,
+				})
 			}
 		}
 	}
@@ -55,11 +79,7 @@ func WriteVerdicts(w io.Writer, verdicts []Verdict) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\nTARGET\tSUBJECT\tWANTED\tMEASURED\tVERDICT")
 	for _, v := range verdicts {
-		word := "missed"
-		if v.Reached() {
-			word = "reached"
-		}
-		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, v.relation(), number(&v.Limit), number(&v.Measured), word)
+		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, v.relation(), Number(&v.Limit), v.measured(), v.word())
 	}
 	return tab.Flush()
 }
