@@ -147,14 +147,16 @@ func (d *Draft) WithID(id string) Draft {
 // of their own. It may be called at any time, any number of times, by many
 // goroutines at once.
 func (d *Draft) Definition(payload any) (txn.Definition, error) {
+	if len(d.problems) > 0 {
+		return txn.Definition{}, errors.Join(d.problems...)
+	}
 	def := d.Head
 	var err error
 	if def.Payload, err = txn.Encode(payload); err != nil {
-		err = &txn.FieldError{Field: "payload", Problem: err.Error()}
+		return txn.Definition{}, &txn.FieldError{Field: "payload", Problem: err.Error()}
 	}
-	if err := errors.Join(append(slices.Clip(d.problems), err)...); err != nil {
+	if def.Branches, err = d.resolved(); err != nil {
 		return txn.Definition{}, err
 	}
-	def.Branches = d.resolved()
 	return def, nil
 }

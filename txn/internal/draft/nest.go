@@ -19,7 +19,11 @@ func (d *Draft) Nest(id string, inner *Draft) {
 	}
 	from := len(d.branches)
 	prefix := id + "/"
-	branches := inner.resolved()
+	branches, err := inner.resolved()
+	if err != nil {
+		d.problems = append(d.problems, err)
+		return
+	}
 	own, groups := names(branches), maps.Clone(inner.groups) // inner may be d itself
 	entries := make([]int, 0, 1)
 	for i := range branches {
@@ -107,16 +111,24 @@ func prefixed(prefix string, ids []string) []string {
 	return with
 }
 
+// mostLinks bounds what waiting for parts may grow into: steps that wait for a
+// part wait for each of its last branches.
+const mostLinks = 1 << 20
+
 // resolved copies the branches, waiting for branches only.
-func (d *Draft) resolved() []txn.Branch {
+func (d *Draft) resolved() ([]txn.Branch, error) {
 	branches := slices.Clone(d.branches)
 	if len(d.groups) == 0 {
-		return branches
+		return branches, nil
 	}
+	links := 0
 	for i := range branches {
 		branches[i].After = d.expanded(branches[i].After)
+		if links += len(branches[i].After); links > mostLinks {
+			return nil, &txn.FieldError{Field: "branches", Problem: "too many of them wait for too many others"}
+		}
 	}
-	return branches
+	return branches, nil
 }
 
 // expanded replaces parts by their last branches.
@@ -125,16 +137,22 @@ func (d *Draft) expanded(after []string) []string {
 		return after
 	}
 	var ids []string
+	seen := make(map[string]bool)
 	for _, id := range after {
-		meant := []string{id}
-		if d.grouped(id) {
-			meant = d.groups[id]
-		}
-		for _, m := range meant {
-			if !slices.Contains(ids, m) {
-				ids = append(ids, m)
+		for _, meant := range d.meaning(id) {
+			if !seen[meant] {
+				seen[meant] = true
+				ids = append(ids, meant)
 			}
 		}
 	}
 	return ids
+}
+
+// meaning is who has to be done before a part is.
+func (d *Draft) meaning(id string) []string {
+	if last, ok := d.groups[id]; ok {
+		return last
+	}
+	return []string{id}
 }
