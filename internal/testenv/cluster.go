@@ -193,6 +193,24 @@ func (c *ClusterSet) KeySlot(key string) int {
 	return slot
 }
 
+// CatchUp waits until the replica of a slot's master has all its master has now.
+func (c *ClusterSet) CatchUp(slot int) {
+	c.t.Helper()
+	master := c.NodeForSlot(slot)
+	want := offset(master)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	c.await(ctx, "replication", func() bool { return replicaOffset(master) >= want })
+}
+
+// replicaOffset is how much a master's replica has acknowledged.
+func replicaOffset(master *RedisServer) int64 {
+	_, rest, _ := strings.Cut(master.Info("slave0"), "offset=")
+	digits, _, _ := strings.Cut(rest, ",")
+	n, _ := strconv.ParseInt(digits, 10, 64)
+	return n
+}
+
 // KillMasterOf kills the master that serves slot and returns it.
 func (c *ClusterSet) KillMasterOf(slot int) *RedisServer {
 	c.t.Helper()

@@ -49,7 +49,7 @@ func TestClusterFailsOver(t *testing.T) {
 	c := testenv.Cluster(t, 3, 1)
 	slot := c.KeySlot("k")
 	c.NodeForSlot(slot).Do("SET", "k", "v")
-	c.NodeForSlot(slot).Do("WAIT", 1, 2000)
+	c.CatchUp(slot)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	start := time.Now()
