@@ -138,8 +138,9 @@ func (c *Coordinator) ready() error {
 	}
 }
 
-// nudge asks for due work soon.
-func (c *Coordinator) nudge() {
+// Nudge looks for due transactions now instead of at the next poll, for instance
+// for one that SubmitTx has created, once that is committed.
+func (c *Coordinator) Nudge() {
 	select {
 	case c.wake <- struct{}{}:
 	default:

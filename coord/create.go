@@ -29,9 +29,19 @@ func (c *Coordinator) Run(ctx context.Context, d txn.Definition) (txn.Result, er
 	heard := c.news.listen(d.ID)
 	defer c.news.leave(d.ID, heard)
 	if _, err := c.create(ctx, d, false); err != nil {
-		return txn.Result{ID: d.ID, Outcome: txn.InDoubt}, err
+		return notAccepted(d.ID, err), err
 	}
 	return c.await(ctx, d.ID, heard, false)
+}
+
+// notAccepted is the result of a submit that failed: nothing has happened, unless
+// the store never said so.
+func notAccepted(id string, err error) txn.Result {
+	r := txn.Result{ID: id, Reason: err.Error()}
+	if _, ok := errors.AsType[*txn.InDoubtError](err); ok {
+		r.Outcome = txn.InDoubt
+	}
+	return r
 }
 
 // Begin makes a transaction durable that its caller completes.
@@ -71,8 +81,8 @@ func (c *Coordinator) enter(ctx context.Context, t *txn.Transaction, rec *driver
 	case other != nil: // the same ID is being submitted or driven right now
 		return c.acceptedBeside(ctx, other, rec)
 	case !ok: // no room: whoever has some takes it up
-		rec.Owner, rec.Due = "", rec.Created
-		defer c.nudge()
+		disown(t, rec)
+		defer c.Nudge()
 		return c.write(ctx, rec)
 	}
 	if err := c.write(ctx, rec); err != nil {
@@ -81,6 +91,11 @@ func (c *Coordinator) enter(ctx context.Context, t *txn.Transaction, rec *driver
 	}
 	x.start()
 	return nil
+}
+
+// disown leaves a new record to whoever claims it.
+func disown(t *txn.Transaction, rec *driver.Record) {
+	rec.Owner, rec.Due, rec.State = "", rec.Created, encodeState(t, true)
 }
 
 // acceptedBeside waits until the other submit is through, and compares.

@@ -95,7 +95,7 @@ func (r *run) end() {
 	full := r.c.active.room() == 0
 	r.c.active.remove(r.tx.ID)
 	if full {
-		r.c.nudge() // claims may have stopped for want of room
+		r.c.Nudge() // claims may have stopped for want of room
 	}
 }
 

@@ -124,7 +124,7 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 	drive := rec.Owner != ""
 	if drive {
 		if _, ok := c.active.add(t.ID, x); !ok {
-			drive, rec.Owner, rec.Due = false, "", c.clock.now()
+			drive, rec.Owner, rec.Due, rec.State = false, "", c.clock.now(), encodeState(t, true)
 		}
 	}
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -141,7 +141,7 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 	if drive {
 		x.start()
 	}
-	c.nudge()
+	c.Nudge()
 	return nil
 }
 

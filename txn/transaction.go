@@ -197,7 +197,8 @@ type Outcome = driver.Status
 // Result is what a transaction came to.
 type Result struct {
 	ID string
-	// Outcome is Committed, RolledBack or InDoubt, which means not known (yet).
+	// Outcome is Committed, RolledBack or InDoubt, which means not known (yet). It is
+	// empty if the transaction was never accepted.
 	Outcome Outcome
 	// Reason says why it was rolled back or is in doubt.
 	Reason string

@@ -1,0 +1,241 @@
+package grpccall_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/coord/grpccall"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+var _ coord.Caller = (*grpccall.Caller)(nil)
+
+func TestACallReachesAGRPCServer(t *testing.T) {
+	calls := make(chan txn.Call, 1)
+	address := serve(t, nil, func(ctx context.Context, in *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		c, _ := txn.CallFrom(ctx)
+		calls <- c
+		return wrapperspb.String(in.Value + "!"), nil
+	})
+	sent := call("tea")
+	sent.Deadline = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	got := caller(t, nil).Call(t.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"), sent)
+	if diff := cmp.Diff(plan.Answer{Kind: plan.Done, Result: encode("tea!")}, got); diff != "" {
+		t.Error(diff)
+	}
+	sent.Payload = nil // the method has it
+	if diff := cmp.Diff(sent, <-calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	var reply error
+	address := serve(t, nil, func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		if reply == errPanic {
+			panic("secret")
+		}
+		return wrapperspb.String(""), reply
+	})
+	c := caller(t, nil)
+	for name, x := range map[string]struct {
+		reply error
+		want  plan.Answer
+	}{
+		"empty":      {nil, plan.Answer{Kind: plan.Done}},
+		"abort":      {txn.Abort(errors.New("out of\nstock")), plan.Answer{Kind: plan.Refused, Note: "out of stock"}},
+		"ABORTED":    {status.Error(codes.Aborted, "no"), plan.Answer{Kind: plan.Refused, Note: "no"}},
+		"pending":    {txn.Pending(30 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 30ms", After: 30 * time.Millisecond}},
+		"FAILED_PRE": {status.Error(codes.FailedPrecondition, "wait"), plan.Answer{Kind: plan.Pending, Note: "wait"}},
+		"error":      {io.EOF, plan.Answer{Kind: plan.Failed, Note: "unknown: EOF"}},
+		"NOT_FOUND":  {status.Error(codes.NotFound, strings.Repeat("x", 999)), plan.Answer{Kind: plan.Failed, Note: "not_found: " + strings.Repeat("x", 245)}},
+		"down":       {status.Error(codes.Unavailable, "restarting"), plan.Answer{Kind: plan.Failed, Note: "unavailable: restarting", Down: true}},
+		"late":       {status.Error(codes.DeadlineExceeded, "slow"), plan.Answer{Kind: plan.Failed, Note: "deadline_exceeded: slow", Down: true}},
+		"panic":      {errPanic, plan.Answer{Kind: plan.Failed, Note: "internal: the participant panicked"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply = x.reply
+			got := c.Call(t.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"), call("x"))
+			if diff := cmp.Diff(x.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	got := c.Call(t.Context(), txn.Target("grpc://"+address+"/test.Stock/Nothing"), call("x"))
+	if got.Kind != plan.Failed || !strings.Contains(got.Note, "unimplemented") {
+		t.Error(got)
+	}
+}
+
+var errPanic = errors.New("panic")
+
+func TestTLS(t *testing.T) {
+	certificate, roots := certificate(t)
+	address := serve(t, &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert},
+		func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) { return wrapperspb.String("ok"), nil })
+	target := txn.Target("grpcs://" + address + "/test.Stock/Deduct")
+	good := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{certificate}}
+	if got := caller(t, &grpccall.Options{TLS: good}).Call(t.Context(), target, call("x")); got.Kind != plan.Done {
+		t.Error(got)
+	}
+	// A handshake that fails has asked nobody.
+	got := caller(t, nil).Call(t.Context(), target, call("x"))
+	if got.Kind != plan.Unreached || !strings.Contains(got.Note, "certificate") {
+		t.Error(got)
+	}
+}
+
+// certificate borrows one for 127.0.0.1.
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return s.TLS.Certificates[0], roots
+}
+
+func TestUnreached(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	loopback := &grpccall.Options{Allow: allow.Loopback()}
+	network, err := allow.Parse("10.0.0.0/8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		opts   *grpccall.Options
+		target string
+		note   string
+		down   bool
+	}{
+		"nobody listens":  {t.Context(), nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
+		"canceled":        {canceled, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false},
+		"denied":          {t.Context(), loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
+		"denied late":     {t.Context(), &grpccall.Options{Allow: network}, "grpc://localhost:1/s/m", "not allowed", false},
+		"no method":       {t.Context(), nil, "grpc://127.0.0.1:1/s", "pkg.Service/Method", false},
+		"empty method":    {t.Context(), nil, "grpc://127.0.0.1:1/s/", "pkg.Service/Method", false},
+		"no port":         {t.Context(), nil, "grpc://127.0.0.1/s/m", "port", false},
+		"resolver prefix": {t.Context(), nil, "grpc:unix:///tmp/socket", "scheme", false},
+		"http":            {t.Context(), nil, "http://127.0.0.1:1/s/m", "scheme", false},
+		"query":           {t.Context(), nil, "grpc://127.0.0.1:1/s/m?x", "pkg.Service/Method", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := caller(t, c.opts).Call(c.ctx, txn.Target(c.target), call("x"))
+			if got.Kind != plan.Unreached || !strings.Contains(got.Note, c.note) || got.Down != c.down {
+				t.Errorf("%+v, want %q, down %v", got, c.note, c.down)
+			}
+		})
+	}
+}
+
+func TestHostileParticipants(t *testing.T) {
+	big := strings.Repeat("x", 100<<20)
+	waits := func(ctx context.Context, _ *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for name, c := range map[string]struct {
+		f       method
+		timeout time.Duration
+		note    string
+		down    bool
+	}{
+		"hangs": {waits, 50 * time.Millisecond, "deadline", true},
+		"100 MB": {func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+			return wrapperspb.String(big), nil
+		}, 10 * time.Second, "too long", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
+			defer cancel()
+			got := caller(t, nil).Call(ctx, txn.Target("grpc://"+serve(t, nil, c.f)+"/test.Stock/Deduct"), call("x"))
+			if got.Kind != plan.Failed || !strings.Contains(got.Note, c.note) || got.Down != c.down {
+				t.Errorf("%+v, want %q, down %v", got, c.note, c.down)
+			}
+		})
+	}
+}
+
+// What answers is not always a gRPC server.
+func TestOtherServers(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"text":     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"conflict": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound) },
+		"no status": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc+proto")
+			_, _ = w.Write([]byte{0, 0, 0, 0, 0})
+		},
+		"half a frame": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc+proto")
+			w.Header().Set("Trailer", "Grpc-Status")
+			_, _ = w.Write([]byte{0, 0, 0, 0, 9, 1})
+			w.Header().Set("Grpc-Status", "0")
+		},
+		"compressed": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc+proto")
+			w.Header().Set("Trailer", "Grpc-Status")
+			w.Header().Set("Grpc-Encoding", "gzip")
+			_, _ = w.Write([]byte{1, 0, 0, 0, 1, 1})
+			w.Header().Set("Grpc-Status", "0")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewUnstartedServer(h)
+			s.Config.Protocols = new(http.Protocols)
+			s.Config.Protocols.SetUnencryptedHTTP2(true)
+			s.Start()
+			defer s.Close()
+			target := txn.Target(strings.Replace(s.URL, "http:", "grpc:", 1) + "/test.Stock/Deduct")
+			if got := caller(t, nil).Call(t.Context(), target, call("x")); got.Kind != plan.Failed || got.Note == "" {
+				t.Error(got)
+			}
+		})
+	}
+	t.Run("HTTP/1.1", func(t *testing.T) {
+		s := httptest.NewServer(http.NotFoundHandler())
+		defer s.Close()
+		target := txn.Target(strings.Replace(s.URL, "http:", "grpc:", 1) + "/test.Stock/Deduct")
+		if got := caller(t, nil).Call(t.Context(), target, call("x")); got.Kind != plan.Failed {
+			t.Error(got)
+		}
+	})
+}
+
+func BenchmarkCall(b *testing.B) {
+	address := serve(b, nil, func(_ context.Context, in *wrapperspb.StringValue) (*wrapperspb.StringValue, error) { return in, nil })
+	c := caller(b, nil)
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if got := c.Call(b.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"), call("x")); got.Kind != plan.Done {
+				b.Error(got)
+			}
+		}
+	})
+}
