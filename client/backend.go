@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// renewAtOnce bounds the grants of one request.
+const renewAtOnce = 1000
+
+// backend is a server's locks, as a backend of package lock.
+type backend struct {
+	client *Client
+	id     string // this backend's name for itself
+
+	life context.Context //nolint:containedctx // of watches, which outlive the calls that make them
+	end  context.CancelFunc
+	work sync.WaitGroup
+}
+
+var (
+	_ driver.Backend   = (*backend)(nil)
+	_ driver.Waiter    = (*backend)(nil)
+	_ driver.Inspector = (*backend)(nil)
+	_ driver.Forcer    = (*backend)(nil)
+	_ driver.Checker   = (*backend)(nil)
+)
+
+// Backend returns the server's locks, for lock.New. Closing it leaves the client
+// open.
+func (c *Client) Backend() driver.Backend {
+	b := &backend{client: c, id: strings.ToLower(rand.Text())}
+	b.life, b.end = context.WithCancel(context.Background())
+	return b
+}
+
+// lockError says what an error has left behind, in the driver's classes.
+func lockError(what, name string, err error) error {
+	meant, said := wire.LockErrorOf(err)
+	switch {
+	case said:
+		return meant
+	case unsent(err) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeResourceExhausted:
+		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, err)
+	case judgeTransport(err) == answered:
+		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)
+	default:
+		return fmt.Errorf("%s %q: %w", what, name, err)
+	}
+}
+
+// Acquire implements [driver.Backend].
+func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if req.Mode != driver.Exclusive {
+		return driver.Grant{}, fmt.Errorf("mode %d: %w", req.Mode, driver.ErrUnsupported)
+	}
+	res, err := b.client.locks.Acquire(ctx, &bedrockv1.AcquireRequest{
+		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
+	})
+	if err != nil {
+		return driver.Grant{}, lockError("acquire", req.Name, err)
+	}
+	return wire.GrantOf(res.GetGrant()), nil
+}
+
+// Renew implements [driver.Backend].
+func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	results := make([]error, 0, len(grants))
+	for part := range slices.Chunk(grants, renewAtOnce) {
+		results = append(results, b.renew(ctx, part)...)
+	}
+	return results
+}
+
+func (b *backend) renew(ctx context.Context, grants []driver.Grant) []error {
+	req := &bedrockv1.RenewRequest{Grants: make([]*bedrockv1.Grant, len(grants))}
+	for i := range grants {
+		req.Grants[i] = wire.Grant(grants[i])
+	}
+	results := make([]error, len(grants))
+	res, err := b.client.locks.Renew(ctx, req)
+	if err == nil && len(res.GetRenewals()) != len(grants) {
+		err = fmt.Errorf("%d answers to %d renewals", len(res.GetRenewals()), len(grants))
+	}
+	for i := range results {
+		if err != nil {
+			results[i] = lockError("renew", grants[i].Name, err)
+		} else {
+			results[i] = wire.RenewalOf(res.GetRenewals()[i])
+		}
+	}
+	return results
+}
+
+// Release implements [driver.Backend].
+func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
+	res, err := b.client.locks.Release(ctx, &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id})
+	if err != nil {
+		return 0, lockError("release", g.Name, err)
+	}
+	return int(res.GetWaiting()), nil
+}
+
+// Close implements [driver.Backend]. It ends the watches.
+func (b *backend) Close() error {
+	b.end()
+	b.work.Wait()
+	return nil
+}
+
+// Inspect implements [driver.Inspector].
+func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	res, err := b.client.locks.Inspect(ctx, &bedrockv1.InspectRequest{Name: name})
+	if err != nil {
+		return driver.Info{}, lockError("inspect", name, err)
+	}
+	return wire.LockOf(res.GetLock()), nil
+}
+
+// List implements [driver.Inspector]. The server gives 1,000 at most.
+func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
+	res, err := b.client.locks.Browse(ctx, &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, listMost))})
+	if err != nil {
+		return nil, lockError("list", prefix, err)
+	}
+	infos := make([]driver.Info, len(res.GetLocks()))
+	for i, m := range res.GetLocks() {
+		infos[i] = wire.LockOf(m)
+	}
+	return infos, nil
+}
+
+const listMost = 1000
+
+// ForceRelease implements [driver.Forcer].
+func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	res, err := b.client.locks.ForceRelease(ctx, &bedrockv1.ForceReleaseRequest{Name: name})
+	if err != nil {
+		return false, lockError("force release", name, err)
+	}
+	return res.GetHeld(), nil
+}
+
+// Check implements [driver.Checker]: what the server's store says of itself.
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	res, err := b.client.locks.Diagnose(ctx, &bedrockv1.DiagnoseRequest{})
+	if err != nil {
+		return nil, lockError("check", "", err)
+	}
+	findings := make([]driver.Finding, len(res.GetFindings()))
+	for i, m := range res.GetFindings() {
+		findings[i] = wire.FindingOf(m)
+	}
+	return findings, nil
+}

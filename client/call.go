@@ -1,0 +1,145 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// The pauses between repeated calls.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = time.Second
+)
+
+// effect is what a failed call has left behind.
+type effect uint8
+
+const (
+	answered effect = iota // the server has answered: asking again is no use
+	nothing                // it certainly did nothing: ask again
+	unknown                // it may have taken effect
+)
+
+// judge says what a failed call has left behind, and what its error means.
+func judge(err error) (effect, error) {
+	meant, said := wire.TransactionErrorOf(err)
+	switch {
+	case errors.Is(meant, txn.ErrUnavailable) || errors.Is(meant, txn.ErrClosed):
+		return nothing, meant
+	case said:
+		return answered, meant
+	default:
+		return judgeTransport(err), err
+	}
+}
+
+// judgeTransport judges an error that is not the service's own.
+func judgeTransport(err error) effect {
+	if unsent(err) {
+		return nothing
+	}
+	if !connect.IsWireError(err) {
+		return unknown
+	}
+	switch connect.CodeOf(err) {
+	case connect.CodeResourceExhausted:
+		return nothing
+	case connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeInvalidArgument, connect.CodeUnimplemented:
+		return answered
+	default:
+		return unknown
+	}
+}
+
+// unsent tells whether there was no connection to send anything over.
+func unsent(err error) bool {
+	e, ok := errors.AsType[*net.OpError](err)
+	return ok && e.Op == "dial"
+}
+
+// call makes a call, and makes it again while the server does not answer. It must be
+// one that may be repeated. What is left in doubt in the end is told apart from
+// what certainly did not happen.
+func call[Req, Res any](
+	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	var doubt bool
+	var since time.Time
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		res, err := do(ctx, req)
+		if err == nil {
+			return res, nil
+		}
+		left, err := judge(err)
+		if left == answered {
+			return nil, err
+		}
+		doubt = doubt || left == unknown
+		if since.IsZero() {
+			since = time.Now()
+		}
+		if time.Since(since) >= c.patience || !sleep(ctx, pause) {
+			return nil, given(ctx, err, doubt)
+		}
+	}
+}
+
+// errDoubt marks a call that may have taken effect.
+var errDoubt = errors.New("no answer")
+
+// given is the error of a call that was given up.
+func given(ctx context.Context, err error, doubt bool) error {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if doubt {
+		return fmt.Errorf("%w: %w", errDoubt, err)
+	}
+	if errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
+}
+
+// decide makes a call that changes a transaction.
+func decide[Req, Res any](
+	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	res, err := call(ctx, c, do, req)
+	if errors.Is(err, errDoubt) {
+		return nil, &txn.InDoubtError{ID: id, Err: err}
+	}
+	return res, err
+}
+
+// look makes a call that changes nothing: there is nothing to be in doubt about.
+func look[Req, Res any](
+	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	res, err := call(ctx, c, do, req)
+	if errors.Is(err, errDoubt) && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
+	}
+	return res, err
+}
+
+// sleep waits for about d. It reports whether the context goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d/2 + rand.N(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,110 @@
+package client
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Options adjusts a Client. Zero fields mean the defaults.
+type Options struct {
+	// Token is shown with every call. Default: none.
+	Token string
+	// TLS is how servers behind https are reached. Default: the system's authorities.
+	TLS *tls.Config
+	// HTTP makes the calls instead of connections of the client's own. Default: nil.
+	HTTP *http.Client
+	// Patience is how long a call is repeated while the server does not answer.
+	// Default 10 s; -1: not at all.
+	Patience time.Duration
+}
+
+func (o *Options) withDefaults() (Options, error) {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	switch {
+	case r.Patience == 0:
+		r.Patience = 10 * time.Second
+	case r.Patience < -1:
+		return r, fmt.Errorf("client: patience is %v; use -1 for none", r.Patience)
+	case r.HTTP != nil && r.TLS != nil:
+		return r, errors.New("client: TLS settings belong to the HTTP client that was given")
+	case strings.ContainsAny(r.Token, " \t\r\n"):
+		return r, errors.New("client: the token has spaces in it")
+	}
+	return r, nil
+}
+
+// Client is a server's remote side. It is safe for concurrent use; one per process
+// and server is enough.
+type Client struct {
+	transactions bedrockv1connect.TransactionServiceClient
+	streams      bedrockv1connect.TransactionServiceClient
+	locks        bedrockv1connect.LockServiceClient
+	listening    bedrockv1connect.LockServiceClient
+	patience     time.Duration
+	close        func()
+}
+
+var (
+	_ txn.Coordinator = (*Client)(nil)
+	_ txn.Inspector   = (*Client)(nil)
+	_ txn.Operator    = (*Client)(nil)
+	_ txn.Topics      = (*Client)(nil)
+)
+
+// Dial makes a client of the server at an address such as http://127.0.0.1:7700. It
+// does not connect yet: the server may start later.
+func Dial(address string, opts *Options) (*Client, error) {
+	base, err := baseOf(address)
+	if err != nil {
+		return nil, err
+	}
+	filled, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	calls, streams, closeIdle := connections(base, &filled)
+	settings := connect.WithClientOptions(
+		connect.WithInterceptors(introduction{filled.Token}),
+		connect.WithAcceptCompression("gzip", nil, nil), // it costs more than it saves on messages this small
+	)
+	text := strings.TrimSuffix(base.String(), "/")
+	return &Client{
+		transactions: bedrockv1connect.NewTransactionServiceClient(calls, text, settings),
+		streams:      bedrockv1connect.NewTransactionServiceClient(streams, text, settings),
+		locks:        bedrockv1connect.NewLockServiceClient(calls, text, settings),
+		listening:    bedrockv1connect.NewLockServiceClient(streams, text, settings),
+		patience:     filled.Patience,
+		close:        closeIdle,
+	}, nil
+}
+
+func baseOf(address string) (*url.URL, error) {
+	base, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("client: address: %w", err)
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, fmt.Errorf("client: address %q: want http://host:port or https://host:port", base.Redacted())
+	case base.Host == "":
+		return nil, fmt.Errorf("client: address %q: there is no host", base.Redacted())
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return nil, fmt.Errorf("client: address %q: want nothing but scheme, host and path", base.Redacted())
+	}
+	return base, nil
+}
+
+// Close closes connections that are not in use. Calls under way go on.
+func (c *Client) Close() { c.close() }

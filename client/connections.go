@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"connectrpc.com/connect"
+	"go.opentelemetry.io/otel/propagation"
+)
+
+// How connections are kept.
+const (
+	keepIdle    = 512 // connections for calls
+	idleTime    = 90 * time.Second
+	pingAfter   = 15 * time.Second // of silence on a connection with streams
+	pingTimeout = 10 * time.Second
+)
+
+// connections returns what makes calls, what carries streams, and what closes both.
+// Without TLS, calls go over HTTP/1.1, which costs about half of what HTTP/2 does;
+// streams share one HTTP/2 connection, so that thousands of them cost one.
+func connections(base *url.URL, o *Options) (calls, streams *http.Client, closeIdle func()) {
+	if o.HTTP != nil {
+		return o.HTTP, o.HTTP, o.HTTP.CloseIdleConnections
+	}
+	one := transport(o)
+	many := transport(o)
+	if base.Scheme == "http" {
+		one.Protocols.SetHTTP1(true)
+		many.Protocols.SetUnencryptedHTTP2(true)
+	} else {
+		one.Protocols.SetHTTP1(true)
+		many.Protocols.SetHTTP1(true)
+		many.Protocols.SetHTTP2(true)
+	}
+	return client(one), client(many), func() { one.CloseIdleConnections(); many.CloseIdleConnections() }
+}
+
+func transport(o *Options) *http.Transport {
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: o.TLS, Protocols: new(http.Protocols),
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		MaxIdleConnsPerHost: keepIdle, IdleConnTimeout: idleTime, DisableCompression: true,
+		TLSHandshakeTimeout: idleTime / 9,
+	}
+}
+
+func client(t *http.Transport) *http.Client {
+	return &http.Client{
+		Transport: t,
+		// A redirected call would lose its body, or take the token elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// introduction says with every call who makes it, and which trace it belongs to.
+type introduction struct{ token string }
+
+func (i introduction) say(ctx context.Context, header http.Header) {
+	if i.token != "" {
+		header.Set("Authorization", "Bearer "+i.token)
+	}
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
+}
+
+// WrapUnary implements [connect.Interceptor].
+func (i introduction) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
+		i.say(ctx, req.Header())
+		return next(ctx, req)
+	}
+}
+
+// WrapStreamingClient implements [connect.Interceptor].
+func (i introduction) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
+		conn := next(ctx, spec)
+		i.say(ctx, conn.RequestHeader())
+		return conn
+	}
+}
+
+// WrapStreamingHandler implements [connect.Interceptor].
+func (introduction) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}

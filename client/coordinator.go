@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Submit implements [txn.Coordinator].
+func (c *Client) Submit(ctx context.Context, d txn.Definition) (string, error) {
+	identify(&d)
+	_, err := decide(ctx, c, d.ID, c.transactions.Submit, &bedrockv1.SubmitRequest{Definition: wire.Definition(&d)})
+	if err != nil {
+		return "", err
+	}
+	return d.ID, nil
+}
+
+// Run implements [txn.Coordinator]. It is one request, unless the outcome takes long
+// or the connection breaks.
+func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
+	identify(&d)
+	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true}
+	for {
+		res, err := decide(ctx, c, d.ID, c.transactions.Submit, req)
+		if err != nil {
+			return undecided(d.ID), err
+		}
+		result, pending, err := wire.ResultOf(res.GetResult())
+		if !pending {
+			return result, err
+		}
+		result, err = c.Wait(ctx, d.ID)
+		if !errors.Is(err, txn.ErrNotFound) {
+			return result, err
+		}
+		// The server gave up before it had written the transaction down.
+	}
+}
+
+// Wait implements [txn.Coordinator].
+func (c *Client) Wait(ctx context.Context, id string) (txn.Result, error) {
+	for {
+		res, err := decide(ctx, c, id, c.transactions.Wait, &bedrockv1.WaitRequest{Id: id})
+		if err != nil {
+			return undecided(id), err
+		}
+		if result, pending, err := wire.ResultOf(res.GetResult()); !pending {
+			return result, err
+		}
+	}
+}
+
+// undecided is the result of a wait that has brought none.
+func undecided(id string) txn.Result { return txn.Result{ID: id, Outcome: txn.InDoubt} }
+
+// Begin implements [txn.Coordinator].
+func (c *Client) Begin(ctx context.Context, d txn.Definition) (string, error) {
+	identify(&d)
+	_, err := decide(ctx, c, d.ID, c.transactions.Begin, &bedrockv1.BeginRequest{Definition: wire.Definition(&d)})
+	if err != nil {
+		return "", err
+	}
+	return d.ID, nil
+}
+
+// Enlist implements [txn.Coordinator].
+func (c *Client) Enlist(ctx context.Context, id string, branches ...txn.Branch) error {
+	_, err := decide(ctx, c, id, c.transactions.Enlist, &bedrockv1.EnlistRequest{Id: id, Branches: wire.Branches(branches)})
+	return err
+}
+
+// Commit implements [txn.Coordinator].
+func (c *Client) Commit(ctx context.Context, id string) error {
+	_, err := decide(ctx, c, id, c.transactions.Commit, &bedrockv1.CommitRequest{Id: id})
+	return err
+}
+
+// RollBack implements [txn.Coordinator].
+func (c *Client) RollBack(ctx context.Context, id, reason string) error {
+	_, err := decide(ctx, c, id, c.transactions.RollBack, &bedrockv1.RollBackRequest{Id: id, Reason: reason})
+	return err
+}
+
+// identify makes up an ID before anything is sent, so that it can be sent again. IDs
+// sort roughly by time, which is kind to indexes.
+func identify(d *txn.Definition) {
+	if d.ID != "" {
+		return
+	}
+	var raw [15]byte
+	binary.BigEndian.PutUint64(raw[:8], uint64(time.Now().UnixMicro())<<8)
+	_, _ = rand.Read(raw[7:]) // it never fails
+	d.ID = strings.ToLower(base32.HexEncoding.EncodeToString(raw[:]))
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// watch is one listener for the releases of a name: a stream, made again whenever
+// it breaks.
+type watch struct {
+	backend *backend
+	name    string
+	c       chan struct{}
+	begun   chan error // gets how the first try ended; run sets it to nil then
+	cancel  context.CancelFunc
+}
+
+// Watch implements [driver.Waiter].
+func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+	if err := b.life.Err(); err != nil {
+		return nil, lockError("watch", name, err)
+	}
+	life, cancel := context.WithCancel(b.life)
+	begun := make(chan error, 1)
+	w := &watch{backend: b, name: name, c: make(chan struct{}, 1), begun: begun, cancel: cancel}
+	b.work.Go(func() { w.run(life) })
+	select {
+	case err := <-begun:
+		if err == nil {
+			return w, nil
+		}
+		w.Close()
+		return nil, lockError("watch", name, err)
+	case <-ctx.Done():
+		w.Close()
+		return nil, lockError("watch", name, ctx.Err())
+	}
+}
+
+// C implements [driver.Watch].
+func (w *watch) C() <-chan struct{} { return w.c }
+
+// Close implements [driver.Watch].
+func (w *watch) Close() { w.cancel() }
+
+// run listens until the watch is closed. Only the first try may fail for good.
+func (w *watch) run(ctx context.Context) {
+	heard, err := w.listen(ctx)
+	if !heard {
+		w.begun <- err
+		return
+	}
+	for pause := firstPause; sleep(ctx, pause); pause = min(2*pause, longestPause) {
+		if heard, _ = w.listen(ctx); heard {
+			pause = firstPause
+		}
+	}
+}
+
+// listen passes the signals of one stream on. The first message says that listening
+// has begun; on a stream made again, a release may have been missed before. It
+// reports whether anything was heard.
+func (w *watch) listen(ctx context.Context) (heard bool, err error) {
+	stream, err := w.backend.client.listening.Listen(ctx, &bedrockv1.ListenRequest{Name: w.name, Client: w.backend.id})
+	if err != nil {
+		return false, err
+	}
+	defer stream.Close()
+	for ; stream.Receive(); heard = true {
+		if w.begun == nil {
+			w.wake()
+			continue
+		}
+		w.begun <- nil
+		w.begun = nil
+	}
+	if err := stream.Err(); err != nil {
+		return heard, err
+	}
+	return heard, errEarly
+}
+
+// wake leaves a signal, unless there is one already.
+func (w *watch) wake() {
+	select {
+	case w.c <- struct{}{}:
+	default:
+	}
+}

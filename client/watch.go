@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+var (
+	// errStopped says that whoever watches has seen enough.
+	errStopped = errors.New("stopped")
+	// errEarly says that a server ended a stream without saying why.
+	errEarly = errors.New("the stream has ended too early")
+)
+
+// Watch implements [txn.Inspector]. It goes on when the connection breaks.
+func (c *Client) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transaction, error] {
+	return func(yield func(*txn.Transaction, error) bool) {
+		w := watcher{client: c, id: id, yield: yield, pause: firstPause}
+		if err := w.watch(ctx); err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// watcher follows one transaction over as many connections as it takes.
+type watcher struct {
+	client *Client
+	id     string
+	yield  func(*txn.Transaction, error) bool
+
+	seen    *txn.Transaction // the newest
+	pause   time.Duration
+	failing time.Time // since when nothing was heard; zero: all is well
+}
+
+func (w *watcher) watch(ctx context.Context) error {
+	for {
+		err := w.follow(ctx)
+		switch left, meant := judge(err); {
+		case err == nil || errors.Is(err, errStopped):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case left == answered:
+			return meant
+		case !w.patient(ctx):
+			return given(ctx, err, false)
+		}
+	}
+}
+
+// follow reads one connection. It returns nil when the transaction is final.
+func (w *watcher) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := w.client.streams.Watch(ctx, &bedrockv1.WatchRequest{Id: w.id})
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		t, err := wire.TransactionOf(stream.Msg().GetTransaction())
+		if err != nil {
+			return err
+		}
+		if err := w.show(t); err != nil {
+			return err
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return err
+	}
+	if w.seen == nil || !w.seen.Status.Final() {
+		return errEarly
+	}
+	return nil
+}
+
+// show passes a transaction on, unless it was shown before.
+func (w *watcher) show(t *txn.Transaction) error {
+	w.pause, w.failing = firstPause, time.Time{}
+	if w.seen != nil && w.seen.Revision == t.Revision {
+		return nil
+	}
+	w.seen = t
+	if !w.yield(t, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// patient waits before the next connection. It reports whether one is worth trying.
+func (w *watcher) patient(ctx context.Context) bool {
+	if w.failing.IsZero() {
+		w.failing = time.Now()
+	}
+	if time.Since(w.failing) >= w.client.patience || !sleep(ctx, w.pause) {
+		return false
+	}
+	w.pause = min(2*w.pause, longestPause)
+	return true
+}

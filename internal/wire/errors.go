@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"context"
+	"errors"
+
+	"connectrpc.com/connect"
+
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// known is an error whose words and meaning crossed the wire.
+type known struct {
+	text  string
+	means error
+}
+
+func (e *known) Error() string { return e.text }
+
+// Unwrap gives what the error means, for errors.Is and errors.As.
+func (e *known) Unwrap() error { return e.means }
+
+// meaning is how one error travels.
+type meaning struct {
+	kind string
+	code connect.Code
+	err  error
+}
+
+// lookUp finds the first meaning an error has.
+func lookUp(meanings []meaning, err error) (meaning, bool) {
+	for _, m := range meanings {
+		if errors.Is(err, m.err) {
+			return m, true
+		}
+	}
+	return meaning{}, false
+}
+
+// named finds the meaning of a kind.
+func named(meanings []meaning, kind string) (error, bool) {
+	for _, m := range meanings {
+		if m.kind == kind {
+			return m.err, true
+		}
+	}
+	return nil, false
+}
+
+// failure makes the error that crosses the wire.
+func failure(code connect.Code, err error, p *bedrockv1.Problem) *connect.Error {
+	e := connect.NewError(code, errors.New(err.Error()))
+	if detail, err := connect.NewErrorDetail(p); err == nil { // a message of ours always marshals
+		e.AddDetail(detail)
+	}
+	return e
+}
+
+// ended translates the end of a context.
+func ended(err error) *connect.Error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return connect.NewError(connect.CodeCanceled, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return connect.NewError(connect.CodeDeadlineExceeded, err)
+	default:
+		return nil
+	}
+}
+
+// problem finds what a server said of an error, and its words.
+func problem(err error) (p *bedrockv1.Problem, text string) {
+	e, ok := errors.AsType[*connect.Error](err)
+	if !ok || !connect.IsWireError(err) {
+		return nil, ""
+	}
+	for _, detail := range e.Details() {
+		if message, err := detail.Value(); err == nil {
+			if p, ok := message.(*bedrockv1.Problem); ok {
+				return p, e.Message()
+			}
+		}
+	}
+	return nil, e.Message()
+}

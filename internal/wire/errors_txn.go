@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"errors"
+
+	"connectrpc.com/connect"
+
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// The kinds of problems with a transaction that say more than a sentinel.
+const (
+	kindField      = "field"
+	kindRolledBack = "rolled_back"
+	kindParked     = "parked"
+	kindInDoubt    = "in_doubt"
+)
+
+// transactionMeanings lists the sentinels of package txn.
+func transactionMeanings() []meaning {
+	return []meaning{
+		{"not_found", connect.CodeNotFound, txn.ErrNotFound},
+		{"exists", connect.CodeAlreadyExists, txn.ErrExists},
+		{"decided", connect.CodeFailedPrecondition, txn.ErrDecided},
+		{"action", connect.CodeFailedPrecondition, txn.ErrAction},
+		{"closed", connect.CodeUnavailable, txn.ErrClosed},
+		{"unavailable", connect.CodeUnavailable, txn.ErrUnavailable},
+		{"unavailable", connect.CodeUnavailable, driver.ErrUnavailable},
+	}
+}
+
+// TransactionError writes an error of a coordinator; nil if it means nothing to a
+// client.
+func TransactionError(err error) *connect.Error {
+	if e, ok := errors.AsType[*txn.FieldError](err); ok {
+		return failure(connect.CodeInvalidArgument, err, &bedrockv1.Problem{Kind: kindField, Field: e.Field, Reason: e.Problem})
+	}
+	if e, ok := errors.AsType[*txn.RolledBackError](err); ok {
+		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{Kind: kindRolledBack, Id: e.ID, Reason: e.Reason})
+	}
+	if e, ok := errors.AsType[*txn.ParkedError](err); ok {
+		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{Kind: kindParked, Id: e.ID, Reason: e.Reason})
+	}
+	if e, ok := errors.AsType[*txn.InDoubtError](err); ok {
+		return failure(connect.CodeUnknown, err, &bedrockv1.Problem{Kind: kindInDoubt, Id: e.ID})
+	}
+	if m, ok := lookUp(transactionMeanings(), err); ok {
+		return failure(m.code, err, &bedrockv1.Problem{Kind: m.kind})
+	}
+	return ended(err)
+}
+
+// TransactionErrorOf reads the error of a call. Answered says that the server
+// itself answered: what it says is certain.
+func TransactionErrorOf(err error) (meant error, answered bool) {
+	p, text := problem(err)
+	switch p.GetKind() {
+	case "":
+		return err, false
+	case kindField:
+		return &txn.FieldError{Field: p.GetField(), Problem: p.GetReason()}, true
+	case kindRolledBack:
+		return &txn.RolledBackError{ID: p.GetId(), Reason: p.GetReason()}, true
+	case kindParked:
+		return &txn.ParkedError{ID: p.GetId(), Reason: p.GetReason()}, true
+	case kindInDoubt:
+		return &txn.InDoubtError{ID: p.GetId(), Err: errors.New(text)}, true
+	}
+	if sentinel, ok := named(transactionMeanings(), p.GetKind()); ok {
+		return &known{text, sentinel}, true
+	}
+	return err, true
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Transaction writes a transaction.
+func Transaction(t *txn.Transaction) *bedrockv1.Transaction {
+	m := &bedrockv1.Transaction{
+		Definition: Definition(&t.Definition),
+		Status:     string(t.Status), Reason: t.Reason, Parked: t.Parked, Waits: string(t.Waits),
+		Created: Timestamp(t.Created), Updated: Timestamp(t.Updated), Finished: Timestamp(t.Finished),
+		Decided: Timestamp(t.Decided), Deadline: Timestamp(t.Deadline), Due: Timestamp(t.Due),
+		Checked: operation(&t.Checked), Dropped: small(t.Dropped),
+		Owner: t.Owner, Epoch: t.Epoch, Revision: t.Revision,
+	}
+	for i := range t.Progress {
+		p := &t.Progress[i]
+		m.Progress = append(m.Progress, &bedrockv1.Progress{
+			Do: operation(&p.Do), Confirm: operation(&p.Confirm), Undo: operation(&p.Undo), Hook: operation(&p.Hook),
+		})
+	}
+	for i := range t.Attempts {
+		m.Attempts = append(m.Attempts, attempt(&t.Attempts[i]))
+	}
+	return m
+}
+
+// TransactionOf reads a transaction.
+func TransactionOf(m *bedrockv1.Transaction) (*txn.Transaction, error) {
+	definition, err := DefinitionOf(m.GetDefinition())
+	if err != nil {
+		return nil, err
+	}
+	t := &txn.Transaction{
+		Definition: definition,
+		Status:     txn.Status(m.GetStatus()), Reason: m.GetReason(), Parked: m.GetParked(), Waits: m.GetWaits(),
+		Created: Time(m.GetCreated()), Updated: Time(m.GetUpdated()), Finished: Time(m.GetFinished()),
+		Decided: Time(m.GetDecided()), Deadline: Time(m.GetDeadline()), Due: Time(m.GetDue()),
+		Checked: operationOf(m.GetChecked()), Dropped: int(m.GetDropped()),
+		Owner: m.GetOwner(), Epoch: m.GetEpoch(), Revision: m.GetRevision(),
+	}
+	for _, p := range m.GetProgress() {
+		t.Progress = append(t.Progress, txn.Progress{
+			Do: operationOf(p.GetDo()), Confirm: operationOf(p.GetConfirm()),
+			Undo: operationOf(p.GetUndo()), Hook: operationOf(p.GetHook()),
+		})
+	}
+	for _, a := range m.GetAttempts() {
+		t.Attempts = append(t.Attempts, attemptOf(a))
+	}
+	return t, nil
+}
+
+// operation writes what became of an operation; nil if it was never called.
+func operation(o *txn.Op) *bedrockv1.Operation {
+	m := &bedrockv1.Operation{
+		State: string(o.State), Tries: small(o.Tries), Calls: small(o.Calls), Due: Timestamp(o.Due),
+		Note: o.Note, Spent: o.Spent, InFlight: o.InFlight,
+	}
+	if o.Result != nil {
+		m.Body = &bedrockv1.Operation_ResultBytes{ResultBytes: o.Result}
+	}
+	if o.State == txn.Idle && o.Calls == 0 && m.Due == nil && m.Note == "" && m.Body == nil && !m.Spent && !m.InFlight {
+		return nil
+	}
+	return m
+}
+
+func operationOf(m *bedrockv1.Operation) txn.Op {
+	o := txn.Op{
+		State: txn.OpState(m.GetState()), Tries: int(m.GetTries()), Calls: int(m.GetCalls()), Due: Time(m.GetDue()),
+		Note: m.GetNote(), Spent: m.GetSpent(), InFlight: m.GetInFlight(),
+	}
+	if body, ok := m.GetBody().(*bedrockv1.Operation_ResultBytes); ok {
+		o.Result = body.ResultBytes
+	}
+	return o
+}
+
+func attempt(a *txn.Attempt) *bedrockv1.Attempt {
+	return &bedrockv1.Attempt{
+		Branch: a.Branch, Op: a.Op, Number: small(a.Number), Target: string(a.Target), At: Timestamp(a.At),
+		Took: duration(a.Took), Answer: a.Answer, Excerpt: a.Excerpt, By: a.By,
+	}
+}
+
+func attemptOf(m *bedrockv1.Attempt) txn.Attempt {
+	return txn.Attempt{
+		Branch: m.GetBranch(), Op: m.GetOp(), Number: int(m.GetNumber()), Target: txn.Target(m.GetTarget()),
+		At: Time(m.GetAt()), Took: m.GetTook().AsDuration(), Answer: m.GetAnswer(), Excerpt: m.GetExcerpt(), By: m.GetBy(),
+	}
+}
+
+// Cursor writes a place in the list; nil for its end.
+func Cursor(c driver.Cursor) *bedrockv1.Cursor {
+	if c.ID == "" {
+		return nil
+	}
+	return &bedrockv1.Cursor{Created: Timestamp(c.Created), Id: c.ID}
+}
+
+// CursorOf reads a place in the list.
+func CursorOf(m *bedrockv1.Cursor) driver.Cursor {
+	return driver.Cursor{Created: Time(m.GetCreated()), ID: m.GetId()}
+}
+
+// Timestamp writes a time; nil for none.
+func Timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+// Time reads a time; zero for none.
+func Time(m *timestamppb.Timestamp) time.Time {
+	if m == nil {
+		return time.Time{}
+	}
+	return m.AsTime()
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+)
+
+type (
+	drainKey  struct{}
+	writerKey struct{}
+)
+
+// withDrain lets calls made with a context know when their server begins to stop.
+func withDrain(ctx, drain context.Context) context.Context {
+	return context.WithValue(ctx, drainKey{}, drain)
+}
+
+// untilDrained ends a context when the server begins to stop, for what would
+// otherwise go on for ever.
+func untilDrained(ctx context.Context) (context.Context, context.CancelFunc) {
+	drain, ok := ctx.Value(drainKey{}).(context.Context)
+	ctx, cancel := context.WithCancelCause(ctx)
+	if !ok {
+		return ctx, func() { cancel(nil) }
+	}
+	stop := context.AfterFunc(drain, func() { cancel(errStopping) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// patient bounds a wait by the server's patience and its life.
+func patient(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	bounded, cancel := context.WithTimeout(ctx, most)
+	drain, ok := ctx.Value(drainKey{}).(context.Context)
+	if !ok {
+		return bounded, cancel
+	}
+	stop := context.AfterFunc(drain, cancel)
+	return bounded, func() { stop(); cancel() }
+}
+
+var errStopping = errors.New("the server is stopping")
+
+// ctxError says why a stream's context has ended; nil if it has not.
+func ctxError(ctx context.Context) error {
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.Is(context.Cause(ctx), errStopping):
+		return connect.NewError(connect.CodeUnavailable, errStopping)
+	default:
+		return connect.NewError(connect.CodeCanceled, ctx.Err())
+	}
+}
+
+// withWriter keeps what bounds the writes of a stream.
+func withWriter(ctx context.Context, w http.ResponseWriter) context.Context {
+	return context.WithValue(ctx, writerKey{}, http.NewResponseController(w))
+}
+
+// sendWithin sends one message of a stream. A client that does not take it in time
+// is cut off, so that it holds nothing up and nothing is kept for it.
+func sendWithin(ctx context.Context, most time.Duration, send func() error) error {
+	w, ok := ctx.Value(writerKey{}).(*http.ResponseController)
+	if !ok {
+		return send()
+	}
+	_ = w.SetWriteDeadline(time.Now().Add(most)) // a writer that knows no deadlines has none
+	err := send()
+	_ = w.SetWriteDeadline(time.Time{})
+	return err
+}

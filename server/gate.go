@@ -1,0 +1,194 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// gate lets requests in: it knows who may do what, and how much at once. A request
+// it refuses has cost no more than its headers.
+type gate struct {
+	next       http.Handler
+	auth       *Tokens
+	procedures map[string]procedure
+	limiter    *limiter
+	requests   room
+	streams    room
+	bodyTime   time.Duration
+	errors     *connect.ErrorWriter
+}
+
+func newGate(c *Config, l *Limits, next http.Handler) *gate {
+	return &gate{
+		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
+		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)},
+		bodyTime: l.BodyTime, errors: connect.NewErrorWriter(),
+	}
+}
+
+// room counts what goes on at once.
+type room struct {
+	size  int64
+	taken atomic.Int64
+}
+
+func (r *room) enter() bool {
+	if r.taken.Add(1) <= r.size {
+		return true
+	}
+	r.leave()
+	return false
+}
+
+func (r *room) leave() { r.taken.Add(-1) }
+
+// ServeHTTP implements [http.Handler].
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p, ok := g.procedures[r.URL.Path]
+	if !ok {
+		p.least = page(r)
+	}
+	who, err := g.admit(r, p.least)
+	if err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	inside := &g.requests
+	if p.stream {
+		inside = &g.streams
+	}
+	if !inside.enter() {
+		g.refuse(w, r, tooMuch("%d calls are under way, which is all this server takes", inside.size))
+		return
+	}
+	defer inside.leave()
+	ctx := context.WithValue(r.Context(), credentialKey{}, who)
+	if who.Name != "" {
+		ctx = txn.ContextWithActor(ctx, who.Name)
+	}
+	if p.stream {
+		ctx = withWriter(ctx, w)
+	}
+	r = r.WithContext(ctx)
+	g.hurry(w, r)
+	g.next.ServeHTTP(w, r)
+}
+
+// admit decides whether a request may come in, and on whose behalf.
+func (g *gate) admit(r *http.Request, least Role) (Credential, error) {
+	who := Credential{Remote: r.RemoteAddr, Role: Admin}
+	client := r.RemoteAddr
+	if g.auth != nil {
+		known, ok := g.auth.find(tokenOf(r))
+		who.Name, who.Role = known.name, known.role
+		if ok {
+			client = "token " + known.name
+		}
+	}
+	if client == r.RemoteAddr {
+		client = network(client)
+	}
+	switch {
+	case !g.limiter.allow(client, time.Now()):
+		return who, tooMuch("too many requests a second from %s", client)
+	case g.auth == nil && misled(r):
+		return who, connect.NewError(connect.CodePermissionDenied,
+			fmt.Errorf("host %.80q is not this server's: without tokens it answers to localhost and addresses only", r.Host))
+	case who.Role >= least:
+		return who, nil
+	case who.Role == Nobody:
+		return who, connect.NewError(connect.CodeUnauthenticated, errors.New("a valid token is needed"))
+	default:
+		return who, connect.NewError(connect.CodePermissionDenied,
+			fmt.Errorf("%s is %s; this needs %s", who.Name, who.Role, least))
+	}
+}
+
+func tooMuch(format string, args ...any) error {
+	return connect.NewError(connect.CodeResourceExhausted, fmt.Errorf(format, args...))
+}
+
+// misled tells whether a browser was made to believe that a foreign name is this
+// machine: pages of that name could otherwise use a server that trusts everybody
+// who reaches its loopback address.
+func misled(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	own, _, err := net.SplitHostPort(addr.String())
+	if err != nil || !local(own) {
+		return false
+	}
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	host = strings.Trim(host, "[]")
+	return !local(host) && net.ParseIP(host) == nil
+}
+
+// refuse answers in the words of the caller's protocol.
+func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	code := connect.CodeOf(err)
+	if code == connect.CodeUnauthenticated {
+		w.Header().Set("WWW-Authenticate", challenge(r))
+	}
+	if strings.HasPrefix(r.URL.Path, apiPrefix) && g.errors.IsSupported(r) {
+		_ = g.errors.Write(w, r, err) // nobody is left to be told
+		return
+	}
+	status := map[connect.Code]int{
+		connect.CodeUnauthenticated:   http.StatusUnauthorized,
+		connect.CodePermissionDenied:  http.StatusForbidden,
+		connect.CodeResourceExhausted: http.StatusTooManyRequests,
+	}[code]
+	http.Error(w, err.Error(), status)
+}
+
+// challenge lets a browser ask for the token as a password.
+func challenge(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, apiPrefix) {
+		return "Bearer"
+	}
+	return `Basic realm="Bedrock: the token is the password"`
+}
+
+// hurry bounds the time a request's body takes to arrive.
+func (g *gate) hurry(w http.ResponseWriter, r *http.Request) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(g.bodyTime)) == nil {
+		r.Body = &hurried{r.Body, control}
+	}
+}
+
+// hurried is a body that must arrive in time. Once it has, the connection may be
+// silent for as long as the answer takes.
+type hurried struct {
+	io.ReadCloser
+
+	control *http.ResponseController
+}
+
+// Read implements [io.Reader].
+func (h *hurried) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	if err != nil {
+		_ = h.control.SetReadDeadline(time.Time{}) // it could be set before
+	}
+	return n, err
+}

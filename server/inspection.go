@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// The sizes of a page.
+const (
+	defaultPage = 100
+	largestPage = 1000
+)
+
+// Get implements the service.
+func (t *transactions) Get(ctx context.Context, req *bedrockv1.GetRequest) (*bedrockv1.GetResponse, error) {
+	if t.inspector == nil {
+		return nil, absent("inspection of transactions")
+	}
+	found, err := t.inspector.Get(ctx, req.GetId())
+	if err != nil {
+		return nil, t.failed(ctx, "get", err)
+	}
+	return &bedrockv1.GetResponse{Transaction: wire.Transaction(found)}, nil
+}
+
+// List implements the service.
+func (t *transactions) List(ctx context.Context, req *bedrockv1.ListRequest) (*bedrockv1.ListResponse, error) {
+	if t.inspector == nil {
+		return nil, absent("inspection of transactions")
+	}
+	q, err := queryOf(req)
+	if err != nil {
+		return nil, t.failed(ctx, "list", err)
+	}
+	page, err := t.inspector.List(ctx, q)
+	if err != nil {
+		return nil, t.failed(ctx, "list", err)
+	}
+	answer := &bedrockv1.ListResponse{Next: wire.Cursor(page.Next)}
+	for _, found := range page.Transactions {
+		answer.Transactions = append(answer.Transactions, wire.Transaction(found))
+	}
+	return answer, nil
+}
+
+func queryOf(req *bedrockv1.ListRequest) (txn.Query, error) {
+	limit, err := pageSize(req.GetLimit())
+	if err != nil {
+		return txn.Query{}, err
+	}
+	q := txn.Query{
+		Mode: req.GetMode(), Name: req.GetName(), Prefix: req.GetPrefix(), Parked: req.GetParked(),
+		FinishedBefore: wire.Time(req.GetFinishedBefore()), Before: wire.CursorOf(req.GetBefore()), Limit: limit,
+	}
+	for i, word := range req.GetStatus() {
+		switch status := txn.Status(word); status {
+		case txn.Open, txn.Running, txn.Committing, txn.RollingBack, txn.Committed, txn.RolledBack, txn.InDoubt:
+			q.Status = append(q.Status, status)
+		default:
+			return q, &txn.FieldError{Field: fmt.Sprintf("status[%d]", i), Problem: fmt.Sprintf("%.40q is none", word)}
+		}
+	}
+	return q, nil
+}
+
+// pageSize checks how much is asked for at once.
+func pageSize(limit int32) (int, error) {
+	switch {
+	case limit == 0:
+		return defaultPage, nil
+	case limit < 0 || limit > largestPage:
+		return 0, &txn.FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", limit, defaultPage, largestPage)}
+	default:
+		return int(limit), nil
+	}
+}
+
+// Watch implements the service.
+func (t *transactions) Watch(
+	ctx context.Context, req *bedrockv1.WatchRequest, stream *connect.ServerStream[bedrockv1.WatchResponse],
+) error {
+	if t.inspector == nil {
+		return absent("inspection of transactions")
+	}
+	ctx, cancel := untilDrained(ctx)
+	defer cancel()
+	for found, err := range t.inspector.Watch(ctx, req.GetId()) {
+		if err != nil {
+			return t.ended(ctx, err)
+		}
+		message := &bedrockv1.WatchResponse{Transaction: wire.Transaction(found)}
+		if err := sendWithin(ctx, t.limits.Slow, func() error { return stream.Send(message) }); err != nil {
+			return err
+		}
+	}
+	return ctxError(ctx)
+}
+
+// ended translates the end of a stream.
+func (t *transactions) ended(ctx context.Context, err error) error {
+	if e := ctxError(ctx); e != nil {
+		return e
+	}
+	return t.failed(ctx, "watch", err)
+}

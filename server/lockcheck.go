@@ -1,0 +1,105 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// What a request for a lock may ask for; names and times as in package lock.
+const (
+	maxLockName = 512
+	maxOwner    = 128
+	maxMeta     = 4 << 10
+	maxTokens   = 1 << 16
+	maxRenewals = 10_000
+	minTTL      = 10 * time.Millisecond
+	minRest     = time.Millisecond // of a lock that is kept for its minimum hold time
+	maxTTL      = 24 * time.Hour
+	defaultTTL  = 30 * time.Second
+)
+
+// requestOf reads a request and fills in what was left out.
+func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
+	req := driver.Request{
+		Name: m.GetName(), Owner: m.GetOwner(), Mode: driver.Exclusive, TTL: m.GetTtl().AsDuration(),
+		Tokens: max(int(m.GetTokens()), 1), Meta: m.GetMeta(),
+	}
+	if req.Owner == "" {
+		req.Owner = newOwner()
+	}
+	if m.GetTtl() == nil {
+		req.TTL = defaultTTL
+	}
+	switch {
+	case req.Tokens > maxTokens:
+		return req, problem("tokens", "%d: at most %d", req.Tokens, maxTokens)
+	case len(req.Meta) > maxMeta:
+		return req, problem("meta", "%d bytes: at most %d", len(req.Meta), maxMeta)
+	case m.GetWait().AsDuration() < 0:
+		return req, problem("wait", "%v is negative", m.GetWait().AsDuration())
+	}
+	return req, checkHold("", req.Name, req.Owner, req.TTL, minTTL)
+}
+
+// grantsOf reads grants to be renewed.
+func grantsOf(messages []*bedrockv1.Grant) ([]driver.Grant, error) {
+	if len(messages) > maxRenewals {
+		return nil, problem("grants", "%d: at most %d", len(messages), maxRenewals)
+	}
+	grants := make([]driver.Grant, len(messages))
+	for i, m := range messages {
+		grants[i] = wire.GrantOf(m)
+		where := fmt.Sprintf("grants[%d].", i)
+		if err := checkHold(where, grants[i].Name, grants[i].Owner, grants[i].TTL, minRest); err != nil {
+			return nil, err
+		}
+	}
+	return grants, nil
+}
+
+func checkHold(where, name, owner string, ttl, least time.Duration) error {
+	if err := checkText(where+"name", name, maxLockName); err != nil {
+		return err
+	}
+	if err := checkText(where+"owner", owner, maxOwner); err != nil {
+		return err
+	}
+	if ttl < least || ttl > maxTTL {
+		return problem(where+"ttl", "%v: want %v to %v", ttl, least, maxTTL)
+	}
+	return nil
+}
+
+func checkGrant(where string, m *bedrockv1.Grant) error {
+	if err := checkText(where+".name", m.GetName(), maxLockName); err != nil {
+		return err
+	}
+	return checkText(where+".owner", m.GetOwner(), maxOwner)
+}
+
+// checkText accepts what every store can keep apart.
+func checkText(field, text string, longest int) error {
+	switch {
+	case text == "":
+		return problem(field, "is empty")
+	case len(text) > longest:
+		return problem(field, "%d bytes: at most %d", len(text), longest)
+	case !utf8.ValidString(text):
+		return problem(field, "is not valid UTF-8")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return problem(field, "has a control character")
+	}
+	return nil
+}
+
+func problem(field, format string, args ...any) error {
+	return &txn.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
+)
+
+// locks answers LockService. It keeps nothing of a grant: the store does, so that
+// any server on the same store answers for any other.
+type locks struct {
+	backend   driver.Backend
+	limits    *Limits
+	log       *slog.Logger
+	lines     lines
+	listeners listeners
+}
+
+var _ bedrockv1connect.LockServiceHandler = (*locks)(nil)
+
+func newLocks(c *Config, l *Limits) *locks {
+	return &locks{backend: c.Locks, limits: l, log: c.Logger}
+}
+
+// Acquire implements the service.
+func (l *locks) Acquire(ctx context.Context, m *bedrockv1.AcquireRequest) (*bedrockv1.AcquireResponse, error) {
+	req, err := requestOf(m)
+	if err != nil {
+		return nil, l.failed(ctx, "acquire", err)
+	}
+	grant, err := l.acquire(ctx, req, m.GetWait().AsDuration())
+	if err != nil {
+		return nil, l.failed(ctx, "acquire", err)
+	}
+	if ctx.Err() != nil { // nobody is there to take it
+		l.giveBack(ctx, grant)
+		return nil, l.failed(ctx, "acquire", ctx.Err())
+	}
+	return &bedrockv1.AcquireResponse{Grant: wire.Grant(grant)}, nil
+}
+
+func (l *locks) acquire(ctx context.Context, req driver.Request, wait time.Duration) (driver.Grant, error) {
+	if wait > 0 {
+		return l.wait(ctx, req, min(wait, l.limits.Wait))
+	}
+	return l.backend.Acquire(ctx, req)
+}
+
+// newOwner makes up an owner nobody can guess: who knows it can release the lock.
+func newOwner() string { return strings.ToLower(rand.Text()) }
+
+// giveBack releases a grant whose taker has gone.
+func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+	defer cancel()
+	if _, err := l.backend.Release(ctx, g); err != nil && !errors.Is(err, driver.ErrLost) {
+		l.log.WarnContext(ctx, "server: a lock nobody wants was not released; it runs out by itself", "name", g.Name, "err", err)
+	}
+}
+
+// giveBackTime bounds the release of a grant whose taker has gone.
+const giveBackTime = 5 * time.Second
+
+// Renew implements the service.
+func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv1.RenewResponse, error) {
+	grants, err := grantsOf(m.GetGrants())
+	if err != nil {
+		return nil, l.failed(ctx, "renew", err)
+	}
+	answer := &bedrockv1.RenewResponse{Renewals: make([]*bedrockv1.Renewal, len(grants))}
+	if len(grants) == 0 {
+		return answer, nil
+	}
+	for i, err := range l.backend.Renew(ctx, grants) {
+		answer.Renewals[i] = wire.Renewal(err)
+	}
+	return answer, nil
+}
+
+// Release implements the service.
+func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedrockv1.ReleaseResponse, error) {
+	if err := checkGrant("grant", m.GetGrant()); err != nil {
+		return nil, l.failed(ctx, "release", err)
+	}
+	g := wire.GrantOf(m.GetGrant())
+	waiting, err := l.backend.Release(ctx, g)
+	if err != nil {
+		return nil, l.failed(ctx, "release", err)
+	}
+	waiting += l.listeners.others(g.Name, m.GetClient())
+	return &bedrockv1.ReleaseResponse{Waiting: uint32(max(waiting, 0))}, nil
+}
+
+// failed translates an error for the client, and logs what the client is not told.
+func (l *locks) failed(ctx context.Context, what string, err error) error {
+	return translated(ctx, l.log, what, err, wire.LockError(err))
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// How a waiting request looks again.
+const (
+	blindPause = 5 * time.Second        // with a watch, when the holder's time left is not known
+	pollPause  = 100 * time.Millisecond // without a watch
+)
+
+// wait takes a lock as soon as it is free. Of all who wait at this server for one
+// name, only the first asks the store: first come, first served.
+func (l *locks) wait(ctx context.Context, req driver.Request, most time.Duration) (driver.Grant, error) {
+	bounded, cancel := patient(ctx, most)
+	defer cancel()
+	leave, err := l.lines.enter(bounded, req.Name)
+	if err != nil {
+		return driver.Grant{}, stillHeld(ctx, nil)
+	}
+	defer leave()
+	return l.contend(ctx, bounded, req)
+}
+
+// contend asks the store until it grants the lock or the wait is over. The request
+// itself may take longer than the wait: an answer is worth having.
+func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (driver.Grant, error) {
+	var watch driver.Watch
+	for {
+		grant, err := l.backend.Acquire(ctx, req)
+		if err == nil || !errors.Is(err, driver.ErrHeld) {
+			return grant, err
+		}
+		if watch == nil {
+			if watch = l.watch(bounded, req.Name); watch != nil {
+				defer watch.Close() //nolint:revive // once: it is not nil any more
+				continue            // a release may have come before the watch
+			}
+		}
+		if !pause(bounded, watch, err) {
+			return driver.Grant{}, stillHeld(ctx, err)
+		}
+	}
+}
+
+// watch listens for releases, if the store can tell of them.
+func (l *locks) watch(ctx context.Context, name string) driver.Watch {
+	waiter, ok := l.backend.(driver.Waiter)
+	if !ok {
+		return nil
+	}
+	w, err := waiter.Watch(ctx, name)
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// pause waits until asking again is worth while. It reports whether there is time
+// left.
+func pause(ctx context.Context, watch driver.Watch, held error) bool {
+	var left time.Duration
+	if refusal, ok := errors.AsType[*driver.HeldError](held); ok {
+		left = refusal.TTL
+	}
+	most, signal := blindPause, (<-chan struct{})(nil)
+	if watch == nil {
+		most = pollPause
+	} else {
+		signal = watch.C()
+	}
+	if left > 0 {
+		most = min(most, left+time.Millisecond)
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-signal:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// stillHeld is the answer when a wait is over.
+func stillHeld(ctx context.Context, held error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case held != nil:
+		return held
+	default:
+		return &driver.HeldError{}
+	}
+}
+
+// lines are the queues of those who wait, by name.
+type lines struct {
+	mu     sync.Mutex
+	byName map[string]*line
+}
+
+// line is the queue at one name: a place at its front, for which goroutines wait in
+// the order of their coming.
+type line struct {
+	front chan struct{}
+	users int
+}
+
+// enter waits for the place at the front.
+func (s *lines) enter(ctx context.Context, name string) (leave func(), err error) {
+	q := s.join(name)
+	select {
+	case q.front <- struct{}{}:
+		return func() { <-q.front; s.part(name, q) }, nil
+	case <-ctx.Done():
+		s.part(name, q)
+		return nil, ctx.Err()
+	}
+}
+
+func (s *lines) join(name string) *line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName == nil {
+		s.byName = make(map[string]*line)
+	}
+	q := s.byName[name]
+	if q == nil {
+		q = &line{front: make(chan struct{}, 1)}
+		s.byName[name] = q
+	}
+	q.users++
+	return q
+}
+
+func (s *lines) part(name string, q *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.users--; q.users == 0 {
+		delete(s.byName, name)
+	}
+}

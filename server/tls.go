@@ -1,0 +1,48 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// LoadTLS makes the TLS settings of a server from files in PEM. They are read again
+// when they change, so that certificates can be renewed without a restart. With
+// clientCA, clients must have a certificate of that authority; empty: they need
+// none.
+func LoadTLS(certificate, key, clientCA string) (*tls.Config, error) {
+	current, err := reloading(func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		if err != nil {
+			return nil, fmt.Errorf("server: TLS: %w", err)
+		}
+		return &pair, nil
+	}, certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	c := &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current(), nil },
+	}
+	return c, requireClients(c, clientCA)
+}
+
+func requireClients(c *tls.Config, authority string) error {
+	if authority == "" {
+		return nil
+	}
+	text, err := os.ReadFile(authority)
+	if err != nil {
+		return fmt.Errorf("server: TLS: %w", err)
+	}
+	c.ClientCAs = x509.NewCertPool()
+	if !c.ClientCAs.AppendCertsFromPEM(text) {
+		return errors.New("server: TLS: " + authority + ": there is no certificate in it")
+	}
+	c.ClientAuth = tls.RequireAndVerifyClientCert
+	return nil
+}

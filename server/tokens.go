@@ -1,0 +1,146 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// Tokens knows the clients of a server by their bearer tokens. It keeps hashes
+// only.
+type Tokens struct {
+	current func() []entry
+}
+
+// entry is one line of a token file.
+type entry struct {
+	role Role
+	name string
+	hash [sha256.Size]byte
+}
+
+// Credential is who makes a call.
+type Credential struct {
+	Name   string
+	Role   Role
+	Remote string // address
+}
+
+type credentialKey struct{}
+
+// CredentialFrom tells who makes the call a context belongs to.
+func CredentialFrom(ctx context.Context) Credential {
+	c, _ := ctx.Value(credentialKey{}).(Credential)
+	return c
+}
+
+// ParseTokens reads lines of role, name and hash of a token; # begins a comment.
+// HashToken makes the hashes:
+//
+//	operator alice 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+func ParseTokens(r io.Reader) (*Tokens, error) {
+	entries, err := parseTokens(r)
+	if err != nil {
+		return nil, err
+	}
+	return &Tokens{current: func() []entry { return entries }}, nil
+}
+
+// LoadTokens reads a token file, and reads it again when it changes: a token that
+// was taken out is refused a second later. A file that has become unreadable
+// changes nothing.
+func LoadTokens(path string) (*Tokens, error) {
+	current, err := reloading(func() ([]entry, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("server: tokens: %w", err)
+		}
+		defer f.Close()
+		return parseTokens(f)
+	}, path)
+	if err != nil {
+		return nil, err
+	}
+	return &Tokens{current: current}, nil
+}
+
+func parseTokens(r io.Reader) ([]entry, error) {
+	var entries []entry
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			continue
+		}
+		e, err := parseEntry(words)
+		if err != nil {
+			return nil, fmt.Errorf("server: tokens: line %d: %w", n, err)
+		}
+		entries = append(entries, e)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("server: tokens: %w", err)
+	}
+	if len(entries) == 0 {
+		return nil, errors.New("server: tokens: there are none")
+	}
+	return entries, nil
+}
+
+func parseEntry(words []string) (e entry, err error) {
+	if len(words) != 3 {
+		return e, fmt.Errorf("want role, name and hash, found %d words", len(words))
+	}
+	if e.role, err = ParseRole(words[0]); err != nil {
+		return e, err
+	}
+	e.name = words[1]
+	hash, err := hex.DecodeString(words[2])
+	if err != nil || len(hash) != sha256.Size {
+		return e, fmt.Errorf("hash of %s: want %d hexadecimal digits", e.name, 2*sha256.Size)
+	}
+	copy(e.hash[:], hash)
+	return e, nil
+}
+
+// NewToken makes a token nobody can guess.
+func NewToken() string { return "bedrock-" + strings.ToLower(rand.Text()) }
+
+// HashToken is how a token stands in a token file.
+func HashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// find looks a token up. It compares with every entry and takes as long for any
+// token.
+func (t *Tokens) find(token string) (found entry, ok bool) {
+	sum := sha256.Sum256([]byte(token))
+	for _, e := range t.current() {
+		if subtle.ConstantTimeCompare(e.hash[:], sum[:]) == 1 {
+			found, ok = e, true
+		}
+	}
+	return found, ok
+}
+
+// tokenOf finds the token of a request: a bearer token, or the password by which a
+// browser sends it.
+func tokenOf(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	_, password, _ := r.BasicAuth()
+	return password
+}
