@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrDenied: the rules do not allow an address, and nothing was sent there.
+// ErrDenied means that the rules do not allow an address, and nothing was sent there.
 var ErrDenied = errors.New("not allowed")
 
 // Rules say who may be called. They never change. Without a single rule, nobody.

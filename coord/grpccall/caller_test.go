@@ -49,7 +49,7 @@ func TestACallReachesAGRPCServer(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	var reply error
 	address := serve(t, nil, func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
-		if reply == errPanic {
+		if errors.Is(reply, errPanic) {
 			panic("secret")
 		}
 		return wrapperspb.String(""), reply
@@ -89,7 +89,9 @@ var errPanic = errors.New("panic")
 func TestTLS(t *testing.T) {
 	certificate, roots := certificate(t)
 	address := serve(t, &tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert},
-		func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) { return wrapperspb.String("ok"), nil })
+		func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+			return wrapperspb.String("ok"), nil
+		})
 	target := txn.Target("grpcs://" + address + "/test.Stock/Deduct")
 	good := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{certificate}}
 	if got := caller(t, &grpccall.Options{TLS: good}).Call(t.Context(), target, call("x")); got.Kind != plan.Done {
@@ -126,25 +128,25 @@ func TestUnreached(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		ctx    context.Context
+		ctx    func() context.Context
 		opts   *grpccall.Options
 		target string
 		note   string
 		down   bool
 	}{
-		"nobody listens":  {t.Context(), nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
-		"canceled":        {canceled, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false},
-		"denied":          {t.Context(), loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
-		"denied late":     {t.Context(), &grpccall.Options{Allow: network}, "grpc://localhost:1/s/m", "not allowed", false},
-		"no method":       {t.Context(), nil, "grpc://127.0.0.1:1/s", "pkg.Service/Method", false},
-		"empty method":    {t.Context(), nil, "grpc://127.0.0.1:1/s/", "pkg.Service/Method", false},
-		"no port":         {t.Context(), nil, "grpc://127.0.0.1/s/m", "port", false},
-		"resolver prefix": {t.Context(), nil, "grpc:unix:///tmp/socket", "scheme", false},
-		"http":            {t.Context(), nil, "http://127.0.0.1:1/s/m", "scheme", false},
-		"query":           {t.Context(), nil, "grpc://127.0.0.1:1/s/m?x", "pkg.Service/Method", false},
+		"nobody listens":  {t.Context, nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
+		"canceled":        {func() context.Context { return canceled }, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false},
+		"denied":          {t.Context, loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
+		"denied late":     {t.Context, &grpccall.Options{Allow: network}, "grpc://localhost:1/s/m", "not allowed", false},
+		"no method":       {t.Context, nil, "grpc://127.0.0.1:1/s", "pkg.Service/Method", false},
+		"empty method":    {t.Context, nil, "grpc://127.0.0.1:1/s/", "pkg.Service/Method", false},
+		"no port":         {t.Context, nil, "grpc://127.0.0.1/s/m", "port", false},
+		"resolver prefix": {t.Context, nil, "grpc:unix:///tmp/socket", "scheme", false},
+		"http":            {t.Context, nil, "http://127.0.0.1:1/s/m", "scheme", false},
+		"query":           {t.Context, nil, "grpc://127.0.0.1:1/s/m?x", "pkg.Service/Method", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := caller(t, c.opts).Call(c.ctx, txn.Target(c.target), call("x"))
+			got := caller(t, c.opts).Call(c.ctx(), txn.Target(c.target), call("x"))
 			if got.Kind != plan.Unreached || !strings.Contains(got.Note, c.note) || got.Down != c.down {
 				t.Errorf("%+v, want %q, down %v", got, c.note, c.down)
 			}
@@ -185,7 +187,9 @@ func TestOtherServers(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"text":     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
 		"conflict": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) },
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		},
 		"no status": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/grpc+proto")
 			_, _ = w.Write([]byte{0, 0, 0, 0, 0})

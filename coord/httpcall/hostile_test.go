@@ -117,12 +117,12 @@ func TestHostileParticipants(t *testing.T) {
 		note    string
 		down    bool
 	}{
-		"hangs":             {hang(""), 50 * time.Millisecond, plan.Failed, "no answer: context deadline exceeded", true},
-		"hangs in headers":  {hang(ok + "A: b"), 50 * time.Millisecond, plan.Failed, "no answer: context deadline exceeded", true},
+		"hangs":             {hang(""), 50 * time.Millisecond, plan.Failed, "no valid answer: context deadline exceeded", true},
+		"hangs in headers":  {hang(ok + "A: b"), 50 * time.Millisecond, plan.Failed, "no valid answer: context deadline exceeded", true},
 		"hangs in body":     {hang(ok + "Content-Length: 9\r\n\r\nabc"), 50 * time.Millisecond, plan.Failed, "broke off after 3 bytes", false},
 		"hangs in refusal":  {hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), 50 * time.Millisecond, plan.Refused, "no money", false},
 		"hangs up":          {say("", false), 5 * time.Second, plan.Failed, "EOF", false},
-		"resets":            {reset, 5 * time.Second, plan.Failed, "no answer: ", false},
+		"resets":            {reset, 5 * time.Second, plan.Failed, "no valid answer: ", false},
 		"closes half-way":   {say(ok+"Content-Length: 9\r\n\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
 		"closes in a chunk": {say(ok+"Transfer-Encoding: chunked\r\n\r\n9\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
 		"talks nonsense":    {say("SSH-2.0-OpenSSH_9.9\r\n", false), 5 * time.Second, plan.Failed, "malformed", false},
@@ -262,21 +262,21 @@ func TestUnreached(t *testing.T) {
 	defer cancelOver()
 	idle := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for name, c := range map[string]struct {
-		ctx    context.Context
+		ctx    func() context.Context
 		target txn.Target
 		want   plan.Answer
 	}{
 		"nobody listens": {
-			t.Context(), refusing(t), plan.Answer{Kind: plan.Unreached, Note: "connect: connection refused", Down: true},
+			t.Context, refusing(t), plan.Answer{Kind: plan.Unreached, Note: "connect: connection refused", Down: true},
 		},
-		"over":     {over, idle, plan.Answer{Kind: plan.Unreached, Note: "context deadline exceeded", Down: true}},
-		"canceled": {canceled, idle, plan.Answer{Kind: plan.Unreached, Note: "the coordinator stops"}},
-		"denied":   {t.Context(), "http://169.254.169.254/", plan.Answer{Kind: plan.Unreached, Note: "metadata"}},
-		"no URL":   {t.Context(), "stock.deduct", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
-		"gRPC":     {t.Context(), "grpc://127.0.0.1:1/s/m", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
+		"over":     {func() context.Context { return over }, idle, plan.Answer{Kind: plan.Unreached, Note: "context deadline exceeded", Down: true}},
+		"canceled": {func() context.Context { return canceled }, idle, plan.Answer{Kind: plan.Unreached, Note: "the coordinator stops"}},
+		"denied":   {t.Context, "http://169.254.169.254/", plan.Answer{Kind: plan.Unreached, Note: "metadata"}},
+		"no URL":   {t.Context, "stock.deduct", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
+		"gRPC":     {t.Context, "grpc://127.0.0.1:1/s/m", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := caller(t, nil).Call(c.ctx, c.target, call())
+			got := caller(t, nil).Call(c.ctx(), c.target, call())
 			if !strings.Contains(got.Note, c.want.Note) {
 				t.Errorf("note %q, want %q", got.Note, c.want.Note)
 			}

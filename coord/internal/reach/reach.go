@@ -42,7 +42,7 @@ func (a *Attempt) Failed(ctx context.Context, err error) plan.Answer {
 		return answer
 	}
 	late := errors.Is(ended, context.DeadlineExceeded)
-	return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt("no answer: " + err.Error()), Down: late}
+	return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt("no valid answer: " + err.Error()), Down: late}
 }
 
 // Unreached is the answer of a call that was not made.

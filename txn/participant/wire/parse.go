@@ -12,7 +12,7 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// ErrNoCall: the request is not part of a transaction.
+// ErrNoCall means that the request is not part of a transaction.
 var ErrNoCall = errors.New("no " + Transaction + " header: not a coordinator's call")
 
 // Parse reads a call back from its headers, without payload. Call.Headers holds the
