@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/bench/internal/redisd"
@@ -24,19 +25,27 @@ func writeCircumstances(ctx context.Context, w io.Writer, addr string) error {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Redis %s, %s %s/%s, %d processors; %s\n", version, runtime.Version(),
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(modules(), ", "))
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(modules("redis", "redsync"), ", "))
 	return err
 }
 
-// modules returns the versions of the libraries in this program.
-func modules() []string {
+// writeMachine says what the figures below it were measured on.
+func writeMachine(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s %s/%s, %d processors; %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU(), strings.Join(modules("sqlite", "go-sql-driver", "pgx", "go-redis", "connect"), ", "))
+	return err
+}
+
+// modules returns the versions of those libraries in this program whose names have
+// one of these words in them.
+func modules(words ...string) []string {
 	info, found := debug.ReadBuildInfo()
 	if !found {
 		return nil
 	}
 	var list []string
 	for _, m := range info.Deps {
-		if strings.Contains(m.Path, "redis") || strings.Contains(m.Path, "redsync") {
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(m.Path, word) }) {
 			list = append(list, strings.TrimPrefix(m.Path, "github.com/")+" "+m.Version)
 		}
 	}

@@ -1,8 +1,10 @@
 // Command bench measures Bedrock beside its peers.
 //
 //	go run . locks [-redis HOST:PORT] [-quick] [-o table|json|markdown]
+//	go run . txns [-dtm URL] [-store sqlite|mariadb|postgres|redis|all] [-quick] [-o table|json|markdown]
 //
-// It runs on Linux and starts a redis-server of its own unless told of one.
+// It runs on Linux and starts the servers it needs by itself, except for DTM's: that
+// one has to run already.
 package main
 
 import (
@@ -14,7 +16,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/bedrock-go/bedrock/bench/internal/child"
 	"github.com/bedrock-go/bedrock/bench/internal/locks"
+	"github.com/bedrock-go/bedrock/bench/internal/txns"
 )
 
 func main() {
@@ -30,14 +34,26 @@ func main() {
 // run carries out the command named by the first argument.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to measure: bench locks [-quick] (bench locks -help tells more)")
+		return errors.New("say what to measure: bench locks [-quick] or bench txns [-quick] (bench locks -help tells more)")
 	}
 	switch command, rest := args[0], args[1:]; command {
 	case "locks":
 		return runLocks(ctx, rest)
+	case "txns":
+		return runTxns(ctx, rest)
+	case child.Command:
+		return runChild(ctx, rest)
 	case locks.WorkerCommand:
 		return locks.Work(ctx, os.Stdin, os.Stdout)
 	default:
-		return fmt.Errorf("no command is called %q; there is: locks", command)
+		return fmt.Errorf("no command is called %q; there are: locks, txns", command)
 	}
+}
+
+// runChild is the life of a process that another one of this program has started.
+func runChild(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return errors.New("a child needs a role")
+	}
+	return txns.Child(ctx, args[0], os.Stdin, os.Stdout)
 }
