@@ -20,7 +20,6 @@ CREATE TABLE IF NOT EXISTS bedrock_tx (
 	PRIMARY KEY (id),
 	KEY status (status, created, id),
 	KEY due (due, shard),
-	KEY waits (waits(255)),
-	KEY parked (parked(1)),
+	KEY held (parked(1), waits(255)),
 	KEY finished (finished)
 ) ENGINE = InnoDB;

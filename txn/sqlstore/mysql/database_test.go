@@ -1,0 +1,51 @@
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/txn/sqlstore"
+	"github.com/bedrock-go/bedrock/txn/sqlstore/internal/sqltest"
+	"github.com/bedrock-go/bedrock/txn/sqlstore/mysql"
+)
+
+func TestDatabase(t *testing.T) {
+	server := start(t)
+	t.Run("Open", func(t *testing.T) { subject(server).Run(t) })
+	t.Run("Crash", func(t *testing.T) { sqltest.Crash(t, subject(server), server) })
+	t.Run("Freeze", func(t *testing.T) { sqltest.Freeze(t, subject(server), server) })
+	t.Run("Unreachable", func(t *testing.T) { sqltest.Unreachable(t, subject(server), server) })
+}
+
+// TestGivenDatabase: a store gets along with the connections its user has, be
+// there as few as two, and leaves them open.
+func TestGivenDatabase(t *testing.T) {
+	server := start(t)
+	s := subject(server)
+	db := s.User(t)
+	db.SetMaxOpenConns(2)
+	s.Open = func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) { return mysql.New(ctx, db, opts) }
+	s.Run(t)
+	if err := db.PingContext(t.Context()); err != nil {
+		t.Errorf("after the stores were closed: %v", err)
+	}
+}
+
+func subject(server *testenv.MariaDBServer) sqltest.Subject {
+	return sqltest.Subject{
+		Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+			return mysql.Open(ctx, server.URL(database), opts)
+		},
+		User: func(t testing.TB) *sql.DB {
+			t.Helper()
+			db, err := sql.Open("mysql", server.DSN(database))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+			return db
+		},
+	}
+}
