@@ -1,0 +1,70 @@
+package coordprom
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// countTimeout is less than a scrape may usually take.
+const countTimeout = 5 * time.Second
+
+// backlog shows what is in a store. It counts when it is collected.
+type backlog struct {
+	store driver.Counter
+
+	transactions, parked, due, oldest, up *prometheus.Desc
+}
+
+func newBacklog(store driver.Counter) *backlog {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(prefix+name, help, labels, nil)
+	}
+	return &backlog{
+		store:        store,
+		transactions: desc("transactions", "Transactions in the store.", "status"),
+		parked:       desc("parked", "Transactions that wait for a person."),
+		due:          desc("due", "Transactions that could be driven and are not."),
+		oldest:       desc("oldest_age_seconds", "Age of the oldest transaction that is not final."),
+		up:           desc("store_up", "Whether the store could be counted."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (b *backlog) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{b.transactions, b.parked, b.due, b.oldest, b.up} {
+		descs <- d
+	}
+}
+
+// Collect implements prometheus.Collector. A store that does not answer must not
+// take the other metrics with it.
+func (b *backlog) Collect(metrics chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+	defer cancel()
+	counts, err := b.store.Count(ctx)
+	if err != nil {
+		gauge(b.up, 0)
+		return
+	}
+	gauge(b.up, 1)
+	for status, n := range counts.ByStatus {
+		gauge(b.transactions, float64(n), string(status))
+	}
+	gauge(b.parked, float64(counts.Parked))
+	gauge(b.due, float64(counts.Due))
+	gauge(b.oldest, age(counts.Oldest))
+}
+
+func age(created time.Time) float64 {
+	if created.IsZero() {
+		return 0
+	}
+	return max(0, time.Since(created).Seconds())
+}

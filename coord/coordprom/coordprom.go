@@ -1,0 +1,92 @@
+package coordprom
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Options configure [New]. The zero value and nil mean the defaults.
+type Options struct {
+	// Store is asked how many transactions there are, each time metrics are
+	// collected. Defaults to no such metrics.
+	Store driver.Counter
+	// NameLabel returns the value of the label "name" for a transaction's name. It
+	// must return few different values. Defaults to none.
+	NameLabel func(name string) string
+	// Buckets are those of the histograms, in seconds. Defaults to 1 ms to about 1,000
+	// s, fourfold from one to the next.
+	Buckets []float64
+}
+
+// New returns an observer that counts in metrics registered with r. Give one
+// observer to all coordinators of a registry: to register twice is an error.
+func New(r prometheus.Registerer, opts *Options) (coord.Observer, error) {
+	if r == nil {
+		return nil, errors.New("coordprom: the registerer is nil")
+	}
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Buckets == nil {
+		o.Buckets = prometheus.ExponentialBuckets(1e-3, 4, 11)
+	}
+	if o.NameLabel == nil {
+		o.NameLabel = func(string) string { return "" }
+	}
+	m := newMetrics(o)
+	collectors := m.collectors()
+	if o.Store != nil {
+		collectors = append(collectors, newBacklog(o.Store))
+	}
+	if err := register(r, collectors); err != nil {
+		return nil, fmt.Errorf("coordprom: %w", err)
+	}
+	return m, nil
+}
+
+// register registers all collectors or none.
+func register(r prometheus.Registerer, collectors []prometheus.Collector) error {
+	for i, c := range collectors {
+		if err := r.Register(c); err != nil {
+			for _, done := range collectors[:i] {
+				r.Unregister(done)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Observe implements coord.Observer.
+func (m *metrics) Observe(e coord.Event) {
+	switch e.Kind {
+	case coord.Submitted:
+		m.submitted.WithLabelValues(e.Mode, m.name(e.Name)).Inc()
+	case coord.Finished:
+		outcome, name := string(e.Status), m.name(e.Name)
+		m.finished.WithLabelValues(e.Mode, outcome, name).Inc()
+		m.duration.WithLabelValues(e.Mode, outcome, name).Observe(e.Took.Seconds())
+	case coord.Parked:
+		m.parked.WithLabelValues(e.Mode, m.name(e.Name)).Inc()
+	case coord.Called:
+		m.attempts.WithLabelValues(e.Mode, e.Op, string(e.Answer)).Inc()
+		m.attempt.WithLabelValues(e.Mode, e.Op).Observe(e.Took.Seconds())
+	case coord.Claimed:
+		m.claimed.Add(float64(e.Count))
+	case coord.Fenced:
+		m.fenced.Inc()
+	case coord.Removed:
+		m.removed.Add(float64(e.Count))
+	case coord.BreakerOpened:
+		m.breakers.Inc()
+	case coord.BreakerClosed:
+		m.breakers.Dec()
+	case coord.Decided: // between two moments that are counted
+	}
+}

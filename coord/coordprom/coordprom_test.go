@@ -1,0 +1,252 @@
+package coordprom_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/coordprom"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// counting is a store that can be counted or not, as the test likes.
+type counting struct {
+	counts driver.Counts
+	err    error
+}
+
+func (c *counting) Count(context.Context) (driver.Counts, error) { return c.counts, c.err }
+
+func observer(t *testing.T, opts *coordprom.Options) (coord.Observer, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	o, err := coordprom.New(registry, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, registry
+}
+
+func wantMetrics(t *testing.T, registry *prometheus.Registry, text string, names ...string) {
+	t.Helper()
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(text), names...); err != nil {
+		t.Error(err)
+	}
+}
+
+func saga(id string) txn.Definition {
+	return txn.Definition{ID: id, Mode: "saga", Name: "order", Branches: []txn.Branch{
+		{ID: "stock", Do: "deduct", Undo: "restore"},
+		{ID: "pay", Do: "charge", Undo: "refund", After: []string{"stock"}},
+	}}
+}
+
+// run drives two sagas, of which the second is refused, and returns what became of
+// the metrics.
+func run(t *testing.T, opts *coordprom.Options) *prometheus.Registry {
+	t.Helper()
+	store := memstore.New(nil)
+	opts.Store = store
+	o, registry := observer(t, opts)
+	co, err := coord.New(store, &coord.Options{Observer: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"deduct", "restore", "refund"} {
+		if err := co.Register(name, func(context.Context, txn.Call) ([]byte, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	charge := func(_ context.Context, call txn.Call) ([]byte, error) {
+		if call.Transaction == "poor" {
+			return nil, txn.Abort(errors.New("no money"))
+		}
+		return nil, nil
+	}
+	if err := errors.Join(co.Register("charge", charge), co.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	_, richErr := co.Run(t.Context(), saga("rich"))
+	_, poorErr := co.Run(t.Context(), saga("poor"))
+	_, rolledBack := errors.AsType[*txn.RolledBackError](poorErr)
+	if richErr != nil || !rolledBack {
+		t.Error(richErr, poorErr)
+	}
+	if err := co.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return registry
+}
+
+func TestTransactionsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := run(t, &coordprom.Options{})
+		wantMetrics(t, registry, `
+# HELP bedrock_txn_attempts_total Calls of participants.
+# TYPE bedrock_txn_attempts_total counter
+bedrock_txn_attempts_total{answer="done",mode="saga",op="action"} 3
+bedrock_txn_attempts_total{answer="done",mode="saga",op="compensate"} 1
+bedrock_txn_attempts_total{answer="refused",mode="saga",op="action"} 1
+# HELP bedrock_txn_finished_total Transactions that came to an end.
+# TYPE bedrock_txn_finished_total counter
+bedrock_txn_finished_total{mode="saga",name="",outcome="committed"} 1
+bedrock_txn_finished_total{mode="saga",name="",outcome="rolled-back"} 1
+# HELP bedrock_txn_store_up Whether the store could be counted.
+# TYPE bedrock_txn_store_up gauge
+bedrock_txn_store_up 1
+# HELP bedrock_txn_submitted_total Transactions accepted.
+# TYPE bedrock_txn_submitted_total counter
+bedrock_txn_submitted_total{mode="saga",name=""} 2
+# HELP bedrock_txn_transactions Transactions in the store.
+# TYPE bedrock_txn_transactions gauge
+bedrock_txn_transactions{status="committed"} 1
+bedrock_txn_transactions{status="rolled-back"} 1
+`, "bedrock_txn_attempts_total", "bedrock_txn_finished_total", "bedrock_txn_store_up",
+			"bedrock_txn_submitted_total", "bedrock_txn_transactions")
+		for _, name := range []string{"bedrock_txn_duration_seconds", "bedrock_txn_attempt_seconds"} {
+			if n, err := testutil.GatherAndCount(registry, name); n != 2 || err != nil {
+				t.Error(name, n, err)
+			}
+		}
+	})
+}
+
+func TestNamesAreALabelOnRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := run(t, &coordprom.Options{NameLabel: strings.ToUpper})
+		wantMetrics(t, registry, `
+# HELP bedrock_txn_submitted_total Transactions accepted.
+# TYPE bedrock_txn_submitted_total counter
+bedrock_txn_submitted_total{mode="saga",name="ORDER"} 2
+`, "bedrock_txn_submitted_total")
+	})
+}
+
+// Every kind is counted somewhere, and nothing makes a series per transaction.
+func TestEventsMakeFewSeries(t *testing.T) {
+	o, registry := observer(t, nil)
+	kinds := []coord.EventKind{
+		coord.Submitted, coord.Decided, coord.Finished, coord.Parked, coord.Called, coord.Claimed, coord.Fenced,
+		coord.BreakerOpened, coord.BreakerOpened, coord.BreakerClosed, coord.Removed,
+	}
+	for i := range 100 {
+		unique := fmt.Sprint(i)
+		for _, kind := range kinds {
+			o.Observe(coord.Event{
+				Kind: kind, ID: unique, Mode: "saga", Name: unique, Branch: unique, Op: "action",
+				Target: txn.Target(unique), Answer: "failed", Took: time.Second, Count: 3, Reason: unique,
+			})
+		}
+	}
+	wantMetrics(t, registry, `
+# HELP bedrock_txn_breaker_open Targets held to be down.
+# TYPE bedrock_txn_breaker_open gauge
+bedrock_txn_breaker_open 100
+# HELP bedrock_txn_claimed_total Transactions taken over, or taken up again.
+# TYPE bedrock_txn_claimed_total counter
+bedrock_txn_claimed_total 300
+# HELP bedrock_txn_fenced_total Transactions that another coordinator took away.
+# TYPE bedrock_txn_fenced_total counter
+bedrock_txn_fenced_total 100
+# HELP bedrock_txn_parked_total Times that a transaction was left to a person.
+# TYPE bedrock_txn_parked_total counter
+bedrock_txn_parked_total{mode="saga",name=""} 100
+# HELP bedrock_txn_removed_total Final transactions deleted.
+# TYPE bedrock_txn_removed_total counter
+bedrock_txn_removed_total 300
+`, "bedrock_txn_breaker_open", "bedrock_txn_claimed_total", "bedrock_txn_fenced_total",
+		"bedrock_txn_parked_total", "bedrock_txn_removed_total")
+	n, err := testutil.GatherAndCount(registry)
+	if err != nil || n != 10 {
+		t.Error(n, err)
+	}
+}
+
+func TestTheBacklogIsTheStores(t *testing.T) {
+	store := &counting{counts: driver.Counts{
+		ByStatus: map[driver.Status]int{driver.Running: 7}, Parked: 2, Due: 5, Oldest: time.Now().Add(-time.Hour),
+	}}
+	_, registry := observer(t, &coordprom.Options{Store: store})
+	wantMetrics(t, registry, `
+# HELP bedrock_txn_due Transactions that could be driven and are not.
+# TYPE bedrock_txn_due gauge
+bedrock_txn_due 5
+# HELP bedrock_txn_parked Transactions that wait for a person.
+# TYPE bedrock_txn_parked gauge
+bedrock_txn_parked 2
+# HELP bedrock_txn_transactions Transactions in the store.
+# TYPE bedrock_txn_transactions gauge
+bedrock_txn_transactions{status="running"} 7
+`, "bedrock_txn_due", "bedrock_txn_parked", "bedrock_txn_transactions")
+	if age := value(t, registry, "bedrock_txn_oldest_age_seconds"); age < 3600 || age > 3700 {
+		t.Error(age)
+	}
+	store.counts.Oldest = time.Time{}
+	if age := value(t, registry, "bedrock_txn_oldest_age_seconds"); age != 0 {
+		t.Error(age)
+	}
+}
+
+func value(t *testing.T, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no", name)
+	return 0
+}
+
+func TestAStoreThatDoesNotAnswerTakesNothingWithIt(t *testing.T) {
+	o, registry := observer(t, &coordprom.Options{Store: &counting{err: errors.New("gone")}})
+	o.Observe(coord.Event{Kind: coord.Fenced})
+	wantMetrics(t, registry, `
+# HELP bedrock_txn_fenced_total Transactions that another coordinator took away.
+# TYPE bedrock_txn_fenced_total counter
+bedrock_txn_fenced_total 1
+# HELP bedrock_txn_store_up Whether the store could be counted.
+# TYPE bedrock_txn_store_up gauge
+bedrock_txn_store_up 0
+`, "bedrock_txn_fenced_total", "bedrock_txn_store_up", "bedrock_txn_due")
+}
+
+func TestMetricsFollowTheConventions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		problems, err := testutil.GatherAndLint(run(t, &coordprom.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range problems {
+			t.Error(p)
+		}
+	})
+}
+
+func TestASecondRegistrationIsRefusedAndLeavesTheFirst(t *testing.T) {
+	o, registry := observer(t, nil)
+	if _, err := coordprom.New(registry, nil); err == nil {
+		t.Error("registered twice")
+	}
+	o.Observe(coord.Event{Kind: coord.Fenced})
+	if n, err := testutil.GatherAndCount(registry, "bedrock_txn_fenced_total"); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if _, err := coordprom.New(nil, nil); err == nil {
+		t.Error("a nil registerer was accepted")
+	}
+}
