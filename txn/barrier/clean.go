@@ -17,36 +17,58 @@ type CleanOptions struct {
 	// set: the longest time a message may linger in the network. Defaults to 24 h;
 	// -1: no age is asked for.
 	Age time.Duration
-	// Unknown is the age of marks of transactions that the coordinator does not know
-	// (any more). Defaults to Age, and in DTM's layout to -1: they are kept, as they
-	// may be another coordinator's. Set it to -1 wherever several coordinators share
-	// a table.
+	// Unknown is the age at which the marks of a transaction go that the coordinator
+	// does not know (any more); not less than Age. Defaults to Age, and in DTM's
+	// layout to -1: they are kept, as they may be another coordinator's. Set it to -1
+	// wherever several coordinators share a table.
 	Unknown time.Duration
 	// Batch bounds the transactions looked at, and removed, by one statement.
 	// Defaults to 200.
 	Batch int
 }
 
-// withDefaults fills in what is not said.
-func (l *layout) withDefaults(opts *CleanOptions) CleanOptions {
-	o := CleanOptions{}
-	if opts != nil {
-		o = *opts
-	}
-	if o.Unknown == 0 && l.sharedTable {
-		o.Unknown = -1
+// WithDefaults fills in what is not said.
+func (o *CleanOptions) WithDefaults() CleanOptions {
+	c := CleanOptions{}
+	if o != nil {
+		c = *o
 	}
 	switch {
-	case o.Age == 0:
-		o.Age = 24 * time.Hour
-	case o.Age < 0:
-		o.Age = 0
+	case c.Age == 0:
+		c.Age = 24 * time.Hour
+	case c.Age < 0:
+		c.Age = 0
 	}
-	if o.Unknown == 0 {
-		o.Unknown = o.Age
+	if c.Unknown == 0 {
+		c.Unknown = c.Age
 	}
-	if o.Batch <= 0 {
-		o.Batch = 200
+	if c.Batch <= 0 {
+		c.Batch = 200
+	}
+	return c
+}
+
+// MayGo asks the coordinator whether marks of a transaction may be removed that
+// were set at some time, for barriers over other stores. The options must be
+// complete, and the marks older than Age.
+func (o CleanOptions) MayGo(ctx context.Context, coordinator txn.Inspector, id string, set, now time.Time) (bool, error) {
+	t, err := coordinator.Get(ctx, id)
+	switch {
+	case errors.Is(err, txn.ErrNotFound):
+		return o.Unknown >= 0 && now.Sub(set) >= o.Unknown, nil
+	case err != nil:
+		return false, fmt.Errorf("ask for transaction %q: %w", id, err)
+	default:
+		return t.Status.Final() && now.Sub(t.Finished) >= o.Age, nil
+	}
+}
+
+// cleanOptions are the options for this layout. What is unknown in DTM's table may be
+// DTM's.
+func (l *layout) cleanOptions(opts *CleanOptions) CleanOptions {
+	o := opts.WithDefaults()
+	if l.sharedTable && (opts == nil || opts.Unknown == 0) {
+		o.Unknown = -1
 	}
 	return o
 }
@@ -60,7 +82,7 @@ func (l *layout) withDefaults(opts *CleanOptions) CleanOptions {
 //		…
 //	}
 func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *CleanOptions) (removed int, err error) {
-	c := &cleaner{b: b, coordinator: coordinator, opts: b.layout.withDefaults(opts)}
+	c := &cleaner{b: b, coordinator: coordinator, opts: b.layout.cleanOptions(opts)}
 	var now int64
 	if err := b.db.QueryRowContext(ctx, b.layout.clockQ).Scan(&now); err != nil {
 		return 0, fmt.Errorf("barrier: clean: read clock: %w", err)
@@ -119,38 +141,31 @@ func (c *cleaner) page(ctx context.Context, last old) ([]old, error) {
 
 // sweep removes what may go of a page.
 func (c *cleaner) sweep(ctx context.Context, page []old) (int, error) {
-	var ended, unknown []string
+	var gone []string
 	asked := map[string]bool{}
 	for _, o := range page {
 		if asked[o.transaction] {
 			continue
 		}
 		asked[o.transaction] = true
-		t, err := c.coordinator.Get(ctx, o.transaction)
-		switch {
-		case errors.Is(err, txn.ErrNotFound):
-			unknown = append(unknown, o.transaction)
-		case err != nil:
-			return 0, fmt.Errorf("barrier: clean: ask for transaction %q: %w", o.transaction, err)
-		case t.Status.Final() && !t.Finished.After(c.now.Add(-c.opts.Age)):
-			ended = append(ended, o.transaction)
+		may, err := c.opts.MayGo(ctx, c.coordinator, o.transaction, time.UnixMicro(o.created), c.now)
+		if err != nil {
+			return 0, fmt.Errorf("barrier: clean: %w", err)
+		}
+		if may {
+			gone = append(gone, o.transaction)
 		}
 	}
-	removed, err := c.remove(ctx, ended, c.opts.Age)
-	if err != nil || c.opts.Unknown < 0 {
-		return removed, err
-	}
-	n, err := c.remove(ctx, unknown, max(c.opts.Unknown, c.opts.Age))
-	return removed + n, err
+	return c.remove(ctx, gone)
 }
 
-// remove deletes the marks of some transactions that are older than age. Younger
-// ones were set by calls that came late, so there may be more of these.
-func (c *cleaner) remove(ctx context.Context, transactions []string, age time.Duration) (int, error) {
+// remove deletes the old marks of some transactions. Younger ones were set by calls
+// that came late, so there may be more of these.
+func (c *cleaner) remove(ctx context.Context, transactions []string) (int, error) {
 	if len(transactions) == 0 {
 		return 0, nil
 	}
-	args := []any{c.now.Add(-age).UnixMicro()}
+	args := []any{c.now.Add(-c.opts.Age).UnixMicro()}
 	for _, id := range transactions {
 		args = append(args, id)
 	}

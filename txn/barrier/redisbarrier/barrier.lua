@@ -1,0 +1,113 @@
+-- What follows the user's function work: it asks the marks of a call, runs work if
+-- it may run, and sets the marks. Redis runs all of it as one, but takes nothing
+-- back when a part of it fails.
+--
+-- KEYS[1] is the hash with the marks of the transaction; the rest is the user's.
+-- ARGV: the field of the call, the field of the call it takes back (or ''), the
+-- operation, epoch, attempt, lifetime of the marks in milliseconds (or 0); the rest
+-- is the user's. A mark is cause:epoch:attempt:result, the result with a sign in
+-- front: + if there is one.
+local marks, field, origin, op = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local epoch, attempt, lifetime = ARGV[4], ARGV[5], tonumber(ARGV[6])
+
+local function read(name)
+  local value = redis.call('HGET', marks, name)
+  if not value then return nil end
+  local cause, e, a, result = string.match(value, '^([^:]*):(%-?%d+):(%-?%d+):(.*)$')
+  return {cause = cause, epoch = tonumber(e), attempt = tonumber(a), result = result}
+end
+
+local function set(name, cause, result)
+  local now = redis.call('TIME')
+  redis.call('HSET', marks, name, cause .. ':' .. epoch .. ':' .. attempt .. ':' .. result,
+    'at', string.format('%.0f', now[1] * 1000000 + now[2]))
+  if lifetime > 0 then redis.call('PEXPIRE', marks, lifetime) end
+end
+
+-- younger tells whether this call is newer than the one that set a mark.
+local function younger(mark)
+  local e, a = tonumber(epoch), tonumber(attempt)
+  return e > mark.epoch or e == mark.epoch and a > mark.attempt
+end
+
+local before = origin ~= '' and read(origin)
+if origin ~= '' and not before then
+  set(origin, op, '-')
+  return {'empty'}
+end
+
+local own = read(field)
+if own then
+  if own.cause == op then return {'duplicate', own.result} end
+  if own.cause == 'half' then return {'half', own.result} end
+  if own.cause ~= 'refused' then return {'hanging'} end
+  if not younger(own) then return {'refused', own.result} end
+end
+
+if before and before.cause == op then return {'empty'} end
+if before and before.cause == 'refused' then
+  set(origin, op, '-')
+  return {'empty'}
+end
+
+-- wrote: the work has changed something, as far as one can see from outside.
+local wrote = false
+local reads = ' bitcount echo exists get getbit getrange hexists hget hgetall hkeys hlen hmget hstrlen hvals '
+  .. 'lindex llen lpos lrange mget ping pttl scard sismember smembers smismember strlen time ttl type '
+  .. 'xlen xrange xrevrange zcard zcount zmscore zrange zrangebyscore zrank zrevrange zrevrank zscore '
+
+local function note(command)
+  wrote = wrote or not string.find(reads, ' ' .. string.lower(command) .. ' ', 1, true)
+end
+
+local api = setmetatable({
+  call = function(...)
+    local reply = redis.call(...)
+    note((...))
+    return reply
+  end,
+  pcall = function(...)
+    local reply = redis.pcall(...)
+    if not (type(reply) == 'table' and reply.err) then note((...)) end
+    return reply
+  end,
+}, {__index = redis})
+
+-- text is a reply as bytes, with its sign.
+local function text(reply)
+  if not reply then return '-' end
+  if reply == true then return '+1' end
+  if type(reply) == 'number' then return '+' .. string.format('%.0f', reply < 0 and math.ceil(reply) or math.floor(reply)) end
+  if type(reply) == 'table' then return '+' .. (reply.ok or cjson.encode(reply)) end
+  return '+' .. reply
+end
+
+local keys, args = {}, {}
+for i = 2, #KEYS do keys[i - 1] = KEYS[i] end
+for i = 7, #ARGV do args[i - 6] = ARGV[i] end
+
+local refusal
+local ok, result = pcall(function()
+  local reply = work(keys, args, api)
+  if type(reply) == 'table' and reply.err then
+    refusal = string.match(reply.err, '^REFUSED%s*(.*)$')
+    error(reply, 0)
+  end
+  return text(reply)
+end)
+
+if ok then
+  set(field, op, result)
+  return {'ran', result}
+end
+if type(result) == 'table' then result = result.err end
+result = '+' .. tostring(result)
+if wrote then
+  set(field, 'half', result)
+  return {'half', result}
+end
+if refusal then
+  set(field, 'refused', '+' .. refusal)
+  return {'refused', '+' .. refusal}
+end
+return {'failed', result}

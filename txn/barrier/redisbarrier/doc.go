@@ -1,0 +1,2 @@
+// Package redisbarrier is package barrier for participants whose data is in Redis.
+package redisbarrier

@@ -1,0 +1,538 @@
+package redisbarrier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/barrier"
+	"github.com/bedrock-go/bedrock/txn/barrier/redisbarrier"
+)
+
+// add changes a balance and returns what it is told to.
+var add = redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], ARGV[1])
+return ARGV[2]`)
+
+// refuse says no, if it is not paid.
+var refuse = redisbarrier.NewScript(`return redis.error_reply('REFUSED not enough: ' .. ARGV[1])`)
+
+// half fails after its first write.
+var half = redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], ARGV[1])
+redis.call('LPUSH', KEYS[1], 'of another type')`)
+
+type setup struct {
+	s   *testenv.RedisServer
+	rdb redis.UniversalClient
+	b   *redisbarrier.Barrier
+}
+
+func start(t *testing.T, opts *testenv.RedisOptions) *setup {
+	t.Helper()
+	s := testenv.Redis(t, opts)
+	rdb := redis.NewClient(&redis.Options{Addr: s.Addr()})
+	t.Cleanup(func() { rdb.Close() })
+	return &setup{s, rdb, over(t, rdb, nil)}
+}
+
+func over(t *testing.T, rdb redis.UniversalClient, opts *redisbarrier.Options) *redisbarrier.Barrier {
+	t.Helper()
+	b, err := redisbarrier.New(rdb, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func call(transaction, op string) txn.Call {
+	return txn.Call{Transaction: transaction, Branch: "pay", Op: op, Mode: "saga", Attempt: 1, Epoch: 1}
+}
+
+// do runs a call on the key and checks what comes out.
+func (s *setup) do(t *testing.T, c txn.Call, script *redisbarrier.Script, key string, want barrier.Verdict, result string, args ...any) {
+	t.Helper()
+	got, v, err := s.b.Do(t.Context(), c, script, []string{key}, args...)
+	refused := want == barrier.Refused || want == barrier.Hanging
+	if v != want || txn.Aborted(err) != refused || (err != nil) != refused {
+		t.Fatalf("%s %s: %v, %v; want %v", c.Transaction, c.Op, v, err, want)
+	}
+	if string(got) != result {
+		t.Errorf("%s %s: result %.40q, want %.40q", c.Transaction, c.Op, got, result)
+	}
+}
+
+func (s *setup) want(t *testing.T, key, balance string) {
+	t.Helper()
+	if got, err := s.rdb.Get(t.Context(), key).Result(); got != balance && !(errors.Is(err, redis.Nil) && balance == "") {
+		t.Errorf("%s = %q, %v; want %q", key, got, err, balance)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for forward, back := range map[string]string{"action": "compensate", "try": "cancel", "prepare": "rollback", "do": "undo"} {
+		key := "stock:" + forward
+		s.do(t, call(forward, forward), add, key, barrier.Ran, "first", 10, "first")
+		s.do(t, call(forward, forward), add, key, barrier.Duplicate, "first", 10, "second")
+		s.want(t, key, "10")
+		s.do(t, call(forward, back), add, key, barrier.Ran, "undone", -10, "undone")
+		s.do(t, call(forward, back), add, key, barrier.Duplicate, "undone", -10, "again")
+		s.do(t, call(forward, forward), add, key, barrier.Duplicate, "first", 10, "third")
+		s.want(t, key, "0")
+
+		empty := forward + ":empty"
+		s.do(t, call(empty, back), add, key, barrier.EmptyCompensation, "", -10, "")
+		s.do(t, call(empty, back), add, key, barrier.EmptyCompensation, "", -10, "")
+		late := call(empty, forward)
+		late.Attempt = 5
+		s.do(t, late, add, key, barrier.Hanging, "", 10, "")
+		s.want(t, key, "0")
+	}
+	s.do(t, call("m", "deliver"), add, "m", barrier.Ran, "x", 1, "x")
+	s.do(t, call("m", "deliver"), add, "m", barrier.Duplicate, "x", 1, "y")
+	if _, _, err := s.b.Do(t.Context(), call("try:empty", "try"), add, []string{"stock:try"}, 1, ""); !errors.Is(err, barrier.ErrHanging) {
+		t.Errorf("error of a late call: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	first := call("t", "action")
+	s.do(t, first, refuse, "k", barrier.Refused, "", "5 < 7")
+	_, _, err := s.b.Do(t.Context(), first, add, []string{"k"}, 1, "")
+	if !txn.Aborted(err) || err.Error() != "not enough: 5 < 7" {
+		t.Errorf("duplicate of a refused call: %v", err)
+	}
+	second := first
+	second.Attempt = 2
+	s.do(t, second, refuse, "k", barrier.Refused, "", "6 < 7")
+	s.do(t, second, add, "k", barrier.Refused, "", 1, "")
+	s.do(t, first, add, "k", barrier.Refused, "", 1, "")
+	s.want(t, "k", "")
+	second.Attempt, second.Epoch = 1, 2
+	s.do(t, second, add, "k", barrier.Ran, "ok", 1, "ok")
+	s.do(t, first, add, "k", barrier.Duplicate, "ok", 1, "")
+	s.want(t, "k", "1")
+
+	s.do(t, call("e", "action"), refuse, "k", barrier.Refused, "", "")
+	s.do(t, call("e", "compensate"), add, "k", barrier.EmptyCompensation, "", -1, "")
+	again := call("e", "action")
+	again.Attempt = 9
+	s.do(t, again, add, "k", barrier.Hanging, "", 1, "")
+	s.want(t, "k", "1")
+}
+
+// TestHalfDone: a call that fails after its first write is not repeated, and is
+// taken back.
+func TestHalfDone(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	keys := []string{"k"}
+	for attempt := range 3 {
+		c := call("t", "try")
+		c.Attempt = attempt + 1
+		_, v, err := s.b.Do(t.Context(), c, half, keys, 10)
+		if v != barrier.Undecided || !errors.Is(err, redisbarrier.ErrHalfDone) || txn.Aborted(err) || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("attempt %d: %v, %v", attempt, v, err)
+		}
+	}
+	s.want(t, "k", "10")
+	s.do(t, call("t", "cancel"), add, "k", barrier.Ran, "undone", -10, "undone")
+	s.want(t, "k", "0")
+
+	// A refusal after a write is none: the write is there.
+	late := redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], 10) return redis.error_reply('REFUSED too late')`)
+	_, v, err := s.b.Do(t.Context(), call("u", "try"), late, keys)
+	if v != barrier.Undecided || !errors.Is(err, redisbarrier.ErrHalfDone) {
+		t.Errorf("refusal after a write: %v, %v", v, err)
+	}
+	s.do(t, call("u", "cancel"), add, "k", barrier.Ran, "", -10, "")
+	s.want(t, "k", "0")
+}
+
+// TestFailures: what fails before its first write has done nothing and is repeated.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for name, script := range map[string]string{
+		"error":         `error('boom')`,
+		"error reply":   `return redis.error_reply('ERR boom')`,
+		"wrong type":    `redis.call('SET', 'x', '1') redis.call('LPUSH', KEYS[1], 'x')`,
+		"wrong type 2":  `redis.call('LPUSH', KEYS[1], 'x')`,
+		"reads, fails":  `redis.call('GET', KEYS[1]) redis.call('ttl', KEYS[1]) redis.pcall('LPUSH', KEYS[1], 'x') error({})`,
+		"no such":       `redis.call('NOSUCH')`,
+		"global":        `x = 1`,
+		"no table":      `return nosuch.field`,
+		"syntax":        `return (`,
+		"odd arguments": `redis.call()`,
+	} {
+		key := "k:" + name
+		s.s.Do("SET", key, "1")
+		_, v, err := s.b.Do(t.Context(), call(name, "action"), redisbarrier.NewScript(script), []string{key})
+		if v != barrier.Undecided || err == nil || txn.Aborted(err) {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+		wrote := name == "wrong type"
+		if errors.Is(err, redisbarrier.ErrHalfDone) != wrote {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !wrote {
+			s.do(t, call(name, "action"), add, key, barrier.Ran, "done", 1, "done")
+			s.want(t, key, "2")
+		}
+	}
+	_, _, err := s.b.Do(t.Context(), call("line", "action"), redisbarrier.NewScript("local x = 1\n\nerror('boom')"), []string{"k"})
+	if err == nil || !strings.Contains(err.Error(), "user_script:3: boom") {
+		t.Errorf("an error on line 3: %v", err)
+	}
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	for script, want := range map[string]string{
+		`return 'text'`:                          "text",
+		`return ''`:                              "",
+		`return nil`:                             "",
+		`return false`:                           "",
+		``:                                       "",
+		`return 42`:                              "42",
+		`return -3.9`:                            "-3",
+		`return true`:                            "1",
+		`return redis.status_reply('FINE')`:      "FINE",
+		`return {1, 'two'}`:                      `[1,"two"]`,
+		`return {a = 1}`:                         `{"a":1}`,
+		`return redis.call('SET', KEYS[1], 'x')`: "OK",
+		`return redis.call('HGETALL', 'none')`:   "{}",
+		`return KEYS[1] .. #KEYS .. ARGV[1] .. #ARGV`:  "k1a3",
+		`return '\0\255:\r\n+-'`:                       "\x00\xff:\r\n+-",
+		`return 1 -- a comment at the end`:             "1",
+		`return string.rep('x', 3000000)`:              strings.Repeat("x", 3000000),
+		`local function f() return 'f' end return f()`: "f",
+	} {
+		name := "t:" + script
+		s.do(t, call(name, "action"), redisbarrier.NewScript(script), "k", barrier.Ran, want, "a", "b", "c")
+		s.do(t, call(name, "action"), add, "k", barrier.Duplicate, want, 1, "other")
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	names := []string{"o'brien", "a:b", "a", "b", "{x}", "}:", "per%cent", "*", "\t\r\n\x00", "日本", strings.Repeat("x", 5000), "case", "CASE"}
+	for _, name := range names {
+		for _, branch := range names {
+			s.do(t, txn.Call{Transaction: name, Branch: branch, Op: "action"}, add, "k", barrier.Ran, name, 1, name)
+		}
+	}
+	s.want(t, "k", fmt.Sprint(len(names)*len(names)))
+	keys := []string{"k"}
+	for _, bad := range []struct {
+		call txn.Call
+		keys []string
+	}{
+		{txn.Call{Op: "action"}, keys},
+		{txn.Call{Transaction: "t"}, keys},
+		{txn.Call{Transaction: "t", Op: "a:b"}, keys},
+		{txn.Call{Transaction: "t", Op: "half"}, keys},
+		{txn.Call{Transaction: "t", Op: "action"}, nil},
+		{txn.Call{Transaction: "t", Op: "action"}, []string{""}},
+		{txn.Call{Transaction: "t", Op: "action"}, []string{"a}b"}},
+		{txn.Call{Transaction: "t", Op: "action"}, []string{"{}a"}},
+	} {
+		if _, v, err := s.b.Do(t.Context(), bad.call, add, bad.keys, 1, ""); v != barrier.Undecided || err == nil {
+			t.Errorf("%+v %q: %v, %v", bad.call, bad.keys, v, err)
+		}
+	}
+	for _, opts := range []*redisbarrier.Options{{Prefix: "{x}"}, {TTL: time.Millisecond}} {
+		if _, err := redisbarrier.New(s.rdb, opts); err == nil {
+			t.Errorf("%+v: no error", opts)
+		}
+	}
+}
+
+// TestForwardAndBackAtOnce: whoever is first, nothing is left.
+func TestForwardAndBackAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	count := map[barrier.Verdict]int{}
+	for round := range 1000 {
+		c := fmt.Sprint(round)
+		var verdicts [4]barrier.Verdict
+		together(4, func(i int) {
+			op, amount := "try", 1
+			if (i+round)%4 >= 2 { // the last to be started is often the first to run
+				op, amount = "cancel", -1
+			}
+			_, verdicts[i], _ = s.b.Do(t.Context(), call(c, op), add, []string{"k"}, amount, "")
+		})
+		ran := 0
+		for _, v := range verdicts {
+			count[v]++
+			if v == barrier.Ran {
+				ran++
+			}
+		}
+		if ran != 0 && ran != 2 || count[barrier.Undecided] > 0 {
+			t.Fatalf("round %d: %v", round, verdicts)
+		}
+	}
+	if got := s.s.Do("GET", "k"); got != "0" && got != nil {
+		t.Errorf("balance %v", got)
+	}
+	t.Log(count)
+}
+
+// together runs n functions at the same instant and waits for all.
+func together(n int, f func(i int)) {
+	var done sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		done.Go(func() {
+			<-start
+			f(i)
+		})
+	}
+	close(start)
+	done.Wait()
+}
+
+// TestCrash: work and mark survive together, or not at all.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	s := start(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
+	s.do(t, call("t", "action"), add, "k", barrier.Ran, "first", 1, "first")
+	s.s.Kill()
+	if _, v, err := s.b.Do(t.Context(), call("u", "action"), add, []string{"k"}, 1, ""); v != barrier.Undecided || err == nil || txn.Aborted(err) {
+		t.Errorf("without a server: %v, %v", v, err)
+	}
+	s.s.Restart(true)
+	s.do(t, call("t", "action"), add, "k", barrier.Duplicate, "first", 1, "second")
+	s.do(t, call("u", "action"), add, "k", barrier.Ran, "", 1, "")
+	s.want(t, "k", "2")
+}
+
+// TestOutOfMemory: a server that takes no more writes leaves nothing half done.
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	s := start(t, &testenv.RedisOptions{Policy: "noeviction"})
+	s.s.Do("CONFIG", "SET", "maxmemory", "1")
+	_, v, err := s.b.Do(t.Context(), call("t", "action"), add, []string{"k"}, 1, "")
+	if v != barrier.Undecided || err == nil || errors.Is(err, redisbarrier.ErrHalfDone) {
+		t.Errorf("out of memory: %v, %v", v, err)
+	}
+	s.s.Do("CONFIG", "SET", "maxmemory", "0")
+	s.do(t, call("t", "action"), add, "k", barrier.Ran, "", 1, "")
+	s.want(t, "k", "1")
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	check := s.b.Check(func(c txn.Call) string { return string(c.Payload) })
+	ask := func(id string) error {
+		_, err := check(t.Context(), txn.Call{Transaction: id, Op: "check", Payload: []byte("k")})
+		return err
+	}
+	for range 2 {
+		if result, err := s.b.Prepare(t.Context(), "done", add, []string{"k"}, 1, "r"); string(result) != "r" || err != nil {
+			t.Errorf("prepare: %q, %v", result, err)
+		}
+		if err := ask("done"); err != nil {
+			t.Errorf("check after prepare: %v", err)
+		}
+	}
+	s.want(t, "k", "1")
+	if err := ask("never"); !txn.Aborted(err) {
+		t.Errorf("check without prepare: %v", err)
+	}
+	if _, err := s.b.Prepare(t.Context(), "never", add, []string{"k"}, 1, ""); !errors.Is(err, barrier.ErrRolledBack) {
+		t.Errorf("prepare after check: %v", err)
+	}
+	if _, err := s.b.Prepare(t.Context(), "refused", refuse, []string{"k"}, ""); !txn.Aborted(err) {
+		t.Errorf("refused: %v", err)
+	}
+	if err := ask("refused"); !txn.Aborted(err) {
+		t.Errorf("check after a refusal: %v", err)
+	}
+	if _, err := s.b.Prepare(t.Context(), "half", half, []string{"k"}, 0); !errors.Is(err, redisbarrier.ErrHalfDone) {
+		t.Errorf("half done: %v", err)
+	}
+	if err := ask("half"); !errors.Is(err, redisbarrier.ErrHalfDone) || txn.Aborted(err) {
+		t.Errorf("check of half a message: %v", err)
+	}
+	if err := ask(""); err == nil || txn.Aborted(err) {
+		t.Errorf("check without ID: %v", err)
+	}
+	s.want(t, "k", "1")
+}
+
+func TestFunc(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	var skipped []barrier.Verdict
+	b := over(t, s.rdb, &redisbarrier.Options{
+		SkippedFunc: func(_ context.Context, _ txn.Call, v barrier.Verdict) { skipped = append(skipped, v) },
+	})
+	f := b.Func(add, func(c txn.Call) ([]string, []any, error) {
+		if len(c.Payload) == 0 {
+			return nil, nil, txn.Abort(errors.New("no payload"))
+		}
+		return []string{"k"}, []any{1, c.Payload}, nil
+	})
+	c := call("t", "action")
+	if _, err := f(t.Context(), c); !txn.Aborted(err) {
+		t.Errorf("without payload: %v", err)
+	}
+	c.Payload = []byte("p")
+	for range 2 {
+		if result, err := f(t.Context(), c); string(result) != "p" || err != nil {
+			t.Errorf("%q, %v", result, err)
+		}
+	}
+	if diff := cmp.Diff([]barrier.Verdict{barrier.Duplicate}, skipped); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTTL(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	s.do(t, call("forever", "action"), add, "k", barrier.Ran, "", 1, "")
+	if ttl := s.s.Do("PTTL", "bedrock:barrier:{k}:forever"); ttl != int64(-1) {
+		t.Errorf("marks expire in %v ms", ttl)
+	}
+	s.b = over(t, s.rdb, &redisbarrier.Options{TTL: time.Hour, Prefix: "mine:"})
+	s.do(t, call("t", "action"), add, "k", barrier.Ran, "", 1, "")
+	if _, err := s.b.Check(func(txn.Call) string { return "k" })(t.Context(), txn.Call{Transaction: "m"}); !txn.Aborted(err) {
+		t.Fatal(err)
+	}
+	for _, transaction := range []string{"t", "m"} {
+		if ttl, _ := s.s.Do("PTTL", "mine:{k}:"+transaction).(int64); ttl < 3500000 || ttl > 3600000 {
+			t.Errorf("marks of %s expire in %d ms", transaction, ttl)
+		}
+	}
+}
+
+// coordinator knows some transactions.
+type coordinator struct {
+	txn.Inspector
+
+	known map[string]*txn.Transaction
+	fails bool
+	asked atomic.Int64
+}
+
+func (c *coordinator) Get(_ context.Context, id string) (*txn.Transaction, error) {
+	c.asked.Add(1)
+	if c.fails {
+		return nil, txn.ErrUnavailable
+	}
+	if t := c.known[id]; t != nil {
+		return t, nil
+	}
+	return nil, txn.ErrNotFound
+}
+
+func newCoordinator() *coordinator {
+	long, short := time.Now().Add(-30*time.Hour), time.Now().Add(-time.Hour)
+	return &coordinator{known: map[string]*txn.Transaction{
+		"old:running":   {Status: txn.Running},
+		"old:parked":    {Status: txn.RollingBack, Parked: "help"},
+		"old:committed": {Status: txn.Committed, Finished: long},
+		"old:}:odd*":    {Status: txn.RolledBack, Finished: long},
+		"old:just":      {Status: txn.Committed, Finished: short},
+		"new:committed": {Status: txn.Committed, Finished: long},
+	}}
+}
+
+// fill sets marks of all the coordinator's transactions and of one it does not
+// know, each on a key of its own.
+func (s *setup) fill(t *testing.T, c *coordinator) {
+	t.Helper()
+	ids := []string{"old:unknown"}
+	for id := range c.known {
+		ids = append(ids, id)
+	}
+	for i, id := range ids {
+		key := fmt.Sprintf("stock:%d", i)
+		s.do(t, call(id, "action"), add, key, barrier.Ran, "", 1, "")
+		if strings.HasPrefix(id, "old:") {
+			at := time.Now().Add(-25 * time.Hour).UnixMicro()
+			s.rdb.HSet(t.Context(), fmt.Sprintf("bedrock:barrier:{%s}:%s", key, id), "at", at)
+		}
+	}
+}
+
+func (s *setup) clean(t *testing.T) {
+	t.Helper()
+	c := newCoordinator()
+	s.fill(t, c)
+	c.fails = true
+	if n, err := s.b.Clean(t.Context(), c, nil); n != 0 || !errors.Is(err, txn.ErrUnavailable) {
+		t.Errorf("without its coordinator: %d removed, %v", n, err)
+	}
+	c.fails = false
+	if n, err := s.b.Clean(t.Context(), c, &barrier.CleanOptions{Batch: 2, Unknown: -1}); n != 2 || err != nil {
+		t.Errorf("known: %d removed, %v; want 2", n, err)
+	}
+	if n, err := s.b.Clean(t.Context(), c, nil); n != 1 || err != nil {
+		t.Errorf("unknown: %d removed, %v; want 1", n, err)
+	}
+	if n, err := s.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: -1}); n != 2 || err != nil {
+		t.Errorf("of any age: %d removed, %v; want 2, running and parked stay", n, err)
+	}
+}
+
+// several are clients of more than one server.
+func several(t *testing.T) map[string]redis.UniversalClient {
+	t.Helper()
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: testenv.Cluster(t, 3, 0).Addrs()})
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{
+		"one": testenv.Redis(t, nil).Addr(), "two": testenv.Redis(t, nil).Addr(),
+	}})
+	t.Cleanup(func() { cluster.Close(); ring.Close() })
+	return map[string]redis.UniversalClient{"cluster": cluster, "ring": ring}
+}
+
+// TestSeveralServers: marks are where the data is, and found for cleaning.
+func TestSeveralServers(t *testing.T) {
+	t.Parallel()
+	for name, rdb := range several(t) {
+		t.Run(name, func(t *testing.T) {
+			s := &setup{rdb: rdb, b: over(t, rdb, nil)}
+			for i := range 100 {
+				key, id := fmt.Sprintf("stock:{%d}:x", i), fmt.Sprint(i)
+				s.do(t, call(id, "action"), add, key, barrier.Ran, "r", 1, "r")
+				s.do(t, call(id, "action"), add, key, barrier.Duplicate, "r", 1, "")
+				s.do(t, call(id, "compensate"), add, strings.TrimSuffix(key, "x")+"other", barrier.Ran, "", -1, "")
+			}
+			if n, err := s.b.Clean(t.Context(), newCoordinator(), &barrier.CleanOptions{Age: -1}); n != 100 || err != nil {
+				t.Errorf("%d removed, %v; want 100", n, err)
+			}
+			s.clean(t)
+		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	s.s.Do("SET", "bedrock:barrier:stranger", "1")
+	s.s.Do("SET", "bedrock:barrier:{stranger", "1")
+	s.clean(t)
+	if n := s.s.Do("EXISTS", "bedrock:barrier:stranger", "bedrock:barrier:{stranger"); n != int64(2) {
+		t.Errorf("%v strangers are left", n)
+	}
+}
