@@ -123,6 +123,10 @@ func layers() []layer {
 			packages: "coord/coordotel", own: []string{"txn", "txn/plan", "coord"},
 			foreign: []string{"go.opentelemetry.io/otel"},
 		},
+		{
+			packages: "console",
+			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock"},
+		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},

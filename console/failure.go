@@ -1,0 +1,47 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// failure is a page that says what went wrong.
+type failure struct {
+	Status  int
+	Problem string
+	Back    string // where to go on
+}
+
+func (c *console) fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	back := listPath
+	if id := r.PathValue("id"); id != "" && status != http.StatusNotFound {
+		back += "/" + id
+	}
+	c.render(w, status, "error", frame{
+		Title: http.StatusText(status), Page: failure{Status: status, Problem: problem, Back: back},
+	})
+}
+
+// failWith answers with what an error means.
+func (c *console) failWith(w http.ResponseWriter, r *http.Request, err error) {
+	c.fail(w, r, statusOf(err), err.Error())
+}
+
+func statusOf(err error) int {
+	var field *txn.FieldError
+	switch {
+	case errors.Is(err, txn.ErrNotFound):
+		return http.StatusNotFound
+	case errors.As(err, &field):
+		return http.StatusBadRequest
+	case errors.Is(err, txn.ErrAction), errors.Is(err, txn.ErrDecided):
+		return http.StatusConflict
+	case errors.Is(err, lock.ErrUnsupported):
+		return http.StatusNotImplemented
+	default:
+		return http.StatusServiceUnavailable
+	}
+}

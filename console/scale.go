@@ -1,0 +1,83 @@
+package console
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// scale turns times into places.
+type scale struct {
+	from time.Time
+	span time.Duration
+}
+
+// scaleOf reaches from the transaction's beginning to the last thing that happened.
+func scaleOf(t *txn.Transaction) scale {
+	end := t.Finished
+	for i := range t.Attempts {
+		if a := t.Attempts[i].At.Add(t.Attempts[i].Took); a.After(end) {
+			end = a
+		}
+	}
+	return scale{from: t.Created, span: max(end.Sub(t.Created), time.Microsecond)}
+}
+
+// x is the place of a moment.
+func (s scale) x(at time.Time) float64 {
+	share := float64(at.Sub(s.from)) / float64(s.span)
+	return plotLeft + plotWidth*min(max(share, 0), 1)
+}
+
+// ticks are round times since the beginning.
+func (s scale) ticks() []tick {
+	step := s.step()
+	var ticks []tick
+	for d := time.Duration(0); d <= s.span; d += step {
+		ticks = append(ticks, tick{X: s.x(s.from.Add(d)), Label: round(d)})
+	}
+	return ticks
+}
+
+// step is the smallest round duration of which few make up the whole.
+func (s scale) step() time.Duration {
+	for _, d := range steps() {
+		if s.span/d < mostTicks {
+			return d
+		}
+	}
+	const day = 24 * time.Hour
+	return (s.span/mostTicks/day + 1) * day
+}
+
+// steps are durations people call round.
+func steps() []time.Duration {
+	var all []time.Duration
+	for d := time.Microsecond; d < time.Second; d *= 10 {
+		all = append(all, d, 2*d, 5*d)
+	}
+	for _, n := range []int{1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 18000, 43200, 86400} {
+		all = append(all, time.Duration(n)*time.Second)
+	}
+	return all
+}
+
+// round writes a round duration.
+func round(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0"
+	case d < time.Millisecond:
+		return grouped(int(d.Microseconds())) + " µs"
+	case d < time.Second:
+		return grouped(int(d.Milliseconds())) + " ms"
+	case d < time.Minute:
+		return grouped(int(d.Seconds())) + " s"
+	case d < time.Hour:
+		return grouped(int(d.Minutes())) + " min"
+	case d < 24*time.Hour:
+		return grouped(int(d.Hours())) + " h"
+	default:
+		return grouped(int(d.Hours())/24) + " d"
+	}
+}
