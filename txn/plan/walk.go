@@ -74,7 +74,9 @@ func Backward(t *txn.Transaction, now time.Time, parallel int, touched func(t *t
 	for i := len(t.Progress) - 1; i >= 0; i-- {
 		switch {
 		case undone(t, i, touched):
-		case goingForward(&t.Progress[i]) || !allUndone(t, g.After(i), touched):
+		case goingForward(&t.Progress[i]):
+			w.flying++
+		case !allUndone(t, g.After(i), touched):
 			w.waiting = true
 		default:
 			w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseUndo})
