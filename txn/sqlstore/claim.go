@@ -3,17 +3,23 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// Claim implements [driver.Store]. It is one short transaction that waits for
-// nobody: what others have locked they are about to claim, or to write.
+// Claim implements [driver.Store]. Most claims find nothing, and end with a look
+// that locks nothing. Others are one short transaction that waits for nobody:
+// what others have locked they are about to claim, or to write.
 func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
 	var claimed driver.Claimed
-	err := s.call(ctx, fmt.Sprintf("claim for %q", c.Owner), func(ctx context.Context) error {
+	err := s.call(ctx, fmt.Sprintf("claim for %q", c.Owner), func(ctx context.Context) (err error) {
+		var some bool
+		if claimed.Now, some, err = s.look(ctx, c); err != nil || !some {
+			return Unwritten(err)
+		}
 		return s.repeat(ctx, func() error {
 			return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
 				claimed, err = s.claim(ctx, tx, c)
@@ -27,12 +33,28 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 	return claimed, nil
 }
 
+// look reads the clock, and tells whether there is anything to claim.
+func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some bool, err error) {
+	now, err = s.dialect.Now(ctx, s.db.Read)
+	if err != nil {
+		return now, false, err
+	}
+	q := due("SELECT 1", c, now)
+	q.add(" LIMIT 1")
+	var one int
+	err = s.db.Read.QueryRowContext(ctx, s.sql(q.text), q.args...).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return now, false, nil
+	}
+	return now, err == nil, err
+}
+
 func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
 	now, err := s.dialect.Now(ctx, tx)
 	if err != nil {
 		return driver.Claimed{}, err
 	}
-	recs, err := s.due(ctx, tx, c, now)
+	recs, err := s.lock(ctx, tx, c, now)
 	if err != nil {
 		return driver.Claimed{}, err
 	}
@@ -44,9 +66,20 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 	return driver.Claimed{Records: recs, Now: now}, s.handOver(ctx, tx, recs)
 }
 
-// due selects and locks what the claim asks for.
-func (s *Store) due(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
-	q := &query{text: "SELECT " + Columns + " FROM {tx} WHERE parked = '' AND " + unfinished}
+// lock selects what the claim asks for and nobody else has locked.
+func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
+	q := due("SELECT "+Columns, c, now)
+	q.add(" ORDER BY due, id LIMIT ? "+s.clauses.SkipLocked, c.Limit)
+	rows, err := tx.QueryContext(ctx, s.sql(q.text), q.args...)
+	if err != nil {
+		return nil, err
+	}
+	return scanAll(rows, true)
+}
+
+// due selects what can be claimed.
+func due(selected string, c driver.Claim, now time.Time) *query {
+	q := &query{text: selected + " FROM {tx} WHERE parked = '' AND " + unfinished}
 	if c.Target != "" {
 		q.add(" AND waits = ? AND waits <> ''", c.Target) // the latter for partial indexes
 	} else {
@@ -55,12 +88,7 @@ func (s *Store) due(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Ti
 	if c.From != 0 || c.To != 0 {
 		q.add(" AND shard >= ? AND shard < ?", c.From, c.To)
 	}
-	q.add(" ORDER BY due, id LIMIT ? "+s.clauses.SkipLocked, c.Limit)
-	rows, err := tx.QueryContext(ctx, s.sql(q.text), q.args...)
-	if err != nil {
-		return nil, err
-	}
-	return scanAll(rows, true)
+	return q
 }
 
 // handOver writes what a claim changes, which is the same for all.

@@ -26,7 +26,9 @@ func TestGivenDatabase(t *testing.T) {
 	s := subject(server)
 	db := s.User(t)
 	db.SetMaxOpenConns(2)
-	s.Open = func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) { return mysql.New(ctx, db, opts) }
+	s.Open = func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+		return mysql.New(ctx, db, opts)
+	}
 	s.Run(t)
 	if err := db.PingContext(t.Context()); err != nil {
 		t.Errorf("after the stores were closed: %v", err)
