@@ -191,5 +191,5 @@ func (b *bed) startEngine(ctx context.Context, store, profile string) (*embedded
 
 func (e *embeddedEngine) stop() error {
 	defer e.place.drop()
-	return e.Process.Stop()
+	return e.Stop()
 }

@@ -119,8 +119,10 @@ func (f figures) outages() []report.Verdict {
 		workload string
 		drained  float64
 	}{
-		{"outage-1000", 3000}, {"outage-100k", 3000},
-		{"outage-functions-1000", 5000}, {"outage-functions-100k", 5000},
+		{"outage-1000", 3000},
+		{"outage-100k", 3000},
+		{"outage-functions-1000", 5000},
+		{"outage-functions-100k", 5000},
 	} {
 		for _, r := range f {
 			if r.Workload != t.workload || r.subject.Role != Bedrock {
