@@ -75,7 +75,7 @@ func object(decoded map[string]any) (*structpb.Value, bool) {
 	return structpb.NewStructValue(&structpb.Struct{Fields: fields}), true
 }
 
-// number accepts what a double gives back digit by digit: integers up to 2^53, and
+// number accepts what a double gives back digit by digit: integers below 2^53, and
 // up to 15 digits otherwise.
 func number(text string) (*structpb.Value, bool) {
 	f, err := strconv.ParseFloat(text, 64)
@@ -83,7 +83,7 @@ func number(text string) (*structpb.Value, bool) {
 		return nil, false
 	}
 	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
-	whole := !strings.ContainsAny(text, ".eE") && math.Abs(f) <= 1<<53
+	whole := !strings.ContainsAny(text, ".eE") && math.Abs(f) < 1<<53
 	short := len(strings.Trim(digits, "-0.")) <= 15 // a point counts; that is on the safe side
 	return structpb.NewNumberValue(f), whole || short
 }

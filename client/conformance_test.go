@@ -1,0 +1,103 @@
+package client_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/locktest"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+	"github.com/bedrock-go/bedrock/server"
+)
+
+// TestLockConformance puts locks over the wire through what every backend must do:
+// a server over a store in memory, with every client connected through a proxy that
+// can break connections.
+func TestLockConformance(t *testing.T) {
+	locktest.Run(t, locktest.Backend{Open: openLocks, Exempt: map[locktest.Capability]string{
+		locktest.Striking:            "a single server is restarted and frozen instead",
+		"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
+	}})
+}
+
+func openLocks(t testing.TB) locktest.Server {
+	lab := &lab{t: t, store: memlock.NewStore()}
+	lab.site = serve(t, lab)
+	proxy, err := chaos.New(lab.site.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	return locktest.Server{
+		Connect: func(t testing.TB) driver.Backend { return dial(t, "http://"+proxy.Addr(), nil).Backend() },
+		Freeze:  lab.freeze,
+		Thaw:    lab.thaw,
+		Restart: lab.restart,
+		Disconnect: func() {
+			proxy.Cut()
+			proxy.Heal()
+		},
+	}
+}
+
+// lab is a server of locks that can be frozen and restarted.
+type lab struct {
+	t    testing.TB
+	site *site
+
+	mu      sync.Mutex
+	store   *memlock.Store
+	handler http.Handler
+	ice     chan struct{}
+}
+
+func (l *lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h, ice := l.now()
+	if ice != nil {
+		<-ice
+	}
+	h.ServeHTTP(w, r)
+}
+
+func (l *lab) now() (http.Handler, chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handler == nil {
+		h, err := server.New(server.Config{Locks: memlock.NewBackend(l.store)})
+		if err != nil {
+			l.t.Error(err)
+		}
+		l.handler = h
+	}
+	return l.handler, l.ice
+}
+
+func (l *lab) freeze() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ice == nil {
+		l.ice = make(chan struct{})
+	}
+}
+
+func (l *lab) thaw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ice != nil {
+		close(l.ice)
+		l.ice = nil
+	}
+}
+
+func (l *lab) restart(keepData bool) {
+	l.site.end()
+	l.mu.Lock()
+	l.handler = nil
+	if !keepData {
+		l.store = memlock.NewStore()
+	}
+	l.mu.Unlock()
+	l.site.start()
+}

@@ -1,0 +1,208 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/server"
+)
+
+func TestCurlSubmitsAndWaits(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, transactions+"Submit", `{"definition": {"id": "o-1", "mode": "saga", "name": "order", "timeout": "30s",
+		"payload": {"amount": 3}, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	a.want(t, 200)
+	if a.at("id") != "o-1" || a.at("result.outcome") != "committed" || a.at("result.returned.a.amount") != json.Number("3") {
+		t.Errorf("answer %s", a.body)
+	}
+}
+
+func TestRolledBackIsAnOutcomeNotAnError(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, transactions+"Submit", `{"definition": {"mode": "saga", "branches": [{"id": "a", "do": "refuse", "undo": "undo"}]}, "wait": true}`)
+	a.want(t, 200, "rolled-back", "sold out")
+}
+
+func TestWaitEndsWithPending(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Wait: 20e6}
+	s := serve(t, c, nil)
+	a := s.post(t, transactions+"Submit", `{"definition": {"id": "slow", "mode": "saga", "branches": [{"id": "a", "do": "later", "undo": "undo"}]}, "wait": true}`)
+	a.want(t, 200, "in-doubt")
+	if a.at("result.pending") != true {
+		t.Errorf("answer %s: want pending", a.body)
+	}
+	s.post(t, transactions+"Wait", `{"id": "slow"}`).want(t, 200, "pending")
+}
+
+// TestPayloadsKeepTheirNumbers: a protobuf value would round them.
+func TestPayloadsKeepTheirNumbers(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for _, payload := range []string{
+		`9007199254740993`, `{"id":9007199254740993,"b":[1,2.50]}`, `12345678901234567.89`, `"text"`, `null`, `[]`, `{}`, `0.1`, `-1.5e-7`,
+	} {
+		for _, place := range []string{
+			`{"definition": {"mode": "saga", "payload": %s, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`,
+			`{"definition": {"mode": "saga", "branches": [{"id": "a", "do": "echo", "undo": "undo", "payload": %s}]}, "wait": true}`,
+		} {
+			a := s.post(t, transactions+"Submit", fmt.Sprintf(place, payload))
+			a.want(t, 200, "committed")
+			if got := returned(t, a, "a"); got != payload && !sameNumber(got, payload) {
+				t.Errorf("payload %s came back as %s", payload, got)
+			}
+		}
+	}
+}
+
+// returned is what a branch returned, as text.
+func returned(t *testing.T, a answer, branch string) string {
+	t.Helper()
+	var body struct {
+		Result struct {
+			Returned      map[string]json.RawMessage `json:"returned"`
+			ReturnedBytes map[string][]byte          `json:"returnedBytes"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &body); err != nil {
+		t.Fatal(err)
+	}
+	if text, ok := body.Result.ReturnedBytes[branch]; ok {
+		return string(text)
+	}
+	return string(body.Result.Returned[branch])
+}
+
+// sameNumber compares small numbers, which may be written differently.
+func sameNumber(a, b string) bool {
+	var x, y float64
+	return len(a) < 12 && json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && x == y
+}
+
+func TestBytesAreTakenAsTheyAre(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, transactions+"Submit", `{"definition": {"mode": "saga", "payloadBytes": "AAEC/w==", "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	a.want(t, 200, `"returnedBytes"`, "AAEC/w==")
+}
+
+func TestSubmitTwiceWithOtherSpaces(t *testing.T) {
+	s := serve(t, config(t), nil)
+	submit := func(payload string) answer {
+		return s.post(t, transactions+"Submit",
+			`{"definition": {"id": "x", "mode": "saga", "payload": `+payload+`, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}}`)
+	}
+	submit(`{"a": 1,   "b": 2}`).want(t, 200)
+	submit(`{"a":1,"b":2}`).want(t, 200)
+	submit(`{"a":1,"b":3}`).want(t, 409, "already_exists", "other content")
+}
+
+func TestGetShowsEverything(t *testing.T) {
+	s := serve(t, config(t), nil)
+	s.post(t, transactions+"Submit", `{"definition": {"id": "g", "mode": "saga", "payload": {"n": 1}, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	a := s.post(t, transactions+"Get", `{"id": "g"}`)
+	a.want(t, 200, `"committed"`, `"done"`, `"attempts"`)
+	if a.at("transaction.definition.payload.n") != json.Number("1") {
+		t.Errorf("answer %s: want the payload readable", a.body)
+	}
+	s.post(t, transactions+"List", `{"status": ["committed"], "limit": 10}`).want(t, 200, `"g"`)
+	s.post(t, transactions+"List", `{}`, "Content-Type", "application/json; charset=utf-8").want(t, 200, `"g"`)
+}
+
+func TestBadRequests(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Body: 4096}
+	s := serve(t, c, nil)
+	saga := func(fields string) string {
+		return `{"definition": {"mode": "saga", ` + fields + `}}`
+	}
+	for name, tc := range map[string]struct {
+		path, body string
+		status     int
+		parts      []string
+	}{
+		"empty":            {"Submit", ``, 400, []string{"invalid_argument", "the body is empty"}},
+		"broken":           {"Submit", `{"definition": `, 400, []string{"invalid_argument", "unexpected"}},
+		"trailing":         {"Get", `{"id": "a"} x`, 400, []string{"invalid_argument"}},
+		"array":            {"Submit", `[]`, 400, []string{"invalid_argument"}},
+		"unknown field":    {"Submit", saga(`"branchez": []`), 400, []string{"invalid_argument", "branchez", "line 1"}},
+		"other case":       {"Submit", saga(`"Branches": []`), 400, []string{"invalid_argument", "Branches"}},
+		"twice":            {"Get", `{"id": "a", "id": "b"}`, 400, []string{"invalid_argument", "duplicate"}},
+		"wrong type":       {"Submit", saga(`"branches": [{"id": 7}]`), 400, []string{"invalid_argument"}},
+		"wrong duration":   {"Submit", saga(`"timeout": 30`), 400, []string{"invalid_argument"}},
+		"no definition":    {"Submit", `{}`, 400, []string{"definition: is missing"}},
+		"field named":      {"Submit", saga(`"branches": [{"id": "a", "do": "x", "after": ["b"]}]`), 400, []string{"branches[0].after"}},
+		"unknown mode":     {"Submit", `{"definition": {"mode": "magic"}}`, 400, []string{"mode:", "magic"}},
+		"not found":        {"Get", `{"id": "nobody"}`, 404, []string{"not_found", "Problem"}},
+		"wait not found":   {"Wait", `{"id": "nobody"}`, 404, []string{"not_found"}},
+		"unknown action":   {"Act", `{"id": "a", "action": "explode"}`, 400, []string{"action:", "retry"}},
+		"unknown status":   {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy"}},
+		"limit":            {"List", `{"limit": 100000}`, 400, []string{"limit:", "1000"}},
+		"body too large":   {"Submit", saga(`"name": "` + strings.Repeat("x", 5000) + `"`), 429, []string{"resource_exhausted", "4096"}},
+		"no procedure":     {"Explode", `{}`, 404, nil},
+		"deep":             {"Submit", saga(`"payload": ` + strings.Repeat("[", 2000)), 400, []string{"invalid_argument"}},
+		"not UTF-8":        {"Get", "{\"id\": \"\xff\"}", 400, []string{"invalid_argument"}},
+		"payload twice":    {"Submit", saga(`"payload": 1, "payloadBytes": "AA=="`), 400, []string{"invalid_argument"}},
+		"negative seconds": {"Submit", saga(`"timeout": "-1s", "branches": [{"id": "a", "do": "x", "undo": "y"}]`), 400, []string{"timeout:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.post(t, transactions+tc.path, tc.body).want(t, tc.status, tc.parts...)
+		})
+	}
+}
+
+func TestWrongContentType(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/xml", ""} {
+		a := s.send(t, http.DefaultClient, http.MethodPost, transactions+"Get", `{"id": "a"}`, "Content-Type", kind)
+		a.want(t, http.StatusUnsupportedMediaType)
+		if a.header.Get("Accept-Post") == "" {
+			t.Errorf("%q: the answer does not say what is accepted", kind)
+		}
+	}
+	s.send(t, http.DefaultClient, http.MethodGet, transactions+"Get", "").want(t, http.StatusMethodNotAllowed)
+}
+
+func TestLocksWithCurl(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, locks+"Acquire", `{"name": "orders/42", "ttl": "30s"}`)
+	a.want(t, 200, `"owner"`)
+	if a.at("grant.token") != "1" {
+		t.Errorf("token %v, want the string 1", a.at("grant.token"))
+	}
+	owner, _ := a.at("grant.owner").(string)
+	s.post(t, locks+"Acquire", `{"name": "orders/42"}`).want(t, 409, "already_exists", "held by "+owner)
+	s.post(t, locks+"Acquire", `{"name": "orders/42", "wait": "0.02s"}`).want(t, 409, "already_exists")
+	s.post(t, locks+"Renew", `{"grants": [{"name": "orders/42", "owner": "`+owner+`", "ttl": "30s"}, {"name": "b", "owner": "c", "ttl": "1s"}]}`).
+		want(t, 200, "renewed", "lost")
+	s.post(t, locks+"Browse", `{"prefix": "orders/"}`).want(t, 200, "orders/42", owner)
+	s.post(t, locks+"Release", `{"grant": {"name": "orders/42", "owner": "stranger"}}`).want(t, 409, "aborted")
+	s.post(t, locks+"Release", `{"grant": {"name": "orders/42", "owner": "`+owner+`"}}`).want(t, 200)
+	s.post(t, locks+"Inspect", `{"name": "orders/42"}`).want(t, 200, "orders/42")
+	s.post(t, locks+"ForceRelease", `{"name": "orders/42"}`).want(t, 200)
+	s.post(t, locks+"Diagnose", `{}`).want(t, 200, "findings")
+}
+
+func TestBadLockRequests(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for name, tc := range map[string]struct{ path, body, part string }{
+		"no name":       {"Acquire", `{}`, "name: is empty"},
+		"control":       {"Acquire", `{"name": "a\nb"}`, "name: has a control character"},
+		"long":          {"Acquire", `{"name": "` + strings.Repeat("x", 513) + `"}`, "name: 513 bytes: at most 512"},
+		"short ttl":     {"Acquire", `{"name": "a", "ttl": "0.001s"}`, "ttl: 1ms: want 10ms"},
+		"zero ttl":      {"Acquire", `{"name": "a", "ttl": "0s"}`, "ttl: 0s"},
+		"long ttl":      {"Acquire", `{"name": "a", "ttl": "90000s"}`, "ttl:"},
+		"tokens":        {"Acquire", `{"name": "a", "tokens": 100000}`, "tokens:"},
+		"negative wait": {"Acquire", `{"name": "a", "wait": "-1s"}`, "wait:"},
+		"no owner":      {"Release", `{"grant": {"name": "a"}}`, "grant.owner: is empty"},
+		"no grant":      {"Release", `{}`, "grant.name: is empty"},
+		"renewal":       {"Renew", `{"grants": [{"name": "a", "owner": "b"}]}`, "grants[0].ttl"},
+		"long meta":     {"Acquire", `{"name": "a", "meta": "` + strings.Repeat("x", 5000) + `"}`, "meta:"},
+		"browse":        {"Browse", `{"limit": -1}`, "limit:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.post(t, locks+tc.path, tc.body).want(t, 400, "invalid_argument", tc.part)
+		})
+	}
+}
