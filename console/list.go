@@ -18,12 +18,12 @@ const rowsPerPage = 50
 
 // listing is the page of all transactions.
 type listing struct {
-	Filter  filter
-	Tabs    []tab
-	Modes   []string
-	Rows    []row
-	Older   string // the next page; empty at the end
-	Newest  string // the first page; empty on it
+	Filter filter
+	Tabs   []tab
+	Modes  []string
+	Rows   []row
+	Older  string // the next page; empty at the end
+	Newest string // the first page; empty on it
 }
 
 // filter is what the address says should be listed.

@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
 )
