@@ -87,8 +87,10 @@ func address(field, s, scheme string) error {
 	return nil
 }
 
+// participantName tells whether s can name a function or a topic. It cannot begin
+// with a slash, as a URL without its scheme would.
 func participantName(s string) bool {
-	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+	return s != "" && s[0] != '/' && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return !letterOrDigit(r) && !strings.ContainsRune("._-/", r)
 	})
 }

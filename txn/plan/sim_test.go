@@ -252,11 +252,11 @@ func (s *sim) first(step txn.Step, what plan.Kind) int {
 }
 
 // drawGraph draws branches that wait for earlier ones.
-func drawGraph(t *rapid.T, make func(i int) txn.Branch) []txn.Branch {
+func drawGraph(t *rapid.T, branch func(i int) txn.Branch) []txn.Branch {
 	branches := []txn.Branch{}
 	n := rapid.IntRange(1, 8).Draw(t, "branches")
 	for i := range n {
-		b := make(i)
+		b := branch(i)
 		b.ID = fmt.Sprintf("b%d", i)
 		for j := range i {
 			if rapid.IntRange(0, 2).Draw(t, "edge") == 0 {

@@ -203,7 +203,10 @@ func (w *Walk) Plan() txn.Plan { return txn.Plan{Run: w.Run, Next: w.Next} }
 func Why(t *txn.Transaction, s txn.Step) string {
 	op := t.Op(s)
 	what := "was refused"
-	if op.Spent {
+	switch {
+	case op.Spent && op.Tries == 1:
+		what = "failed"
+	case op.Spent:
 		what = fmt.Sprintf("failed %d times", op.Tries)
 	}
 	name := "check"

@@ -1,0 +1,179 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// one is a transaction of one branch with a policy.
+func one(status txn.Status, p txn.Policy) *txn.Transaction {
+	return &txn.Transaction{
+		Definition: txn.Definition{
+			ID: "t", Branches: []txn.Branch{{ID: "a", Do: "do", Confirm: "confirm", Undo: "undo", Policy: &p}},
+			Check: &txn.Check{Target: "check"},
+		},
+		Status: status, Progress: make([]txn.Progress, 1),
+	}
+}
+
+func hook(i int) txn.Step { return txn.Step{Branch: i, Phase: txn.PhaseHook} }
+
+// What each answer makes of an operation that has not been called yet.
+func TestApply(t *testing.T) {
+	policy := txn.Policy{Backoff: 4 * time.Second, Attempts: 2}
+	second := start.Add(time.Second)
+	retry := start.Add(plan.Pause(policy, 1, 0)) // only roughly: the jitter is another
+	tests := map[string]struct {
+		step   txn.Step
+		answer plan.Answer
+		want   txn.Op
+	}{
+		"done":             {do(0), plan.Answer{Kind: plan.Done, Result: []byte("1")}, txn.Op{State: txn.Done, Calls: 1, Result: []byte("1")}},
+		"refused":          {do(0), plan.Answer{Kind: plan.Refused, Note: "no"}, txn.Op{State: txn.Refused, Calls: 1, Note: "no"}},
+		"check refused":    {check(), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Refused, Calls: 1}},
+		"confirm refused":  {confirm(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Due: retry}},
+		"undo refused":     {undo(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Due: retry}},
+		"pending":          {do(0), plan.Answer{Kind: plan.Pending, After: time.Minute}, txn.Op{State: txn.Unsure, Calls: 1, Due: start.Add(time.Minute)}},
+		"pending, default": {do(0), plan.Answer{Kind: plan.Pending}, txn.Op{State: txn.Unsure, Calls: 1, Due: second}},
+		"failed":           {do(0), plan.Answer{Kind: plan.Failed, Note: "x"}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Note: "x", Due: retry}},
+		"unreached":        {do(0), plan.Answer{Kind: plan.Unreached}, txn.Op{Calls: 1, Tries: 1, Due: retry}},
+		"held":             {do(0), plan.Answer{Kind: plan.Held, After: time.Minute}, txn.Op{Due: start.Add(time.Minute)}},
+		"held, default":    {do(0), plan.Answer{Kind: plan.Held}, txn.Op{Due: second}},
+	}
+	about := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second })
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tx := one(txn.Running, policy)
+			tx.Op(test.step).InFlight = true
+			plan.Apply(tx, test.step, test.answer, start)
+			if diff := cmp.Diff(test.want, *tx.Op(test.step), about); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A branch whose outcome was unknown stays so when it cannot be reached later.
+func TestUnreachedForgetsNothing(t *testing.T) {
+	tx := one(txn.Running, txn.Policy{})
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Unreached}, start)
+	if !plan.Touched(tx, 0) {
+		t.Error("a branch that may have been done is taken for untouched")
+	}
+}
+
+func TestAttemptsAreUsedUp(t *testing.T) {
+	tx := one(txn.Running, txn.Policy{Attempts: 3})
+	for n := range 3 {
+		if tx.Progress[0].Do.Spent {
+			t.Fatalf("spent after %d failures", n)
+		}
+		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Pending}, start) // counts for nothing
+		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Held}, start)
+	}
+	op := &tx.Progress[0].Do
+	if !op.Spent || op.Tries != 3 || op.Calls != 6 {
+		t.Errorf("after three failures: %+v", op)
+	}
+	plan.Renew(op)
+	if op.Spent || op.Tries != 0 || !op.Due.IsZero() || op.Calls != 6 || op.State != txn.Unsure {
+		t.Errorf("renewed: %+v", op)
+	}
+}
+
+// A hook that says done makes the operation count as done.
+func TestHookDone(t *testing.T) {
+	tx := one(txn.Running, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	w := plan.Forward(tx, start, 16)
+	if diff := cmp.Diff([]txn.Step{hook(0)}, w.Run); diff != "" {
+		t.Fatal(diff)
+	}
+	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Done}, start)
+	if got := tx.Progress[0].Do.State; got != txn.Skipped {
+		t.Errorf("the operation is %q", got)
+	}
+	if w := plan.Forward(tx, start, 16); !w.Finished {
+		t.Errorf("not finished: %+v", w)
+	}
+}
+
+// What a hook said about the way forward does not count for the way back.
+func TestHookIsAskedAnew(t *testing.T) {
+	tx := one(txn.Running, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Refused}, start)
+	if w := plan.Forward(tx, start, 16); w.Spent == nil || *w.Spent != do(0) {
+		t.Fatalf("refused by the hook: %+v", w)
+	}
+	tx.Status = txn.RollingBack
+	plan.Apply(tx, undo(0), plan.Answer{Kind: plan.Failed}, start)
+	w := plan.Backward(tx, start, 16, plan.Touched)
+	if diff := cmp.Diff([]txn.Step{hook(0)}, w.Run); diff != "" {
+		t.Fatal(diff)
+	}
+	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Refused}, start)
+	if w := plan.Backward(tx, start, 16, plan.Touched); !w.Stuck() || *w.Spent != undo(0) {
+		t.Errorf("refused by the hook: %+v", w)
+	}
+}
+
+// Undoing waits for a hook that is still asked about going forward.
+func TestUndoWaitsForTheHook(t *testing.T) {
+	tx := one(txn.RollingBack, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	tx.Progress[0].Hook.InFlight = true
+	if w := plan.Backward(tx, start, 16, plan.Touched); len(w.Run) > 0 || w.Finished || w.Stuck() {
+		t.Errorf("beside the hook: %+v", w)
+	}
+}
+
+// While another call is under way or due, a spent one does not make it stuck.
+func TestStuck(t *testing.T) {
+	tx := &txn.Transaction{
+		Definition: txn.Definition{Branches: []txn.Branch{
+			{ID: "a", Undo: "undo", Policy: &txn.Policy{Attempts: 1}}, {ID: "b", Undo: "undo"},
+		}},
+		Status: txn.RollingBack, Progress: make([]txn.Progress, 2),
+	}
+	all := func(*txn.Transaction, int) bool { return true }
+	plan.Apply(tx, undo(0), plan.Answer{Kind: plan.Failed}, start)
+	if w := plan.Backward(tx, start, 16, all); w.Stuck() || len(w.Run) != 1 {
+		t.Errorf("with a call to make: %+v", w)
+	}
+	tx.Progress[1].Undo.InFlight = true
+	if w := plan.Backward(tx, start, 16, all); w.Stuck() {
+		t.Errorf("with a call under way: %+v", w)
+	}
+	plan.Apply(tx, undo(1), plan.Answer{Kind: plan.Failed}, start)
+	if w := plan.Backward(tx, start, 16, all); w.Stuck() || w.Next.IsZero() {
+		t.Errorf("with a call that is due later: %+v", w)
+	}
+	plan.Apply(tx, undo(1), plan.Answer{Kind: plan.Done}, start)
+	w := plan.Backward(tx, start, 16, all)
+	if !w.Stuck() || w.Finished {
+		t.Errorf("with nothing else to do: %+v", w)
+	}
+	if got, want := plan.Why(tx, *w.Spent), "a failed"; got != want {
+		t.Errorf("why: %q, want %q", got, want)
+	}
+}
+
+func TestWhy(t *testing.T) {
+	tx := one(txn.Open, txn.Policy{})
+	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Refused, Note: "sold out"}, start)
+	if got, want := plan.Why(tx, do(0)), "a was refused: sold out"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	tx.Checked = txn.Op{Spent: true, Tries: 3, Note: "no route"}
+	if got, want := plan.Why(tx, check()), "check failed 3 times: no route"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
