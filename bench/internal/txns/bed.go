@@ -70,6 +70,14 @@ type place struct {
 	drop func()
 }
 
+// processes are those of the store's server, if there is one.
+func (p *place) processes() []int {
+	if p.process == 0 {
+		return nil
+	}
+	return []int{p.process}
+}
+
 // place makes an empty store.
 func (b *bed) place(ctx context.Context, store string) (*place, error) {
 	b.places++

@@ -152,10 +152,7 @@ func (s *bedrockSystem) processes() (coordinator, store []int) {
 	for _, replica := range s.replicas {
 		coordinator = append(coordinator, replica.ID())
 	}
-	if s.place.process != 0 {
-		store = []int{s.place.process}
-	}
-	return coordinator, store
+	return coordinator, s.place.processes()
 }
 
 func (s *bedrockSystem) stop() error {

@@ -3,8 +3,8 @@ package txns
 import (
 	"context"
 	"errors"
+	"time"
 
-	"github.com/bedrock-go/bedrock/bench/internal/engine"
 	"github.com/bedrock-go/bedrock/bench/internal/floor"
 	"github.com/bedrock-go/bedrock/bench/internal/load"
 	"github.com/bedrock-go/bedrock/bench/internal/orders"
@@ -24,7 +24,8 @@ func roundTrips(clients int) Workload {
 			if _, err := load.For(ctx, clients, m.pace.warm, do); err != nil {
 				return nil, err
 			}
-			return sampled(load.For(ctx, clients, m.pace.length, do))
+			tally, err := load.For(ctx, clients, m.pace.length, do)
+			return Sample{Value: tally.Rate()}.times(tally.Times), err
 		},
 	}
 }
@@ -45,21 +46,10 @@ func writes(callers int) Workload {
 				return nil, err
 			}
 			defer writer.Kill()
-			if _, err := writer.Run(load.Stretch{Clients: callers, Length: m.pace.warm}); err != nil {
-				return nil, err
-			}
-			sample, err := sampled(writer.Run(load.Stretch{Clients: callers, Length: m.pace.length}))
+			sample, err := measureProcess(m, writer.Run, callers, []int{writer.ID()}, p.processes())
 			return sample, errors.Join(err, writer.Stop())
 		},
 	}
-}
-
-// sampled turns a tally into a rate and its times.
-func sampled(tally *load.Tally, err error) (Sample, error) {
-	if err != nil {
-		return nil, err
-	}
-	return Sample{Value: tally.Rate()}.times(tally.Times), nil
 }
 
 // rate is clients that run transactions of a mode, one after the other.
@@ -95,43 +85,33 @@ func measureRate(ctx context.Context, at measurement, system system, m mode, cli
 	if _, err := load.For(ctx, clients, at.pace.warm, do); err != nil {
 		return nil, err
 	}
-	var tally *load.Tally
-	sample, err := metered(system, func() (int64, error) {
-		tally, err = load.For(ctx, clients, at.pace.length, do)
-		return tally.Count, err
+	coordinators, stores := system.processes()
+	return metered(coordinators, stores, func() (*load.Tally, error) {
+		return load.For(ctx, clients, at.pace.length, do)
 	})
-	if err != nil {
-		return nil, err
-	}
-	sample[Value] = tally.Rate()
-	return sample.times(tally.Times), nil
 }
 
-// metered measures the processor time of what runs, for 1,000 of what it counts.
-func metered(system system, run func() (count int64, err error)) (Sample, error) {
-	sample := make(Sample)
-	coordinators, stores := system.processes()
-	parts := map[Metric][]int{CPU: coordinators, StoreCPU: stores}
-	for metric, pids := range parts {
-		used, err := usage(pids)
-		if err != nil {
-			return nil, err
-		}
-		sample[metric] = -used.Seconds()
+// metered measures a rate, its times, and the processor time of coordinators and
+// their store's server for 1,000 of what is counted.
+func metered(coordinators, stores []int, run func() (*load.Tally, error)) (Sample, error) {
+	var before, after [2]time.Duration
+	if err := usages(&before, coordinators, stores); err != nil {
+		return nil, err
 	}
-	count, err := run()
+	tally, err := run()
 	if err != nil {
 		return nil, err
 	}
-	for metric, pids := range parts {
-		used, err := usage(pids)
-		if err != nil {
-			return nil, err
-		}
-		sample[metric] = 1000 * (sample[metric] + used.Seconds()) / float64(max(count, 1))
-		if len(pids) == 0 {
-			delete(sample, metric)
-		}
+	if err := usages(&after, coordinators, stores); err != nil {
+		return nil, err
+	}
+	sample := Sample{Value: tally.Rate()}.times(tally.Times)
+	thousands := float64(max(tally.Count, 1)) / 1000
+	if len(coordinators) > 0 {
+		sample[CPU] = (after[0] - before[0]).Seconds() / thousands
+	}
+	if len(stores) > 0 {
+		sample[StoreCPU] = (after[1] - before[1]).Seconds() / thousands
 	}
 	return sample, nil
 }
@@ -146,15 +126,20 @@ func inProcess(callers int) Workload {
 			if err != nil {
 				return nil, err
 			}
-			sample, err := measureFunctions(m, e.Process, callers)
+			sample, err := measureProcess(m, e.Run, callers, []int{e.ID()}, e.place.processes())
 			return sample, errors.Join(err, e.stop())
 		},
 	}
 }
 
-func measureFunctions(m measurement, e *engine.Process, callers int) (Sample, error) {
-	if _, err := e.Run(load.Stretch{Clients: callers, Length: m.pace.warm}); err != nil {
+// measureProcess warms up and measures a process that makes its own load.
+func measureProcess(
+	m measurement, run func(load.Stretch) (*load.Tally, error), callers int, processes, stores []int,
+) (Sample, error) {
+	if _, err := run(load.Stretch{Clients: callers, Length: m.pace.warm}); err != nil {
 		return nil, err
 	}
-	return sampled(e.Run(load.Stretch{Clients: callers, Length: m.pace.length}))
+	return metered(processes, stores, func() (*load.Tally, error) {
+		return run(load.Stretch{Clients: callers, Length: m.pace.length})
+	})
 }

@@ -67,5 +67,17 @@ func usage(processes []int) (time.Duration, error) {
 	return total, nil
 }
 
+// usages is that of two groups of processes.
+func usages(into *[2]time.Duration, groups ...[]int) error {
+	for i, group := range groups {
+		used, err := usage(group)
+		if err != nil {
+			return err
+		}
+		into[i] = used
+	}
+	return nil
+}
+
 // unfit is the error of a mode that a system does not have.
 func unfit(system string, m mode) error { return fmt.Errorf("%s does not do %s", system, m) }

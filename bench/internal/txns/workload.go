@@ -94,7 +94,7 @@ func workloads(p pace) []Workload {
 		rate(saga, 1), rate(saga, 16), rate(saga, 64),
 		rate(tcc, 64), rate(ownTries, 64), rate(message, 64),
 		inProcess(64),
-		outage("outage-1000", 1000, 0), outage("outage-100k", p.many, 0), outage("outage-slow", p.many/10, slowness),
+		outage("outage-1000", 1000, 0), outage("outage-100k", p.many, 0), outage("outage-slow", min(p.many, 20_000), slowness),
 		functionOutage("outage-functions-1000", 1000), functionOutage("outage-functions-100k", p.many),
 		besideHanging(64),
 	}
