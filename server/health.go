@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ const (
 type health struct {
 	inspector txn.Inspector
 	locks     lockdriver.Inspector
+	log       *slog.Logger
 
 	mu    sync.Mutex
 	asked time.Time
@@ -28,7 +30,7 @@ type health struct {
 }
 
 func newHealth(c *Config) *health {
-	h := &health{inspector: c.Inspector}
+	h := &health{inspector: c.Inspector, log: c.Logger}
 	h.locks, _ = c.Locks.(lockdriver.Inspector)
 	return h
 }
@@ -50,6 +52,9 @@ func (h *health) check(ctx context.Context) error {
 	if time.Since(h.asked) > healthFresh {
 		h.err = h.ask(context.WithoutCancel(ctx)) // others get the same answer
 		h.asked = time.Now()
+		if h.err != nil {
+			h.log.WarnContext(ctx, "server: not healthy", "err", h.err)
+		}
 	}
 	return h.err
 }

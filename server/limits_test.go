@@ -1,0 +1,202 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/server"
+)
+
+func TestRateIsLimitedPerClient(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Rate: 1, Burst: 3}
+	s := serve(t, c, nil)
+	for range 3 {
+		s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 200)
+	}
+	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 429, "resource_exhausted", "127.0.0.1")
+	a := s.send(t, http.DefaultClient, http.MethodGet, "/healthz", "")
+	a.want(t, 429)
+}
+
+func TestRequestsAreCounted(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Requests: 2, Wait: time.Minute}
+	s := serve(t, c, nil)
+	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 200)
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for range 2 {
+		waiting.Go(func() { s.hang(ctx, locks+"Acquire", `{"name": "a", "wait": "60s"}`) })
+	}
+	eventually(t, func() bool { return s.post(t, locks+"Inspect", `{"name": "a"}`).status == 429 })
+	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 429, "2 calls are under way")
+	cancel()
+	waiting.Wait()
+	eventually(t, func() bool { return s.post(t, locks+"Inspect", `{"name": "a"}`).status == 200 })
+}
+
+func TestStreamsAreCounted(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Streams: 1}
+	s := serve(t, c, nil)
+	first := s.listen(t, "a")
+	first.message(t)
+	second := s.listen(t, "a")
+	if got := second.message(t); !strings.Contains(got, "resource_exhausted") {
+		t.Errorf("the second stream got %s", got)
+	}
+	first.close()
+	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 200) // calls are counted apart
+}
+
+// TestSlowBody sends half of a request: the server must not wait for ever.
+func TestSlowBody(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{BodyTime: 50 * time.Millisecond}
+	s := serve(t, c, nil)
+	conn := s.connect(t)
+	fmt.Fprintf(conn, "POST %sGet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", transactions)
+	start := time.Now()
+	_, _ = io.ReadAll(conn)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("half a request held the connection for %v", took)
+	}
+}
+
+// TestAnswerMayTakeLongerThanTheBody: once the body is there, its limit is over.
+func TestAnswerMayTakeLongerThanTheBody(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{BodyTime: 50 * time.Millisecond}
+	s := serve(t, c, nil)
+	s.post(t, locks+"Acquire", `{"name": "a", "ttl": "0.3s"}`).want(t, 200)
+	s.post(t, locks+"Acquire", `{"name": "a", "wait": "10s"}`).want(t, 200, `"token":"2"`)
+}
+
+// TestHalfFrames sends what is not a request of any protocol.
+func TestHalfFrames(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for name, tc := range map[string]struct{ path, kind, body string }{
+		"half a gRPC frame":     {transactions + "Get", "application/grpc+proto", "\x00\x00\x00\x00\x10abc"},
+		"huge gRPC frame":       {transactions + "Get", "application/grpc+proto", "\x00\xff\xff\xff\xff"},
+		"compressed, but not":   {transactions + "Get", "application/grpc+proto", "\x01\x00\x00\x00\x03abc"},
+		"broken protobuf":       {transactions + "Get", "application/proto", "\xff\xff\xff"},
+		"half a stream frame":   {locks + "Listen", "application/connect+json", "\x00\x00\x00\x00\x10{"},
+		"huge stream frame":     {locks + "Listen", "application/connect+json", "\x00\xff\xff\xff\xff"},
+		"no stream frame":       {locks + "Listen", "application/connect+json", ""},
+		"gRPC-Web, half a text": {transactions + "Get", "application/grpc-web-text", "AAAA"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.send(t, http.DefaultClient, http.MethodPost, tc.path, tc.body, "Content-Type", tc.kind)
+			if a.status == 200 && a.header.Get("Grpc-Status") == "0" {
+				t.Errorf("taken for a request: %+v", a)
+			}
+		})
+	}
+	s.post(t, transactions+"List", `{}`).want(t, 200)
+}
+
+// TestCompressedBomb: the limit counts what a body becomes.
+func TestCompressedBomb(t *testing.T) {
+	c := config(t)
+	c.Limits = &server.Limits{Body: 4096}
+	s := serve(t, c, nil)
+	a := s.post(t, transactions+"Get", gzipped(t, `{"id": "`+strings.Repeat("x", 10<<20)+`"}`), "Content-Encoding", "gzip")
+	a.want(t, 429, "resource_exhausted")
+}
+
+// TestMisledBrowser: a name that was made to point at loopback is not answered.
+func TestMisledBrowser(t *testing.T) {
+	s := serve(t, config(t), nil)
+	s.post(t, transactions+"List", `{}`, "Host", "evil.example:7700").want(t, 403, "permission_denied", "evil.example")
+	s.post(t, transactions+"List", `{}`, "Host", "localhost:7700").want(t, 200)
+	s.post(t, transactions+"List", `{}`, "Host", "app.localhost").want(t, 200)
+	s.post(t, transactions+"List", `{}`, "Host", "[::1]:7700").want(t, 200)
+}
+
+// hang makes a call that is given up with its context.
+func (s *site) hang(ctx context.Context, path, body string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if res, err := http.DefaultClient.Do(req); err == nil {
+		_ = res.Body.Close()
+	}
+}
+
+func (s *site) connect(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// stream is a server stream read as it is on the wire.
+type stream struct {
+	res   *http.Response
+	in    *bufio.Reader
+	close func()
+}
+
+func (s *site) listen(t *testing.T, name string) *stream {
+	t.Helper()
+	return s.stream(t, locks+"Listen", `{"name": "`+name+`"}`)
+}
+
+func (s *site) stream(t *testing.T, path, body string) *stream {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	frame := string([]byte{0, 0, 0, 0, byte(len(body))}) + body
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, strings.NewReader(frame))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/connect+json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	closed := func() { cancel(); _ = res.Body.Close(); http.DefaultClient.CloseIdleConnections() }
+	t.Cleanup(closed)
+	return &stream{res: res, in: bufio.NewReader(res.Body), close: closed}
+}
+
+// message reads one frame.
+func (s *stream) message(t *testing.T) string {
+	t.Helper()
+	var head [5]byte
+	if _, err := io.ReadFull(s.in, head[:]); err != nil {
+		t.Fatalf("stream: %v", err)
+	}
+	body := make([]byte, int(head[3])<<8|int(head[4]))
+	if _, err := io.ReadFull(s.in, body); err != nil {
+		t.Fatalf("stream: %v", err)
+	}
+	return string(body)
+}
+
+// eventually waits until a condition holds that no event tells of.
+func eventually(t *testing.T, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(10 * time.Second); !holds(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain")
+		}
+	}
+}
