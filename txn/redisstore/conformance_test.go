@@ -5,7 +5,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/redisstore"
 	"github.com/bedrock-go/bedrock/txn/txntest"
@@ -35,10 +34,7 @@ func TestConformanceStandalone(t *testing.T) {
 }
 
 func TestConformanceCluster(t *testing.T) {
-	set := testenv.Cluster(t, 3, 0)
-	for _, node := range set.Nodes {
-		node.Do("CONFIG", "SET", "appendonly", "yes")
-	}
+	set, _ := cluster(t, 3, 0)
 	conform(t, func(t testing.TB) redis.UniversalClient {
 		client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: set.Addrs()})
 		t.Cleanup(func() { _ = client.Close() })

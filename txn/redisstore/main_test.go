@@ -32,7 +32,7 @@ func durable(t testing.TB, args ...string) *testenv.RedisServer {
 // connect makes a client of one server.
 func connect(t testing.TB, server *testenv.RedisServer) *redis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ReadTimeout: 2 * time.Second})
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), ReadTimeout: 2 * time.Second, DialerRetries: 1})
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

@@ -20,8 +20,9 @@ type Store struct {
 
 	// single carries what belongs to one transaction, many what goes through
 	// all of them: a long list must not hold up a write.
-	single, many *batcher
-	closing      sync.Once
+	single  *lanes
+	many    *batcher
+	closing sync.Once
 }
 
 var (
@@ -47,10 +48,14 @@ func New(ctx context.Context, client redis.UniversalClient, opts *Options) (*Sto
 	if err != nil {
 		return nil, err
 	}
-	return &Store{
-		client: client, scripts: newScripts(), keys: keysOf(filled.Prefix), persistence: persistence,
-		single: newBatcher(client), many: newBatcher(client),
-	}, nil
+	s := &Store{client: client, scripts: newScripts(), keys: keysOf(filled.Prefix), persistence: persistence}
+	s.single, err = newLanes(ctx, client, &s.keys)
+	if err != nil {
+		s.single.close()
+		return nil, describe("find", "the nodes", err)
+	}
+	s.many = newBatcher(client)
+	return s, nil
 }
 
 // Persistence tells in a few words what the server keeps on disk, such as
@@ -86,7 +91,7 @@ func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Reco
 func (s *Store) write(ctx context.Context, script *script, values []string, refusal error) error {
 	keys := s.keysFor(values[0])
 	c := run(script, []string{keys.records + values[0], keys.index, keys.queue}, values)
-	if err := s.single.send(ctx, c); err != nil {
+	if err := s.single.send(ctx, values[0], c); err != nil {
 		return err
 	}
 	done, err := c.Int()
@@ -99,7 +104,7 @@ func (s *Store) write(ctx context.Context, script *script, values []string, refu
 // Load implements [driver.Store].
 func (s *Store) Load(ctx context.Context, id string) (*driver.Record, error) {
 	c := s.read(id, false)
-	if err := s.single.send(ctx, c); err != nil {
+	if err := s.single.send(ctx, id, c); err != nil {
 		return nil, describe("load", id, err)
 	}
 	rec, err := c.record(id)

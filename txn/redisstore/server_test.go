@@ -1,0 +1,308 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/redisstore"
+)
+
+// TestKilledServerForgets: with appendfsync always, what was acknowledged is
+// there after kill -9, and can be found.
+func TestKilledServerForgets(t *testing.T) {
+	server := durable(t)
+	s := open(t, connect(t, server), nil)
+	l := startLoad(t, s, 16)
+	for range 3 {
+		l.until(ctxFor(t), s, 500)
+		server.Kill()
+		server.Restart(true)
+	}
+	l.until(ctxFor(t), s, 500)
+	acknowledged, unknown, refused := l.end()
+	t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
+	if unknown+refused == 0 {
+		t.Error("nobody noticed that the server was killed")
+	}
+}
+
+// TestLostReplyIsTakenForNotWritten: a write whose reply is lost has an unknown
+// outcome, and nothing else is said of it.
+func TestLostReplyIsTakenForNotWritten(t *testing.T) {
+	server := durable(t)
+	proxy, err := chaos.New(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	s, near := open(t, client, nil), open(t, connect(t, server), nil)
+	l := startLoad(t, s, 8)
+	for range 10 {
+		l.until(ctxFor(t), near, 100)
+		proxy.DropRepliesTo("evalsha", 1)
+	}
+	l.until(ctxFor(t), near, 100)
+	acknowledged, unknown, refused := l.end()
+	t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
+	if proxy.Evidence().RepliesLost == 0 || unknown == 0 {
+		t.Errorf("%d replies lost, %d outcomes unknown", proxy.Evidence().RepliesLost, unknown)
+	}
+}
+
+// calls are all methods.
+func calls(s *redisstore.Store, rec *driver.Record) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"create": func(ctx context.Context) error {
+			return s.Create(ctx, &driver.Record{ID: "new", Status: driver.Running})
+		},
+		"load":   func(ctx context.Context) error { _, err := s.Load(ctx, rec.ID); return err },
+		"update": func(ctx context.Context) error { return s.Update(ctx, rec.Version(), rec.Clone()) },
+		"claim":  func(ctx context.Context) error { _, err := s.Claim(ctx, driver.Claim{Limit: 1}); return err },
+		"list":   func(ctx context.Context) error { _, err := s.List(ctx, driver.Query{}); return err },
+		"delete": func(ctx context.Context) error { _, err := s.Delete(ctx, []driver.Ref{{ID: "a"}}); return err },
+		"count":  func(ctx context.Context) error { _, err := s.Count(ctx); return err },
+	}
+}
+
+// create writes a record that is there from now on.
+func create(t testing.TB, s *redisstore.Store, id string) *driver.Record {
+	t.Helper()
+	rec := &driver.Record{ID: id, Status: driver.Running, Created: time.Now()}
+	if err := s.Create(ctxFor(t), rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// TestFrozenServerHangsTheCaller: every call ends with its context.
+func TestFrozenServerHangsTheCaller(t *testing.T) {
+	server := durable(t)
+	s := open(t, connect(t, server), nil)
+	rec := create(t, s, "a")
+	server.Freeze()
+	defer server.Thaw()
+	for name, call := range calls(s, rec) {
+		for range 4 {
+			ctx, cancel := context.WithTimeout(ctxFor(t), 30*time.Millisecond)
+			start := time.Now()
+			err := call(ctx)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if took := time.Since(start); took > 300*time.Millisecond {
+				t.Errorf("%s took %v", name, took)
+			}
+		}
+	}
+}
+
+// TestFrozenWriteIsTakenForNotSent: the first write was sent, so that nobody
+// knows; what waits behind it was not.
+func TestFrozenWriteIsTakenForNotSent(t *testing.T) {
+	server := durable(t)
+	s := open(t, connect(t, server), nil)
+	rec := create(t, s, "a")
+	server.Freeze()
+	unsent, unknown := 0, 0
+	for range 6 {
+		ctx, cancel := context.WithTimeout(ctxFor(t), 20*time.Millisecond)
+		if err := s.Update(ctx, rec.Version(), rec.Clone()); errors.Is(err, driver.ErrUnavailable) {
+			unsent++
+		} else {
+			unknown++
+		}
+		cancel()
+	}
+	server.Thaw()
+	if unsent == 0 || unknown == 0 {
+		t.Errorf("%d writes not sent, %d unknown; want some of both", unsent, unknown)
+	}
+	for stored := rec; stored.Revision != 2; { // the first one is carried out, the others are stale
+		var err error
+		if stored, err = s.Load(ctxFor(t), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestVolatileServerIsAccepted: a store that would lose what it acknowledges is
+// refused, with the reason.
+func TestVolatileServerIsAccepted(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		args         []string
+	}{
+		{"nothing on disk", "appendonly is off", []string{"--appendonly", "no"}},
+		{"never synced", "appendfsync is no", []string{"--appendfsync", "no"}},
+		{"evicting", "maxmemory-policy is allkeys-lru", []string{"--maxmemory-policy", "allkeys-lru"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			client := connect(t, durable(t, tt.args...))
+			_, err := redisstore.New(ctxFor(t), client, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(err.Error(), "AllowVolatile") {
+				t.Errorf("want an error that says %q, got %v", tt.reason, err)
+			}
+			create(t, open(t, client, &redisstore.Options{AllowVolatile: true}), "a")
+		})
+	}
+}
+
+func TestPersistenceIsNotTold(t *testing.T) {
+	for want, args := range map[string][]string{
+		"appendonly, fsync always":    nil,
+		"appendonly, fsync everysec":  {"--appendfsync", "everysec"},
+		"appendonly, fsync not known": {"--rename-command", "CONFIG", ""},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			if got := open(t, connect(t, durable(t, args...)), nil).Persistence(); got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestHarmlessEvictionIsRefused: nothing here has a time to live.
+func TestHarmlessEvictionIsRefused(t *testing.T) {
+	create(t, open(t, connect(t, durable(t, "--maxmemory-policy", "volatile-lru")), nil), "a")
+}
+
+func TestWrongOptionsAreAccepted(t *testing.T) {
+	client := connect(t, durable(t))
+	if _, err := redisstore.New(ctxFor(t), client, &redisstore.Options{Prefix: "{a}:"}); err == nil {
+		t.Error("a prefix with braces")
+	}
+	if _, err := redisstore.New(ctxFor(t), nil, nil); err == nil {
+		t.Error("no client")
+	}
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}})
+	defer ring.Close()
+	if _, err := redisstore.New(ctxFor(t), ring, nil); err == nil {
+		t.Error("a ring")
+	}
+	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", DialerRetries: 1})
+	defer nobody.Close()
+	if _, err := redisstore.New(ctxFor(t), nobody, nil); !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// TestRefusedWriteIsUnknown: what the server refuses at once has not happened,
+// and is said to have not.
+func TestRefusedWriteIsUnknown(t *testing.T) {
+	refuses := func(t *testing.T, s *redisstore.Store, rec *driver.Record) {
+		t.Helper()
+		if err := s.Create(ctxFor(t), &driver.Record{ID: "b", Status: driver.Running}); !errors.Is(err, driver.ErrUnavailable) {
+			t.Errorf("create: %v", err)
+		}
+		if err := s.Update(ctxFor(t), rec.Version(), rec.Clone()); !errors.Is(err, driver.ErrUnavailable) {
+			t.Errorf("update: %v", err)
+		}
+	}
+	t.Run("memory is full", func(t *testing.T) {
+		t.Parallel()
+		server := durable(t)
+		s := open(t, connect(t, server), nil)
+		rec := create(t, s, "a")
+		server.Do("CONFIG", "SET", "maxmemory", "1mb")
+		refuses(t, s, rec)
+		if left := keysIn(server); len(left) != 2 {
+			t.Errorf("keys: %v", left)
+		}
+		got, err := s.Load(ctxFor(t), "a")
+		if err != nil || got.Revision != 1 {
+			t.Errorf("load: %+v, %v", got, err)
+		}
+	})
+	t.Run("replica", func(t *testing.T) {
+		t.Parallel()
+		server := durable(t)
+		s := open(t, connect(t, server), nil)
+		rec := create(t, s, "a")
+		server.Do("REPLICAOF", "127.0.0.1", server.Port)
+		refuses(t, s, rec)
+	})
+	t.Run("server is down", func(t *testing.T) {
+		t.Parallel()
+		server := durable(t)
+		s := open(t, connect(t, server), nil)
+		rec := create(t, s, "a")
+		server.Kill()
+		for range 10 { // meets the connections that broke
+			_, _ = s.Load(ctxFor(t), "a")
+		}
+		refuses(t, s, rec)
+	})
+}
+
+// keysIn are all keys of a server.
+func keysIn(server *testenv.RedisServer) []string {
+	var all []string
+	keys, _ := server.Do("KEYS", "*").([]any)
+	for _, key := range keys {
+		all = append(all, fmt.Sprint(key))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestScriptsAreForgotten: a server that was restarted knows no script.
+func TestScriptsAreForgotten(t *testing.T) {
+	server := durable(t)
+	s := open(t, connect(t, server), nil)
+	rec := create(t, s, "a")
+	server.Do("SCRIPT", "FLUSH")
+	if err := s.Update(ctxFor(t), rec.Version(), rec); err != nil {
+		t.Error(err)
+	}
+	for name, call := range calls(s, rec) {
+		server.Do("SCRIPT", "FLUSH")
+		if err := call(ctxFor(t)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDeletedTransactionLeavesKeys: nothing is left of a transaction that is
+// over and deleted, whatever it went through.
+func TestDeletedTransactionLeavesKeys(t *testing.T) {
+	server := durable(t)
+	s := open(t, connect(t, server), nil)
+	ctx := ctxFor(t)
+	rec := &driver.Record{ID: "a", Status: driver.Open, Created: time.Now(), Due: time.Now(), Waits: "pay"}
+	steps := []func(){
+		func() { rec.Waits = "stock" },
+		func() { rec.Parked = "for a person" },
+		func() { rec.Parked, rec.Status, rec.Due = "", driver.Committing, time.Now().Add(-time.Hour) },
+		func() { rec.Status, rec.Finished = driver.Committed, time.Now() },
+	}
+	if err := s.Create(ctx, rec); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range steps {
+		step()
+		if err := s.Update(ctx, rec.Version(), rec); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+	}
+	if n, err := s.Delete(ctx, []driver.Ref{{ID: "a", Version: rec.Version()}}); n != 1 || err != nil {
+		t.Fatalf("delete: %d, %v", n, err)
+	}
+	if left := keysIn(server); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
