@@ -41,7 +41,7 @@ func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
 		creating(), keeping(), updating(), claiming(), sharing(), listing(), filtering(), deleting(), counting(),
-		abandoning(), closing(),
+		comparing(), abandoning(), closing(),
 	} {
 		all = append(all, theme...)
 	}

@@ -2,6 +2,7 @@ package txntest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,10 +40,27 @@ func (e *env) spread(n int) []*driver.Record {
 }
 
 func listIsUnordered(e *env) {
-	recs := e.spread(30)
+	recs := append(e.spread(30), e.alike()...)
+	slices.SortFunc(recs, newestFirst)
 	recs[7].State = []byte("an update does not move a record")
 	e.update(recs[7])
 	e.same("the list", ids(e.list(driver.Query{})), ids(recs))
+}
+
+// alike makes records that are hard to tell apart: equally old, in one shard, the
+// name of each the beginning of the next, and every other one final.
+func (e *env) alike() []*driver.Record {
+	var recs []*driver.Record
+	id := "s"
+	for suffix := 0; len(recs) < 4; suffix++ {
+		if next := fmt.Sprint(id, suffix); driver.Shard(next) == 5 {
+			recs = append(recs, running(next))
+			id, suffix = next, 0
+		}
+	}
+	recs[1].Status, recs[3].Status = driver.Committed, driver.Committed
+	e.create(recs...)
+	return recs
 }
 
 func pageRepeatsOrSkips(e *env) {

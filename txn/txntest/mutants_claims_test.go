@@ -91,6 +91,11 @@ func brokenSharing() map[string]func(*broken) {
 				c.To++
 			}
 		}, asItIs),
+		"CrowdedShardIsHeldBack": asked(asIs, func(_ *broken, c *driver.Claimed) {
+			if len(c.Records) > 10 {
+				c.Records = slices.Delete(c.Records, 10, 11)
+			}
+		}),
 		"TargetIgnoresShards": asked(func(c *driver.Claim) {
 			if c.Target != "" {
 				c.From, c.To = 0, 0

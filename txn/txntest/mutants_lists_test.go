@@ -65,6 +65,11 @@ func brokenLists() map[string]func(*broken) {
 			}
 		}),
 		"SelectionMissesAChange": updated(func(_ *driver.Version, rec, stored record) { rec.Status = stored.Status }),
+		"StoreDiffersFromTheReference": queried(func(q *driver.Query) {
+			if q.Parked && q.Name != "" {
+				q.Name = ""
+			}
+		}),
 		"DeletedRecordStays": func(b *broken) {
 			b.remove = func(_ context.Context, refs []driver.Ref) (int, error) { return len(refs), nil }
 		},

@@ -16,6 +16,7 @@ func sharing() []behaviour {
 		{"WaitingRecordIsClaimedTwice", waitingRecordIsClaimedTwice},
 		{"ShardIsForgotten", shardIsForgotten},
 		{"ShardsOverlap", shardsOverlap},
+		{"CrowdedShardIsHeldBack", crowdedShardIsHeldBack},
 		{"TargetIgnoresShards", targetIgnoresShards},
 		{"WorkIsLostUnderLoad", workIsLostUnderLoad},
 	}
@@ -112,6 +113,26 @@ func shardsOverlap(e *env) {
 			}
 		}
 	}
+}
+
+// crowdedShardIsHeldBack: what has waited longest comes first, though all of it
+// is in one shard.
+func crowdedShardIsHeldBack(e *env) {
+	past := e.now().Add(-time.Hour)
+	var crowd, rest []*driver.Record
+	for i := 0; len(crowd) < 30; i++ {
+		rec := dueAt(fmt.Sprint("r", i), past.Add(time.Duration(i)*time.Microsecond))
+		if driver.Shard(rec.ID) == 5 {
+			crowd = append(crowd, rec)
+		} else if len(rest) < 60 {
+			rec.Due = rec.Due.Add(time.Minute)
+			rest = append(rest, rec)
+		}
+	}
+	e.create(crowd...)
+	e.create(rest...)
+	e.same("the first claim", ids(e.claim(driver.Claim{Limit: 20})), ids(crowd[:20]))
+	e.same("the second claim", ids(e.claim(driver.Claim{Limit: 20})), append(ids(crowd[20:]), ids(rest[:10])...))
 }
 
 func targetIgnoresShards(e *env) {
