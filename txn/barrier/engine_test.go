@@ -86,11 +86,13 @@ func suite(t *testing.T, e *engine) {
 		{"names", testNames},
 		{"results", testResults},
 		{"own transaction", testOwnTransaction},
+		{"read before", testReadBefore},
 		{"functions", testFunctions},
 		{"concurrent duplicates", testConcurrentDuplicates},
 		{"forward and back at once", testForwardAndBackAtOnce},
 		{"retried refusal and back at once", testRetriedRefusalAndBackAtOnce},
 		{"messages", testMessages},
+		{"send", testSend},
 		{"check waits", testCheckWaits},
 		{"check and commit at once", testCheckAndCommitAtOnce},
 		{"clean", testClean},
@@ -182,11 +184,18 @@ func then(work barrier.Work, err error) barrier.Work {
 
 func (a account) want(t *testing.T, balance int) {
 	t.Helper()
-	var got int
-	err := a.e.db.QueryRowContext(t.Context(), a.e.place("SELECT balance FROM account WHERE id = ?"), a.id).Scan(&got)
-	if err != nil || got != balance {
-		t.Errorf("balance = %d, %v; want %d", got, err, balance)
+	if got := a.e.balance(t, a); got != balance {
+		t.Errorf("balance = %d, want %d", got, balance)
 	}
+}
+
+func (e *engine) balance(t *testing.T, a account) (balance int) {
+	t.Helper()
+	query := e.place("SELECT balance FROM account WHERE id = ?")
+	if err := e.db.QueryRowContext(t.Context(), query, a.id).Scan(&balance); err != nil {
+		t.Fatal(err)
+	}
+	return balance
 }
 
 // do runs a call and checks what comes out. Results count where they are kept.

@@ -267,6 +267,36 @@ func testOwnTransaction(t *testing.T, e *engine) {
 	}
 }
 
+// testReadBefore: a transaction that has read before it came to the barrier sees
+// what has been marked since, or fails.
+func testReadBefore(t *testing.T, e *engine) {
+	a := e.account(t)
+	c := call(id(t, "x"), "action")
+	tx, err := e.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var balance int
+	if err := tx.QueryRowContext(t.Context(), "SELECT SUM(balance) FROM account").Scan(&balance); err != nil {
+		t.Fatal(err)
+	}
+	e.do(t, c, a.add(1, "first"), barrier.Ran, "first")
+	result, v, err := e.b.In(t.Context(), tx, c, func(ctx context.Context) ([]byte, error) { return a.add(1, "second")(ctx, tx) })
+	switch {
+	case e.dialect == barrier.SQLite: // the transaction is of yesterday and may not write
+		if v != barrier.Undecided || err == nil || txn.Aborted(err) {
+			t.Errorf("%v, %v; want an error", v, err)
+		}
+	case v != barrier.Duplicate || err != nil || e.native() && string(result) != "first":
+		t.Errorf("%v, %q, %v; want duplicate, first", v, result, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	a.want(t, 1)
+}
+
 // testFunctions: participants as a coordinator knows them.
 func testFunctions(t *testing.T, e *engine) {
 	type in struct{ Amount int }
