@@ -46,11 +46,11 @@ func TestPlan(t *testing.T) {
 		},
 		"delivers":      {txn.Committing, nil, txn.Plan{Run: []txn.Step{deliver(0), deliver(1)}}},
 		"held back":     {txn.Committing, func(t *txn.Transaction) { t.Delay = time.Hour }, txn.Plan{Next: now.Add(time.Hour)}},
-		"one is slow":   {txn.Committing, delivered(done, later), txn.Plan{Next: now.Add(time.Second)}},
-		"one gives up":  {txn.Committing, delivered(done, spent), txn.Plan{Park: "b failed 2 times"}},
-		"both have it":  {txn.Committing, delivered(done, txn.Op{State: txn.Skipped}), txn.Plan{Decide: txn.Committed}},
+		"one is slow":   {txn.Committing, came(done, later), txn.Plan{Next: now.Add(time.Second)}},
+		"one gives up":  {txn.Committing, came(done, spent), txn.Plan{Park: "b failed 2 times"}},
+		"both have it":  {txn.Committing, came(done, txn.Op{State: txn.Skipped}), txn.Plan{Decide: txn.Committed}},
 		"one by one":    {txn.Committing, func(t *txn.Transaction) { t.Parallel = 1 }, txn.Plan{Run: []txn.Step{deliver(0)}}},
-		"nothing to do": {txn.Committing, delivered(done, txn.Op{InFlight: true}), txn.Plan{}},
+		"nothing to do": {txn.Committing, came(done, txn.Op{InFlight: true}), txn.Plan{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func alone(deadline time.Time) func(t *txn.Transaction) {
 	return func(t *txn.Transaction) { t.Check, t.Deadline = nil, deadline }
 }
 
-func delivered(a, b txn.Op) func(t *txn.Transaction) {
+func came(a, b txn.Op) func(t *txn.Transaction) {
 	return func(t *txn.Transaction) { t.Progress[0].Confirm, t.Progress[1].Confirm = a, b }
 }
 
