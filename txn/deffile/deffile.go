@@ -32,8 +32,10 @@
 package deffile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -77,8 +79,8 @@ func Parse(name string, data []byte) (txn.Definition, error) {
 
 // parser collects mistakes, and where things are.
 type parser struct {
-	file   string
-	errors []error
+	file     string
+	mistakes []*Error
 	// lines has the line of every field by its path in the definition: timeout,
 	// check.target, and for branches their ID and the field, such as
 	// [pay].do.
@@ -88,9 +90,17 @@ type parser struct {
 
 // fail keeps a mistake.
 func (p *parser) fail(line int, format string, args ...any) {
-	if len(p.errors) < mostErrors {
-		p.errors = append(p.errors, &Error{File: p.file, Line: line, Problem: fmt.Sprintf(format, args...)})
+	if len(p.mistakes) < mostErrors {
+		p.mistakes = append(p.mistakes, &Error{File: p.file, Line: line, Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
-func (p *parser) err() error { return errors.Join(p.errors...) }
+// err is all mistakes in the order of the file, or nil.
+func (p *parser) err() error {
+	slices.SortStableFunc(p.mistakes, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	all := make([]error, len(p.mistakes))
+	for i, m := range p.mistakes {
+		all[i] = m
+	}
+	return errors.Join(all...)
+}

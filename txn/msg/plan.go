@@ -1,5 +1,3 @@
-// Package msg builds transactional messages: delivered if, and only if, their
-// producer committed its local transaction.
 package msg
 
 import (

@@ -1,5 +1,3 @@
-// Package saga builds sagas: steps that are compensated in reverse order when one
-// of them cannot be done.
 package saga
 
 import (

@@ -1,5 +1,3 @@
-// Package tcc builds TCC transactions: every participant first reserves (try), and
-// is then told to keep it (confirm) or to let go (cancel).
 package tcc
 
 import (
