@@ -33,9 +33,10 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		r = *o
 	}
-	switch {
-	case r.Patience == 0:
+	if r.Patience == 0 {
 		r.Patience = 10 * time.Second
+	}
+	switch {
 	case r.Patience < -1:
 		return r, fmt.Errorf("client: patience is %v; use -1 for none", r.Patience)
 	case r.HTTP != nil && r.TLS != nil:
