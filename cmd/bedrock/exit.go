@@ -8,16 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
 // The exit codes. Where sysexits.h has a fitting one, it is that.
 const (
 	exitFailed      = 1
+	exitRolledBack  = 3
+	exitInDoubt     = 4
+	exitNotFound    = 5
 	exitUsage       = 64
 	exitUnavailable = 69
+	exitListen      = 71
 	exitHeld        = 75
 	exitLost        = 76
+	exitDenied      = 77
 	exitInterrupted = 130
 )
 
@@ -59,8 +65,9 @@ func report(sys *system, err error) int {
 
 func exitCode(err error) int {
 	var badURL *backendurl.Error
+	var badStore *storeurl.Error
 	switch {
-	case errors.Is(err, lock.ErrInvalid), errors.As(err, &badURL):
+	case errors.Is(err, lock.ErrInvalid), errors.As(err, &badURL), errors.As(err, &badStore):
 		return exitUsage
 	case errors.Is(err, lock.ErrHeld):
 		return exitHeld
@@ -93,9 +100,20 @@ func newExitCodes() *cobra.Command {
 
     0  success
     1  the command failed; doctor: found a danger; demo: a promise was not kept
-   64  the command line, a name, an option or the backend's URL is wrong
-   69  the backend did not answer, or refused
+   64  the command line, a name, an option, a file or a URL is wrong
+   69  the backend, the store or the server did not answer, or refused
   130  interrupted
+
+Exit codes of 'bedrock serve', which otherwise ends with 0 when it is interrupted:
+
+   71  the address cannot be listened on
+
+Exit codes of 'bedrock tx':
+
+    3  the transaction was rolled back
+    4  its outcome is in doubt, or it is parked
+    5  there is no such transaction
+   77  the server wants a token, or one with another role
 
 Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
 

@@ -40,11 +40,15 @@ func run(args []string, sys *system) int {
 func newRoot(sys *system) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bedrock",
-		Short: "Distributed locks on the stores you already run",
-		Long: `Bedrock lets services agree who may act. This program runs commands under a lock,
-shows who holds what, checks whether a backend is set up safely, and measures it.
+		Short: "Distributed locks and transactions on the stores you already run",
+		Long: `Bedrock lets services agree who may act, and whether it happened. This program serves
+transactions and locks, shows and steers them, runs commands under a lock, checks
+whether a backend is set up safely, and measures it.
 
-The backend is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
+A server is reached at a URL, given by --server or the environment variable
+BEDROCK_SERVER, by default http://127.0.0.1:7700; see 'bedrock serve' and 'bedrock tx'.
+
+The backend of locks is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
 
   redis://[user:password@]host[:port][/db]
   rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE
@@ -55,6 +59,8 @@ The backend is a URL, given by --backend or the environment variable BEDROCK_BAC
 Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
 profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.`,
 		Example: `  bedrock demo
+  bedrock serve
+  bedrock tx submit order.yaml --wait
   export BEDROCK_BACKEND=redis://localhost:6379
   bedrock lock run nightly-report --wait 5s -- ./report.sh
   bedrock lock ls
@@ -71,7 +77,7 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 	flags.StringVar(&sys.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
 	flags.VarP(&sys.output, "output", "o", "output format: table or json")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(newLock(sys), newBench(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
+	root.AddCommand(newServe(sys), newLock(sys), newBench(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
 	return group(root)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
@@ -74,6 +75,23 @@ func (b *Backend) Open(opts lock.Options) (*Session, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Session{Client: client, conn: conn}, nil
+}
+
+// Connect returns a client of the Redis. It connects when it is first used.
+func (b *Backend) Connect() redis.UniversalClient { return redis.NewUniversalClient(b.redisOptions()) }
+
+// Driver returns the backend without the front that makes locks of it, and what
+// closes its connections after it.
+func (b *Backend) Driver() (driver.Backend, func() error, error) {
+	if b.Memory() {
+		return memlock.NewBackend(b.store), func() error { return nil }, nil
+	}
+	conn := b.Connect()
+	backend, err := redislock.NewBackend(goredis.Wrap(conn), b.lockOptions(lock.Options{}))
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return backend, conn.Close, nil
 }
 
 func (b *Backend) redisOptions() *redis.UniversalOptions {

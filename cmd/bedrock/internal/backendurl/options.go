@@ -29,6 +29,13 @@ type Options struct {
 	SentinelPassword string
 }
 
+// OfLocks tells whether an option is set that is about locks rather than about how
+// the servers are reached.
+func (o Options) OfLocks() bool {
+	o.TLS, o.SentinelUsername, o.SentinelPassword = TLS{}, "", ""
+	return o != Options{}
+}
+
 // TLS says how to encrypt and whom to trust.
 type TLS struct {
 	// On switches it on where the scheme does not.

@@ -1,0 +1,127 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/console"
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/lock"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Config says what to run.
+type Config struct {
+	// Store keeps the transactions. It stays its caller's to close, after Stop.
+	Store driver.Store
+	// Locks keeps the locks.
+	Locks *backendurl.Backend
+	// Allow says which participants may be called.
+	Allow *allow.Rules
+	// Tokens knows the clients. Nil lets everybody do everything.
+	Tokens *server.Tokens
+	// TLS is the server's side of encryption. Nil: none.
+	TLS *tls.Config
+
+	// Replica, Lease and Keep are those of [coord.Options].
+	Replica string
+	Lease   time.Duration
+	Keep    time.Duration
+	// Archive is the folder that gets final transactions before they are removed;
+	// empty: none does.
+	Archive string
+
+	Logger *slog.Logger
+}
+
+// Daemon runs until it is told to stop.
+type Daemon struct {
+	config  Config
+	engine  *coord.Coordinator
+	locks   *lock.Client
+	backend lockdriver.Backend
+	hangUp  func() error // closes the connections of locks
+	metrics *prometheus.Registry
+}
+
+// Start begins to drive the transactions of the store. Nothing can be asked yet.
+func Start(ctx context.Context, c Config) (*Daemon, error) {
+	d := &Daemon{config: c, metrics: prometheus.NewRegistry()}
+	d.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if err := d.openLocks(); err != nil {
+		return nil, err
+	}
+	engine, err := d.newEngine()
+	if err == nil {
+		d.engine = engine
+		err = engine.Start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.closeLocks(ctx))
+	}
+	return d, nil
+}
+
+func (d *Daemon) openLocks() (err error) {
+	d.backend, d.hangUp, err = d.config.Locks.Driver()
+	if err != nil {
+		return err
+	}
+	d.locks, err = lock.New(d.backend, &lock.Options{Logger: d.config.Logger})
+	if err != nil {
+		return errors.Join(err, d.backend.Close(), d.hangUp())
+	}
+	return nil
+}
+
+func (d *Daemon) closeLocks(ctx context.Context) error {
+	return errors.Join(d.locks.Close(ctx), d.hangUp())
+}
+
+// Serve answers on a listener until ctx ends, and then lets calls under way finish.
+func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
+	operator := acting{d.engine}
+	handler, err := server.New(server.Config{
+		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
+		Auth: d.config.Tokens, Logger: d.config.Logger,
+		Metrics: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
+		Console: d.console(ctx, operator),
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return server.Serve(ctx, l, handler, d.config.TLS)
+}
+
+func (d *Daemon) console(ctx context.Context, operator acting) http.Handler {
+	counts, _ := d.config.Store.(driver.Counter)
+	return console.New(console.Config{
+		Transactions: d.engine, Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
+		MayAct:   func(ctx context.Context) bool { return server.CredentialFrom(ctx).Role >= server.Operator },
+		Name:     d.config.Replica,
+		Stopping: ctx.Done(),
+	})
+}
+
+// Stop hands over what is under way to other replicas, or to the next start.
+func (d *Daemon) Stop(ctx context.Context) error {
+	err := errors.Join(d.engine.Stop(ctx), d.closeLocks(ctx))
+	if err != nil {
+		return fmt.Errorf("stop: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"errors"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/coordotel"
+	"github.com/bedrock-go/bedrock/coord/coordprom"
+	"github.com/bedrock-go/bedrock/coord/grpccall"
+	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+func (d *Daemon) newEngine() (*coord.Coordinator, error) {
+	callers, err := d.callers()
+	if err != nil {
+		return nil, err
+	}
+	counter, _ := d.config.Store.(driver.Counter)
+	observer, err := coordprom.New(d.metrics, &coordprom.Options{Store: counter})
+	if err != nil {
+		return nil, err
+	}
+	engine, err := coord.New(d.config.Store, &coord.Options{
+		Replica: d.config.Replica, Callers: callers, Lease: d.config.Lease, Retention: d.retention(),
+		Observer: observer, Tracing: coordotel.New(nil), Logger: d.config.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return engine, registerSamples(engine)
+}
+
+func (d *Daemon) callers() (map[string]coord.Caller, error) {
+	overHTTP, err := httpcall.New(&httpcall.Options{Allow: d.config.Allow})
+	overGRPC, err2 := grpccall.New(&grpccall.Options{Allow: d.config.Allow})
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	return map[string]coord.Caller{"http": overHTTP, "https": overHTTP, "grpc": overGRPC, "grpcs": overGRPC}, nil
+}
+
+func (d *Daemon) retention() coord.Retention {
+	r := coord.Retention{Keep: d.config.Keep}
+	if d.config.Archive != "" {
+		r.Archive = archive{d.config.Archive}.add
+	}
+	return r
+}

@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// Sample is a participant that every server has, to try things out with.
+type Sample struct {
+	Name  string
+	Means string
+
+	call txn.Func
+}
+
+// Samples lists them.
+func Samples() []Sample {
+	return []Sample{
+		{"demo.echo", "returns its payload", echo},
+		{"demo.slow", "returns its payload, a second later", slow},
+		{"demo.refuse", "refuses, so that the transaction is rolled back", refuse},
+		{"demo.fail", "fails, so that it is called again and again", fail},
+	}
+}
+
+func registerSamples(engine *coord.Coordinator) error {
+	for _, s := range Samples() {
+		if err := engine.Register(s.Name, s.call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func echo(_ context.Context, call txn.Call) ([]byte, error) { return call.Payload, nil }
+
+func slow(ctx context.Context, call txn.Call) ([]byte, error) {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return call.Payload, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func refuse(context.Context, txn.Call) ([]byte, error) {
+	return nil, txn.Abort(errors.New("demo.refuse refuses everything"))
+}
+
+func fail(_ context.Context, call txn.Call) ([]byte, error) {
+	return nil, fmt.Errorf("demo.fail has failed for time %d", call.Attempt)
+}

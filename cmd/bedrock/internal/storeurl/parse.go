@@ -1,0 +1,124 @@
+package storeurl
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+)
+
+// Kind says what keeps the transactions.
+type Kind string
+
+// The kinds of stores.
+const (
+	Memory   Kind = "memory"
+	SQLite   Kind = "sqlite"
+	MySQL    Kind = "mysql"
+	Postgres Kind = "postgres"
+	Redis    Kind = "redis"
+)
+
+// Schemes lists the accepted forms for people.
+const Schemes = "memory, sqlite:PATH, mysql://, postgres://, redis://, rediss://, redis-sentinel://, redis-cluster://"
+
+// Location is a parsed URL.
+type Location struct {
+	Kind Kind
+
+	source string // for the database's own driver
+	shown  string // without user name, password and parameters
+	redis  *backendurl.Backend
+}
+
+// String returns the location without user name and password.
+func (l *Location) String() string { return l.shown }
+
+// Error says which part of a URL is wrong. It never holds the URL itself.
+type Error struct {
+	// Part is the part, such as "database".
+	Part    string
+	Problem string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return "store URL: " + e.Part + " " + e.Problem }
+
+func wrong(part, problem string, args ...any) error {
+	return &Error{Part: part, Problem: fmt.Sprintf(problem, args...)}
+}
+
+// Parse understands a URL. It connects to nothing, but reads the certificates that
+// a Redis URL names.
+func Parse(text string) (*Location, error) {
+	scheme, rest, found := strings.Cut(text, ":")
+	switch {
+	case text == "memory" || text == "mem:" || text == "memory:":
+		return &Location{Kind: Memory, shown: "memory"}, nil
+	case !found:
+		return nil, wrong("scheme", "is missing; write one of %s", Schemes)
+	}
+	switch scheme {
+	case "sqlite":
+		return parseFile(rest)
+	case "mysql", "mariadb":
+		return parseServer(MySQL, text)
+	case "postgres", "postgresql":
+		return parseServer(Postgres, text)
+	case "redis", "rediss", "redis-sentinel", "redis-cluster":
+		return parseRedis(text)
+	default:
+		return nil, wrong("scheme", "is not known; there are %s", Schemes)
+	}
+}
+
+func parseFile(rest string) (*Location, error) {
+	path := strings.TrimPrefix(rest, "//")
+	switch {
+	case path == "":
+		return nil, wrong("path", "is missing: sqlite:PATH")
+	case strings.ContainsAny(path, "?#"):
+		return nil, wrong("path", "has a ? or #; there are no options")
+	}
+	return &Location{Kind: SQLite, source: path, shown: "sqlite:" + path}, nil
+}
+
+// parseServer checks what a database's own parser would complain about by quoting
+// the URL.
+func parseServer(kind Kind, text string) (*Location, error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		return nil, wrong("scheme", "must be followed by //: %s://host/database", kind)
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	host, database, _ := strings.Cut(rest, "/")
+	switch {
+	case host == "":
+		return nil, wrong("host", "is missing: %s://host/database", kind)
+	case database == "" || strings.Contains(database, "/"):
+		return nil, wrong("database", "is missing, or not a single name: %s://host/database", kind)
+	}
+	if _, err := url.Parse(text); err != nil {
+		return nil, wrong("user name, password, host or port", "is not written correctly; special characters are percent-encoded")
+	}
+	return &Location{Kind: kind, source: text, shown: scheme + "://" + rest}, nil
+}
+
+func parseRedis(text string) (*Location, error) {
+	location, err := backendurl.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if location.Options.OfLocks() {
+		return nil, wrong("query", "has an option that is about locks; a store takes those about TLS and Sentinels")
+	}
+	backend, err := backendurl.New(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Location{Kind: Redis, redis: backend, shown: backend.String()}, nil
+}

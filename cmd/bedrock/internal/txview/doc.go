@@ -1,0 +1,3 @@
+// Package txview is how transactions look in JSON when the program prints or
+// archives them.
+package txview

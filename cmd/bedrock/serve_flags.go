@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/server"
+)
+
+// serveFlags are those of serve as they were typed.
+type serveFlags struct {
+	listen, store, locks, replica string
+	allow                         []string
+	tokens, certificate, key      string
+	insecure                      bool
+	lease                         time.Duration
+	retention, archive            string
+	noMigrate, volatile           bool
+	logLevel, logFormat           string
+}
+
+const (
+	defaultListen = "127.0.0.1:7700"
+	defaultStore  = "sqlite:bedrock-data/bedrock.db"
+	forEver       = "for-ever"
+)
+
+func (f *serveFlags) register(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", defaultListen, "address to listen on")
+	flags.StringVar(&f.store, "store", "", "URL of the store of transactions (default $BEDROCK_STORE, or "+defaultStore+")")
+	flags.StringVar(&f.locks, "locks", "mem:", "URL of the backend of locks; mem: is this server's memory")
+	flags.StringArrayVar(&f.allow, "allow", nil, "a participant that may be called besides those on this machine (repeatable)")
+	flags.StringVar(&f.tokens, "tokens", "", "file of tokens: lines of role, name and hash; see 'bedrock token'")
+	flags.StringVar(&f.certificate, "tls-cert", "", "PEM file of the server's certificate")
+	flags.StringVar(&f.key, "tls-key", "", "PEM file of the certificate's key")
+	flags.BoolVar(&f.insecure, "insecure", false, "serve a public address without TLS or tokens")
+	flags.StringVar(&f.replica, "replica", "", "name of this server among those on one store (default the host's)")
+	flags.DurationVar(&f.lease, "lease", 5*time.Second, "how long others leave the work of a server alone that says nothing any more")
+	flags.StringVar(&f.retention, "retention", "168h", "how long final transactions are kept; "+forEver+" for all")
+	flags.StringVar(&f.archive, "archive", "", "folder that gets final transactions before they are removed")
+	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the store's schema alone; see 'bedrock migrate'")
+	flags.BoolVar(&f.volatile, "allow-volatile", false, "accept a Redis that may lose transactions")
+	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+}
+
+// servePlan is what the flags mean.
+type servePlan struct {
+	store        *storeurl.Location
+	storeOptions storeurl.Options
+	daemon       daemon.Config
+	certificate  string
+}
+
+// locksShown says where locks are kept.
+func (p *servePlan) locksShown() string {
+	if p.daemon.Locks.Memory() {
+		return "memory of this server"
+	}
+	return p.daemon.Locks.String()
+}
+
+// plan understands the flags, and reads the files they name.
+func (f *serveFlags) plan(sys *system) (*servePlan, error) {
+	p := &servePlan{
+		storeOptions: storeurl.Options{NoMigrate: f.noMigrate, AllowVolatile: f.volatile}, certificate: f.certificate,
+		daemon: daemon.Config{Replica: f.replica, Lease: f.lease, Archive: f.archive},
+	}
+	if p.daemon.Replica == "" {
+		p.daemon.Replica, _ = os.Hostname()
+	}
+	var err error
+	if p.store, err = storeurl.Parse(cmp.Or(f.store, sys.getenv("BEDROCK_STORE"), defaultStore)); err != nil {
+		return nil, err
+	}
+	if p.daemon.Locks, err = backendurl.New(f.locks); err != nil {
+		return nil, err
+	}
+	if p.daemon.Allow, err = allowed(f.allow); err != nil {
+		return nil, err
+	}
+	if p.daemon.Logger, err = f.logger(sys); err != nil {
+		return nil, err
+	}
+	if p.daemon.Keep, err = f.keep(); err != nil {
+		return nil, err
+	}
+	return p, f.protect(&p.daemon)
+}
+
+// allowed adds rules to those that allow this machine.
+func allowed(texts []string) (*allow.Rules, error) {
+	rules, err := allow.Parse(append(strings.Fields(allow.Loopback().String()), texts...)...)
+	if err != nil {
+		return nil, fmt.Errorf("--allow: %w", err)
+	}
+	return rules, nil
+}
+
+func (f *serveFlags) keep() (time.Duration, error) {
+	if f.retention == forEver {
+		return -1, nil
+	}
+	d, err := time.ParseDuration(f.retention)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("--retention is %.40q: want a duration such as 168h, or %s", f.retention, forEver)
+	}
+	return d, nil
+}
+
+func (f *serveFlags) logger(sys *system) (*slog.Logger, error) {
+	opts := &slog.HandlerOptions{}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(f.logLevel)); err != nil {
+		return nil, fmt.Errorf("--log-level is %.40q: want debug, info, warn or error", f.logLevel)
+	}
+	opts.Level = level
+	switch f.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(sys.stderr, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(sys.stderr, opts)), nil
+	default:
+		return nil, fmt.Errorf("--log-format is %.40q: want text or json", f.logFormat)
+	}
+}
+
+// protect reads tokens and certificates, and refuses to be public without them.
+func (f *serveFlags) protect(c *daemon.Config) (err error) {
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return fmt.Errorf("--listen is %.80q: want host:port", f.listen)
+	}
+	if (f.certificate == "") != (f.key == "") {
+		return errors.New("--tls-cert and --tls-key belong together: one is missing")
+	}
+	if err := server.CheckExposure(f.listen, f.certificate != "", f.tokens != "", f.insecure); err != nil {
+		return fmt.Errorf("%w; give --tokens, --tls-cert and --tls-key, or --insecure", err)
+	}
+	if f.tokens != "" {
+		if c.Tokens, err = server.LoadTokens(f.tokens); err != nil {
+			return err
+		}
+	}
+	c.TLS, err = f.tls()
+	return err
+}
+
+func (f *serveFlags) tls() (*tls.Config, error) {
+	if f.certificate == "" {
+		return nil, nil //nolint:nilnil // no TLS is wanted
+	}
+	return server.LoadTLS(f.certificate, f.key, "")
+}
