@@ -53,7 +53,7 @@ func tree(spans []sdktrace.ReadOnlySpan) []string {
 func attribute(s sdktrace.ReadOnlySpan, key string) string {
 	for _, kv := range s.Attributes() {
 		if string(kv.Key) == key {
-			return kv.Value.Emit()
+			return kv.Value.String()
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -171,18 +172,26 @@ func TestTheHandlerOnTheOtherEnd(t *testing.T) {
 	}
 }
 
-func TestTLS(t *testing.T) {
-	protocols := make(chan string, 1)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		protocols <- fmt.Sprint(r.Proto, " ", len(r.TLS.PeerCertificates))
-	}))
+// serveTLS starts a participant with HTTP/2 that wants a client certificate, and
+// returns what a caller needs to talk to it.
+func serveTLS(t *testing.T, h http.HandlerFunc) (*httptest.Server, *tls.Config) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.EnableHTTP2 = true
 	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	good := &tls.Config{RootCAs: roots, Certificates: s.TLS.Certificates}
+	return s, &tls.Config{RootCAs: roots, Certificates: s.TLS.Certificates}
+}
+
+func TestTLS(t *testing.T) {
+	protocols := make(chan string, 1)
+	s, good := serveTLS(t, func(_ http.ResponseWriter, r *http.Request) {
+		protocols <- fmt.Sprint(r.Proto, " ", len(r.TLS.PeerCertificates))
+	})
 	target := txn.Target(s.URL)
 
 	answer := caller(t, &httpcall.Options{TLS: good}).Call(t.Context(), target, call())
@@ -196,6 +205,44 @@ func TestTLS(t *testing.T) {
 	answer = caller(t, nil).Call(t.Context(), target, call())
 	if answer.Kind != plan.Unreached || !strings.Contains(answer.Note, "certificate") {
 		t.Error(answer)
+	}
+}
+
+// Over HTTP/2, too, it is known whether a call may have arrived.
+func TestHTTP2KnowsWhetherACallHasLeft(t *testing.T) {
+	arrived := make(chan struct{}, 1)
+	s, good := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/hang":
+			arrived <- struct{}{}
+			<-r.Context().Done()
+		case "/abort":
+			panic(http.ErrAbortHandler)
+		case "/flood":
+			for err := error(nil); err == nil; {
+				_, err = w.Write(make([]byte, 1<<20))
+			}
+		}
+	})
+	c := caller(t, &httpcall.Options{TLS: good})
+	got := c.Call(shortly(t, 200*time.Millisecond), txn.Target(s.URL+"/hang"), call())
+	if got.Kind != plan.Failed || !got.Down {
+		t.Error(got)
+	}
+	<-arrived
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/abort"), call()); got.Kind != plan.Failed || got.Down {
+		t.Error(got)
+	}
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/flood"), call()); got.Kind != plan.Done || got.Result != nil {
+		t.Error(got)
+	}
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/fine"), call()); got.Kind != plan.Done {
+		t.Error(got)
+	}
+	s.Close()
+	fresh := caller(t, &httpcall.Options{TLS: good})
+	if got := fresh.Call(t.Context(), txn.Target(s.URL), call()); got.Kind != plan.Unreached || !got.Down {
+		t.Error(got)
 	}
 }
 

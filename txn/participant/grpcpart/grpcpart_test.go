@@ -61,7 +61,7 @@ func TestOtherCallsGoThrough(t *testing.T) {
 func TestWhatIsHalfACallIsRefused(t *testing.T) {
 	_, err := intercept(nil, metadata.Pairs("bedrock-transaction", "t"), func(context.Context, any) (any, error) {
 		t.Error("called")
-		return nil, nil
+		return "response", nil
 	})
 	if status.Code(err) != codes.InvalidArgument {
 		t.Error(err)
