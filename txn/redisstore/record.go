@@ -92,12 +92,20 @@ func (p *parser) blob() []byte {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
+// zeros fill up a stamp.
+const zeros = "000000000000000000"
+
 // stamp writes a time so that it sorts as text. The zero time is empty.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%018d", t.UnixMicro())
+	micros := t.UnixMicro()
+	digits := number(micros)
+	if micros < 0 || len(digits) >= len(zeros) {
+		return digits // before 1970: sorts before everything, and comes back as it is
+	}
+	return zeros[len(digits):] + digits
 }
 
 func parseStamp(text string) (time.Time, error) {

@@ -277,6 +277,29 @@ func TestScriptsAreForgotten(t *testing.T) {
 	}
 }
 
+// TestPermissionsAreMissing: what the documentation asks for is enough.
+func TestPermissionsAreMissing(t *testing.T) {
+	server := testenv.Redis(t, &testenv.RedisOptions{
+		Persistence: testenv.PersistAOF,
+		Users: []string{
+			"bedrock on >secret ~bedrock:* +@connection +@scripting +@hash +@sortedset +exists +del +time +info +config|get",
+		},
+	})
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), Username: "bedrock", Password: "secret"})
+	t.Cleanup(func() { _ = client.Close() })
+	s := open(t, client, nil)
+	rec := create(t, s, "a")
+	for name, call := range calls(s, rec) {
+		if err := call(ctxFor(t)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	claimed, err := s.Claim(ctxFor(t), driver.Claim{Owner: "replica-1", Target: "pay", Limit: 1})
+	if err != nil || claimed.Now.IsZero() {
+		t.Errorf("claim by target: %v", err)
+	}
+}
+
 // TestDeletedTransactionLeavesKeys: nothing is left of a transaction that is
 // over and deleted, whatever it went through.
 func TestDeletedTransactionLeavesKeys(t *testing.T) {
