@@ -47,7 +47,7 @@ func (c *Client) Backend() driver.Backend {
 
 // lockError says what an error has left behind, in the driver's classes.
 func lockError(what, name string, err error) error {
-	meant, said := wire.LockErrorOf(err)
+	said, meant := wire.LockErrorOf(err)
 	switch {
 	case said:
 		return meant

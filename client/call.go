@@ -31,7 +31,7 @@ const (
 
 // judge says what a failed call has left behind, and what its error means.
 func judge(err error) (effect, error) {
-	meant, said := wire.TransactionErrorOf(err)
+	said, meant := wire.TransactionErrorOf(err)
 	switch {
 	case errors.Is(meant, txn.ErrUnavailable) || errors.Is(meant, txn.ErrClosed):
 		return nothing, meant

@@ -187,7 +187,7 @@ type hurried struct {
 // Read implements [io.Reader].
 func (h *hurried) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
-	if err == io.EOF { //nolint:errorlint // as io.Reader has it; after anything else the limit stays
+	if err == io.EOF { // after anything else the limit stays, for what is still to be read
 		_ = h.control.SetReadDeadline(time.Time{}) // it could be set before
 	}
 	return n, err

@@ -31,17 +31,18 @@ func (l *locks) wait(ctx context.Context, req driver.Request, most time.Duration
 // contend asks the store until it grants the lock or the wait is over. The request
 // itself may take longer than the wait: an answer is worth having.
 func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (driver.Grant, error) {
-	var watch driver.Watch
-	for {
+	grant, err := l.backend.Acquire(ctx, req)
+	if !errors.Is(err, driver.ErrHeld) {
+		return grant, err
+	}
+	watch := l.watch(bounded, req.Name)
+	if watch != nil {
+		defer watch.Close()
+	}
+	for { // a release may have come before the watch: ask first
 		grant, err := l.backend.Acquire(ctx, req)
-		if err == nil || !errors.Is(err, driver.ErrHeld) {
+		if !errors.Is(err, driver.ErrHeld) {
 			return grant, err
-		}
-		if watch == nil {
-			if watch = l.watch(bounded, req.Name); watch != nil {
-				defer watch.Close() //nolint:revive // once: it is not nil any more
-				continue            // a release may have come before the watch
-			}
 		}
 		if !pause(bounded, watch, err) {
 			return driver.Grant{}, stillHeld(ctx, err)

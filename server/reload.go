@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,11 +60,11 @@ func (r *reloaded[T]) refresh() {
 
 // stamp changes when the files do.
 func stamp(paths []string) string {
-	var s string
+	var s strings.Builder
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil {
-			s += fmt.Sprintln(info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintln(&s, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return s
+	return s.String()
 }

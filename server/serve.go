@@ -37,9 +37,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	case <-ctx.Done():
 	}
 	stop()
-	err := shutDown(ctx, s)
-	<-served
-	return err
+	defer func() { <-served }()
+	return shutDown(ctx, s)
 }
 
 func newServer(drain context.Context, h http.Handler, config *tls.Config) *http.Server {

@@ -137,7 +137,7 @@ func (s *site) send(t testing.TB, client *http.Client, method, path, body string
 // at finds a value in JSON by its path, such as result.returned.a.
 func (a answer) at(path string) any {
 	var v any = a.json
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(map[string]any)
 		if !ok {
 			return nil

@@ -37,14 +37,14 @@ func lookUp(meanings []meaning, err error) (meaning, bool) {
 	return meaning{}, false
 }
 
-// named finds the meaning of a kind.
-func named(meanings []meaning, kind string) (error, bool) {
+// named finds the meaning of a kind; nil if there is none.
+func named(meanings []meaning, kind string) error {
 	for _, m := range meanings {
 		if m.kind == kind {
-			return m.err, true
+			return m.err
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // failure makes the error that crosses the wire.

@@ -42,20 +42,20 @@ func LockError(err error) *connect.Error {
 
 // LockErrorOf reads the error of a call. Answered says that the server itself
 // answered.
-func LockErrorOf(err error) (meant error, answered bool) {
+func LockErrorOf(err error) (answered bool, meant error) {
 	p, text := problem(err)
 	switch p.GetKind() {
 	case "":
-		return err, false
+		return false, err
 	case kindHeld:
-		return &driver.HeldError{Owner: p.GetOwner(), TTL: p.GetTtl().AsDuration()}, true
+		return true, &driver.HeldError{Owner: p.GetOwner(), TTL: p.GetTtl().AsDuration()}
 	case kindField:
-		return &known{text, driver.ErrRefused}, true
+		return true, &known{text, driver.ErrRefused}
 	}
-	if sentinel, ok := named(lockMeanings(), p.GetKind()); ok {
-		return &known{text, sentinel}, true
+	if sentinel := named(lockMeanings(), p.GetKind()); sentinel != nil {
+		return true, &known{text, sentinel}
 	}
-	return err, true
+	return true, err
 }
 
 // Renewal writes what became of one grant.
@@ -75,7 +75,7 @@ func RenewalOf(m *bedrockv1.Renewal) error {
 	if m.GetState() == "renewed" {
 		return nil
 	}
-	if sentinel, ok := named(lockMeanings(), m.GetState()); ok {
+	if sentinel := named(lockMeanings(), m.GetState()); sentinel != nil {
 		return &known{m.GetProblem(), sentinel}
 	}
 	return errors.New("renewal unknown: " + m.GetProblem())

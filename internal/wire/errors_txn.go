@@ -54,22 +54,22 @@ func TransactionError(err error) *connect.Error {
 
 // TransactionErrorOf reads the error of a call. Answered says that the server
 // itself answered: what it says is certain.
-func TransactionErrorOf(err error) (meant error, answered bool) {
+func TransactionErrorOf(err error) (answered bool, meant error) {
 	p, text := problem(err)
 	switch p.GetKind() {
 	case "":
-		return err, false
+		return false, err
 	case kindField:
-		return &txn.FieldError{Field: p.GetField(), Problem: p.GetReason()}, true
+		return true, &txn.FieldError{Field: p.GetField(), Problem: p.GetReason()}
 	case kindRolledBack:
-		return &txn.RolledBackError{ID: p.GetId(), Reason: p.GetReason()}, true
+		return true, &txn.RolledBackError{ID: p.GetId(), Reason: p.GetReason()}
 	case kindParked:
-		return &txn.ParkedError{ID: p.GetId(), Reason: p.GetReason()}, true
+		return true, &txn.ParkedError{ID: p.GetId(), Reason: p.GetReason()}
 	case kindInDoubt:
-		return &txn.InDoubtError{ID: p.GetId(), Err: errors.New(text)}, true
+		return true, &txn.InDoubtError{ID: p.GetId(), Err: errors.New(text)}
 	}
-	if sentinel, ok := named(transactionMeanings(), p.GetKind()); ok {
-		return &known{text, sentinel}, true
+	if sentinel := named(transactionMeanings(), p.GetKind()); sentinel != nil {
+		return true, &known{text, sentinel}
 	}
-	return err, true
+	return true, err
 }

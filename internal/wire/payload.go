@@ -31,7 +31,7 @@ func Value(text []byte) (v *structpb.Value, exact bool) {
 	if decoder.Decode(&decoded) != nil {
 		return nil, false
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // documented to be returned as it is
+	if _, err := decoder.Token(); err != io.EOF {
 		return nil, false
 	}
 	return value(decoded)

@@ -14,7 +14,7 @@ import (
 func Transaction(t *txn.Transaction) *bedrockv1.Transaction {
 	m := &bedrockv1.Transaction{
 		Definition: Definition(&t.Definition),
-		Status:     string(t.Status), Reason: t.Reason, Parked: t.Parked, Waits: string(t.Waits),
+		Status:     string(t.Status), Reason: t.Reason, Parked: t.Parked, Waits: t.Waits,
 		Created: Timestamp(t.Created), Updated: Timestamp(t.Updated), Finished: Timestamp(t.Finished),
 		Decided: Timestamp(t.Decided), Deadline: Timestamp(t.Deadline), Due: Timestamp(t.Due),
 		Checked: operation(&t.Checked), Dropped: small(t.Dropped),

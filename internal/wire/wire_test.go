@@ -188,10 +188,10 @@ func TestErrorsAreNotTakenForAnswers(t *testing.T) {
 		errors.New("broken pipe"), context.Canceled, connect.NewError(connect.CodeNotFound, errors.New("by a proxy")),
 		connect.NewWireError(connect.CodeUnavailable, errors.New("by a proxy")), wire.TransactionError(txn.ErrNotFound),
 	} {
-		if _, answered := wire.TransactionErrorOf(err); answered {
+		if answered, _ := wire.TransactionErrorOf(err); answered {
 			t.Errorf("%v: taken for an answer", err)
 		}
-		if _, answered := wire.LockErrorOf(err); answered {
+		if answered, _ := wire.LockErrorOf(err); answered {
 			t.Errorf("%v: taken for an answer of the lock service", err)
 		}
 	}
