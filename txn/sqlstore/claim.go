@@ -69,7 +69,11 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 // lock selects what the claim asks for and nobody else has locked.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
 	q := due("SELECT "+Columns, c, now)
-	q.add(" ORDER BY due, id LIMIT ? "+s.clauses.SkipLocked, c.Limit)
+	order := " ORDER BY due, id"
+	if c.Target != "" {
+		order = " ORDER BY due = 0, due, id" // what has no due time comes last
+	}
+	q.add(order+" LIMIT ? "+s.clauses.SkipLocked, c.Limit)
 	rows, err := tx.QueryContext(ctx, s.sql(q.text), q.args...)
 	if err != nil {
 		return nil, err
@@ -79,9 +83,9 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.T
 
 // due selects what can be claimed.
 func due(selected string, c driver.Claim, now time.Time) *query {
-	q := &query{text: selected + " FROM {tx} WHERE parked = '' AND " + unfinished}
+	q := &query{text: selected + " FROM {tx} WHERE parked = '' AND " + isUnderWay}
 	if c.Target != "" {
-		q.add(" AND waits = ? AND waits <> ''", c.Target) // the latter for partial indexes
+		q.add(" AND waits = ? AND waits > ''", c.Target) // the latter for partial indexes
 	} else {
 		q.add(" AND due > 0 AND due <= ?", Micros(now))
 	}

@@ -23,22 +23,22 @@ func (s *Store) Count(ctx context.Context) (driver.Counts, error) {
 
 func (s *Store) count(ctx context.Context) (driver.Counts, error) {
 	n := driver.Counts{ByStatus: make(map[driver.Status]int)}
-	over, err := s.counts.get(func() (map[driver.Status]int, error) { return s.countStatus(ctx, final) })
+	over, err := s.counts.get(func() (map[driver.Status]int, error) { return s.countStatus(ctx, finals) })
 	if err != nil {
 		return n, err
 	}
-	underWay, err := s.countStatus(ctx, unfinished)
+	open, err := s.countStatus(ctx, underWay)
 	if err != nil {
 		return n, err
 	}
 	maps.Copy(n.ByStatus, over)
-	maps.Copy(n.ByStatus, underWay)
+	maps.Copy(n.ByStatus, open)
 	return n, s.countMarked(ctx, &n)
 }
 
 // countStatus counts what has one of some statuses; an index is enough for that.
 func (s *Store) countStatus(ctx context.Context, which string) (map[driver.Status]int, error) {
-	rows, err := s.db.Read.QueryContext(ctx, s.sql("SELECT status, COUNT(*) FROM {tx} WHERE "+which+" GROUP BY status"))
+	rows, err := s.db.Read.QueryContext(ctx, s.sql("SELECT status, COUNT(*) FROM {tx} WHERE status IN "+which+" GROUP BY status"))
 	if err != nil {
 		return nil, err
 	}
@@ -64,20 +64,27 @@ func (s *Store) countMarked(ctx context.Context, n *driver.Counts) error {
 	one := func(dest any, text string, args ...any) error {
 		return s.db.Read.QueryRowContext(ctx, s.sql(text), args...).Scan(dest)
 	}
-	if err := one(&n.Parked, "SELECT COUNT(*) FROM {tx} WHERE parked <> ''"); err != nil {
+	if err := one(&n.Parked, "SELECT COUNT(*) FROM {tx} WHERE parked > ''"); err != nil {
 		return err
 	}
-	due := "SELECT COUNT(*) FROM {tx} WHERE due > 0 AND due <= ? AND parked = '' AND " + unfinished
+	due := "SELECT COUNT(*) FROM {tx} WHERE due > 0 AND due <= ? AND parked = '' AND " + isUnderWay
 	if err := one(&n.Due, due, Micros(now)); err != nil {
 		return err
 	}
-	var oldest int64
-	if err := one(&oldest, "SELECT COALESCE(MIN(created), 0) FROM {tx} WHERE "+unfinished); err != nil {
+	var first int64
+	if err := one(&first, oldest); err != nil {
 		return err
 	}
-	n.Oldest = FromMicros(oldest)
+	n.Oldest = FromMicros(first)
 	return nil
 }
+
+// oldest takes the first entry of each status from the index.
+const oldest = "SELECT COALESCE(MIN(first), 0) FROM (" +
+	"SELECT MIN(created) AS first FROM {tx} WHERE status = 'open' UNION ALL " +
+	"SELECT MIN(created) FROM {tx} WHERE status = 'running' UNION ALL " +
+	"SELECT MIN(created) FROM {tx} WHERE status = 'committing' UNION ALL " +
+	"SELECT MIN(created) FROM {tx} WHERE status = 'rolling-back') AS firsts"
 
 // A count that took longer than quick is good for keepFactor times as long, but
 // not for longer than keepAtMost.

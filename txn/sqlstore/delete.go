@@ -31,12 +31,17 @@ func (s *Store) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
 }
 
 func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
-	text := "DELETE FROM {tx} WHERE " + final + " AND (" +
+	// The list of IDs is what planners understand; the versions are for the rows it
+	// leads to.
+	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) + ") AND (" +
 		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? OR ", len(refs)), " OR ") + ")"
-	args := make([]any, 0, 3*len(refs))
+	ids := make([]any, 0, 4*len(refs))
+	var versions []any
 	for _, ref := range refs {
-		args = append(args, ref.ID, ref.Revision, ref.Epoch)
+		ids = append(ids, ref.ID)
+		versions = append(versions, ref.ID, ref.Revision, ref.Epoch)
 	}
+	args := append(ids, versions...)
 	var n int64
 	err := s.repeat(ctx, func() error {
 		result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)

@@ -24,7 +24,7 @@ func (s *Store) List(ctx context.Context, q driver.Query) ([]*driver.Record, err
 }
 
 func (s *Store) list(ctx context.Context, q driver.Query) ([]*driver.Record, error) {
-	statuses := among(q.Status)
+	statuses := among(q)
 	if len(statuses) == 0 {
 		return nil, nil
 	}
@@ -47,31 +47,30 @@ const newestFirst = " ORDER BY created DESC, id DESC"
 // find selects the places of the records, not the records: what is sorted on the
 // way must not be large.
 //
-// What is rare, parked or long finished, has an index of its own. For the rest
-// there is one by status and creation, so each status is asked for its newest,
-// and the newest of these are the answer. That reads a few rows more than an
-// index by creation alone would, but only when somebody looks; the index would
-// cost with every write.
+// What is parked is rare and has an index of its own. For the rest there is one by
+// status and creation, so each status is asked for its newest, and the newest of
+// these are the answer. That reads a few rows more than an index by creation alone
+// would, but only when somebody looks; the index would cost with every write.
 func find(q driver.Query, statuses []driver.Status) *query {
-	if q.Parked || !q.FinishedBefore.IsZero() {
-		return newest(q, statuses)
+	if q.Parked {
+		found := &query{text: "SELECT id, created FROM {tx} WHERE parked > '' AND "}
+		in(found, "COALESCE(status, '')", statuses)
+		return newest(found, q)
 	}
 	all := &query{}
 	for i, status := range statuses {
 		if i > 0 {
 			all.add(" UNION ALL ")
 		}
-		one := newest(q, []driver.Status{status})
+		one := newest(&query{text: "SELECT id, created FROM {tx} WHERE status = ?", args: []any{string(status)}}, q)
 		all.add("SELECT id, created FROM ("+one.text+fmt.Sprintf(") AS s%d", i), one.args...)
 	}
 	all.add(newestFirst+" LIMIT ?", q.Limit)
 	return all
 }
 
-// newest selects the newest records of a query in some statuses.
-func newest(q driver.Query, statuses []driver.Status) *query {
-	found := &query{text: "SELECT id, created FROM {tx} WHERE "}
-	in(found, "status", statuses)
+// newest adds all conditions but those on the status.
+func newest(found *query, q driver.Query) *query {
 	if len(q.Modes) > 0 {
 		found.add(" AND ")
 		in(found, "mode", q.Modes)
@@ -82,11 +81,12 @@ func newest(q driver.Query, statuses []driver.Status) *query {
 	if q.Prefix != "" {
 		found.add(" AND id >= ? AND id < ?", q.Prefix, q.Prefix+string(unicode.MaxRune))
 	}
-	if q.Parked {
-		found.add(" AND parked <> ''")
-	}
 	if !q.FinishedBefore.IsZero() {
-		found.add(" AND finished > 0 AND finished < ? AND "+final, Micros(q.FinishedBefore))
+		// What ended before a time began before it. That leads past all that is newer,
+		// and to what is to go, however much has piled up. Where clocks disagree and
+		// something ended before it began, it is found a little later.
+		at := Micros(q.FinishedBefore)
+		found.add(" AND finished > 0 AND finished < ? AND created < ?", at, at)
 	}
 	if q.Before != (driver.Cursor{}) {
 		at := Micros(q.Before.Created)
@@ -104,14 +104,13 @@ func in[T ~string](q *query, column string, values []T) {
 	}
 }
 
-// among are the statuses a query asks for, each once.
-func among(asked []driver.Status) []driver.Status {
+// among are the statuses that can be in the answer, each once.
+func among(q driver.Query) []driver.Status {
 	every := []driver.Status{
 		driver.Open, driver.Running, driver.Committing, driver.RollingBack,
 		driver.Committed, driver.RolledBack, driver.InDoubt,
 	}
-	if len(asked) == 0 {
-		return every
-	}
-	return slices.DeleteFunc(every, func(s driver.Status) bool { return !slices.Contains(asked, s) })
+	return slices.DeleteFunc(every, func(s driver.Status) bool {
+		return len(q.Status) > 0 && !slices.Contains(q.Status, s) || !q.FinishedBefore.IsZero() && !s.Final()
+	})
 }

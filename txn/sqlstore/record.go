@@ -15,9 +15,14 @@ const (
 	brief = "id, mode, name, digest, status, parked, waits, owner, epoch, revision, shard, " +
 		"due, deadline, created, updated, finished"
 
-	// final and unfinished select by status.
-	final      = "status IN ('committed', 'rolled-back', 'in-doubt')"
-	unfinished = "status IN ('open', 'running', 'committing', 'rolling-back')"
+	finals   = "('committed', 'rolled-back', 'in-doubt')"
+	underWay = "('open', 'running', 'committing', 'rolling-back')"
+
+	// isFinal and isUnderWay are for rows found otherwise. An expression is no
+	// column: planners would like to start from the index by status, and read all
+	// records there are.
+	isFinal    = "COALESCE(status, '') IN " + finals
+	isUnderWay = "COALESCE(status, '') IN " + underWay
 )
 
 // limits are what the columns take, in bytes. MySQL would cut silently, if told

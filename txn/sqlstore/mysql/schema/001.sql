@@ -19,7 +19,6 @@ CREATE TABLE IF NOT EXISTS bedrock_tx (
 	state    LONGBLOB,
 	PRIMARY KEY (id),
 	KEY status (status, created, id),
-	KEY due (due, shard),
-	KEY held (parked(1), waits(255)),
-	KEY finished (finished)
+	KEY due (due, id, shard),
+	KEY held (parked(1), waits(255))
 ) ENGINE = InnoDB;
