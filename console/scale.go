@@ -46,8 +46,8 @@ func (s scale) step() time.Duration {
 			return d
 		}
 	}
-	const day = 24 * time.Hour
-	return (s.span/mostTicks/day + 1) * day
+	days := s.span/(mostTicks*24*time.Hour) + 1
+	return days * 24 * time.Hour //nolint:durationcheck // days is a number
 }
 
 // steps are durations people call round.

@@ -73,8 +73,10 @@ func register(t *testing.T, co *coord.Coordinator) {
 		"ok": func(_ context.Context, call txn.Call) ([]byte, error) {
 			return []byte(`{"by":"` + call.Branch + `","note":"<b>bold</b>"}`), nil
 		},
-		"refuse": func(context.Context, txn.Call) ([]byte, error) { return nil, txn.Abort(errors.New("no credit " + hostile)) },
-		"fail":   func(context.Context, txn.Call) ([]byte, error) { return nil, errors.New("disk on fire " + hostile) },
+		"refuse": func(context.Context, txn.Call) ([]byte, error) {
+			return nil, txn.Abort(errors.New("no credit " + hostile))
+		},
+		"fail": func(context.Context, txn.Call) ([]byte, error) { return nil, errors.New("disk on fire " + hostile) },
 		"slow": func(ctx context.Context, _ txn.Call) ([]byte, error) {
 			select {
 			case <-time.After(30 * time.Millisecond):
