@@ -55,10 +55,10 @@ func TestPoisonStaysWhereItIs(t *testing.T) {
 	target := serve(t, service.ServeHTTP)
 	co := coordinator(t)
 	ctx := shortly(t, time.Minute)
-	run := func(path, id string) error {
+	run := func(path, id string, timeout time.Duration) error {
 		_, err := co.Run(ctx, txn.Definition{ID: id, Mode: "saga", Branches: []txn.Branch{{
 			ID: "step", Do: target + txn.Target(path),
-			Policy: &txn.Policy{Timeout: 200 * time.Millisecond, Backoff: 20 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
+			Policy: &txn.Policy{Timeout: timeout, Backoff: 20 * time.Millisecond, MaxBackoff: 100 * time.Millisecond},
 		}}})
 		return err
 	}
@@ -67,7 +67,7 @@ func TestPoisonStaysWhereItIs(t *testing.T) {
 	for _, path := range []string{"/fails", "/hangs", "/floods", "/redirects", "/breaks"} {
 		for i := range 4 {
 			sick.Go(func() {
-				if err := run(path, fmt.Sprint(path[1:], i)); err != nil {
+				if err := run(path, fmt.Sprint(path[1:], i), 200*time.Millisecond); err != nil {
 					t.Error(path, err)
 				}
 				ended.Add(1)
@@ -76,7 +76,7 @@ func TestPoisonStaysWhereItIs(t *testing.T) {
 	}
 	for i := range 200 {
 		healthy.Go(func() {
-			if err := run("/healthy", fmt.Sprint("healthy", i)); err != nil {
+			if err := run("/healthy", fmt.Sprint("healthy", i), 10*time.Second); err != nil {
 				t.Error(err)
 			}
 		})
