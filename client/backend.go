@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
@@ -51,7 +50,7 @@ func lockError(what, name string, err error) error {
 	switch {
 	case said:
 		return meant
-	case unsent(err) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeResourceExhausted:
+	case unsent(err):
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, err)
 	case judgeTransport(err) == answered:
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/txn"
@@ -51,9 +52,8 @@ func judgeTransport(err error) effect {
 		return unknown
 	}
 	switch connect.CodeOf(err) {
-	case connect.CodeResourceExhausted:
-		return nothing
-	case connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeInvalidArgument, connect.CodeUnimplemented:
+	case connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeInvalidArgument,
+		connect.CodeUnimplemented, connect.CodeResourceExhausted: // a message that is too large
 		return answered
 	default:
 		return unknown
@@ -83,6 +83,9 @@ func call[Req, Res any](
 		if left == answered {
 			return nil, err
 		}
+		if problem := unfit(req); problem != nil {
+			return nil, problem
+		}
 		doubt = doubt || left == unknown
 		if since.IsZero() {
 			since = time.Now()
@@ -91,6 +94,18 @@ func call[Req, Res any](
 			return nil, given(ctx, err, doubt)
 		}
 	}
+}
+
+// unfit says why a request cannot be sent at all.
+func unfit(req any) error {
+	m, ok := req.(proto.Message)
+	if !ok {
+		return nil
+	}
+	if _, err := proto.Marshal(m); err != nil {
+		return &txn.FieldError{Field: "request", Problem: err.Error()}
+	}
+	return nil
 }
 
 // errDoubt marks a call that may have taken effect.

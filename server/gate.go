@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -116,7 +117,7 @@ func (g *gate) admit(r *http.Request, least Role) (Credential, error) {
 }
 
 func tooMuch(format string, args ...any) error {
-	return connect.NewError(connect.CodeResourceExhausted, fmt.Errorf(format, args...))
+	return wire.Busy(fmt.Errorf(format, args...))
 }
 
 // misled tells whether a browser was made to believe that a foreign name is this

@@ -37,8 +37,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	case <-ctx.Done():
 	}
 	stop()
-	defer func() { <-served }()
-	return shutDown(ctx, s)
+	err := shutDown(ctx, s)
+	_ = <-served // that it was shut down
+	return err
 }
 
 func newServer(drain context.Context, h http.Handler, config *tls.Config) *http.Server {

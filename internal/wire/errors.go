@@ -56,6 +56,14 @@ func failure(code connect.Code, err error, p *bedrockv1.Problem) *connect.Error 
 	return e
 }
 
+// Busy refuses a call before anything of it was done. It may be made again later.
+func Busy(err error) *connect.Error {
+	return failure(connect.CodeResourceExhausted, err, &bedrockv1.Problem{Kind: kindUnavailable})
+}
+
+// kindUnavailable means that nothing was done, and that asking again may help.
+const kindUnavailable = "unavailable"
+
 // ended translates the end of a context.
 func ended(err error) *connect.Error {
 	switch {

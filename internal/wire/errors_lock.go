@@ -21,7 +21,7 @@ func lockMeanings() []meaning {
 		{"lost", connect.CodeAborted, driver.ErrLost},
 		{"unsupported", connect.CodeUnimplemented, driver.ErrUnsupported},
 		{"refused", connect.CodeFailedPrecondition, driver.ErrRefused},
-		{"unavailable", connect.CodeUnavailable, driver.ErrUnavailable},
+		{kindUnavailable, connect.CodeUnavailable, driver.ErrUnavailable},
 	}
 }
 

@@ -26,8 +26,8 @@ func transactionMeanings() []meaning {
 		{"decided", connect.CodeFailedPrecondition, txn.ErrDecided},
 		{"action", connect.CodeFailedPrecondition, txn.ErrAction},
 		{"closed", connect.CodeUnavailable, txn.ErrClosed},
-		{"unavailable", connect.CodeUnavailable, txn.ErrUnavailable},
-		{"unavailable", connect.CodeUnavailable, driver.ErrUnavailable},
+		{kindUnavailable, connect.CodeUnavailable, txn.ErrUnavailable},
+		{kindUnavailable, connect.CodeUnavailable, driver.ErrUnavailable},
 	}
 }
 
