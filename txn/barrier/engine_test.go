@@ -92,7 +92,7 @@ func suite(t *testing.T, e *engine) {
 		{"forward and back at once", testForwardAndBackAtOnce},
 		{"retried refusal and back at once", testRetriedRefusalAndBackAtOnce},
 		{"messages", testMessages},
-		{"send", testSend},
+		{"local transaction", testLocal},
 		{"check waits", testCheckWaits},
 		{"check and commit at once", testCheckAndCommitAtOnce},
 		{"clean", testClean},

@@ -1,0 +1,62 @@
+package barrier_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/barrier"
+)
+
+func testLocal(t *testing.T, e *engine) {
+	a := e.account(t)
+	boom := errors.New("boom")
+	pay := func(ctx context.Context, tx *sql.Tx) error {
+		_, err := a.add(1, "")(ctx, tx)
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	e.check(t, id(t, "asked too early"))
+	for _, tt := range []struct {
+		name string
+		work func(ctx context.Context, tx *sql.Tx) error
+		want error
+		paid int
+	}{
+		{name: "fine", work: pay, paid: 1},
+		{name: "fine", work: pay}, // again, under the same ID
+		{name: "asked too early", work: pay, want: barrier.ErrRolledBack},
+		{name: "fails", work: func(ctx context.Context, tx *sql.Tx) error { return errors.Join(pay(ctx, tx), boom) }, want: boom},
+		{name: "refuses", work: func(ctx context.Context, tx *sql.Tx) error { _ = pay(ctx, tx); return txn.Abort(boom) }, want: boom},
+		{name: "context ends", work: func(ctx context.Context, tx *sql.Tx) error { defer cancel(); return pay(ctx, tx) }, want: context.Canceled},
+	} {
+		before := e.balance(t, a)
+		message := id(t, tt.name)
+		err := e.b.Local(tt.work)(ctx, message)
+		if !errors.Is(err, tt.want) || txn.Aborted(err) != (tt.want != nil) {
+			t.Errorf("%s: %v; want %v", tt.name, err, tt.want)
+		}
+		if paid := e.balance(t, a) - before; paid != tt.paid {
+			t.Errorf("%s: paid %d, want %d", tt.name, paid, tt.paid)
+		}
+		if refused := e.check(t, message); refused != (tt.want != nil) {
+			t.Errorf("%s: check refused: %v", tt.name, refused)
+		}
+	}
+	if e.crash == nil {
+		return
+	}
+	before := e.balance(t, a)
+	err := e.b.Local(func(ctx context.Context, tx *sql.Tx) error {
+		defer e.crash(t)
+		return pay(ctx, tx)
+	})(t.Context(), id(t, "crash"))
+	if err == nil || e.balance(t, a) != before {
+		t.Errorf("database died before the commit: %v, paid %d", err, e.balance(t, a)-before)
+	}
+	if !e.check(t, id(t, "crash")) {
+		t.Error("database died before the commit: check was not refused")
+	}
+}
