@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// migrateLimit is the longest a migration takes: it may have to rewrite tables.
+const migrateLimit = time.Hour
+
+func newMigrate(sys *system) *cobra.Command {
+	var url string
+	c := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the schema of a store up to date",
+		Long: `Bring the schema of a store of transactions up to date. Servers do it by themselves
+when they start, unless they are told --no-migrate; several at once are safe.`,
+		Example: "  bedrock migrate --store postgres://bedrock@db/bedrock",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			location, err := storeurl.Parse(cmp.Or(url, sys.getenv("BEDROCK_STORE"), defaultStore))
+			if err != nil {
+				return err
+			}
+			return sys.migrate(c.Context(), location)
+		},
+	}
+	c.Flags().StringVar(&url, "store", "", "URL of the store (default $BEDROCK_STORE, or "+defaultStore+")")
+	return c
+}
+
+// migrate opens the store, which brings its schema up to date, and asks which
+// version that is.
+func (s *system) migrate(ctx context.Context, location *storeurl.Location) error {
+	ctx, cancel := context.WithTimeout(ctx, migrateLimit)
+	defer cancel()
+	store, err := location.Open(ctx, &storeurl.Options{AllowVolatile: true})
+	if err != nil {
+		return &exitError{exitUnavailable, err}
+	}
+	defer store.Close()
+	migrator, ok := store.(driver.Migrator)
+	if !ok {
+		_, err := fmt.Fprintf(s.stdout, "%s has no schema\n", location)
+		return err
+	}
+	_, version, err := migrator.Migrate(ctx)
+	if err != nil {
+		return &exitError{exitUnavailable, err}
+	}
+	_, err = fmt.Fprintf(s.stdout, "%s has version %d of the schema\n", location, version)
+	return err
+}

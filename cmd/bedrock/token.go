@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/server"
+)
+
+func newToken(sys *system) *cobra.Command {
+	return &cobra.Command{
+		Use:   "token ROLE NAME",
+		Short: "Make a token for a client of a server",
+		Long: `Make a token that nobody can guess, and the line for the server's file of tokens. The
+token goes to the client; the file only has its hash. Roles include one another:
+
+  viewer    looks at transactions and locks
+  client    submits transactions, and locks
+  operator  intervenes, and takes locks away
+  admin     does everything`,
+		Example: "  bedrock token client shop\n  bedrock token operator alice -o json",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			role, err := server.ParseRole(args[0])
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			if args[1] == "" || strings.ContainsAny(args[1], " \t\r\n#") {
+				return &exitError{exitUsage, fmt.Errorf("name %.40q: want one word without #", args[1])}
+			}
+			return sys.printToken(role, args[1])
+		},
+	}
+}
+
+func (s *system) printToken(role server.Role, name string) error {
+	token := server.NewToken()
+	line := fmt.Sprintf("%s %s %s", role, name, server.HashToken(token))
+	if s.output == formatJSON {
+		return writeJSON(s.stdout, map[string]string{"token": token, "line": line})
+	}
+	_, err := fmt.Fprintf(s.stdout, "token  %s\nline   %s\n", token, line)
+	return err
+}

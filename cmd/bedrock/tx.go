@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+const defaultServer = "http://" + defaultListen
+
+// remote is how a server is reached.
+type remote struct {
+	sys           *system
+	server, token string
+	authority     string
+}
+
+func newTx(sys *system) *cobra.Command {
+	r := &remote{sys: sys}
+	c := &cobra.Command{
+		Use:   "tx",
+		Short: "Submit transactions, show and steer them",
+		Long: `Submit transactions to a server, show what became of them, and intervene.
+
+The server is given by --server or BEDROCK_SERVER, and is ` + defaultServer + ` otherwise.
+A token is given by BEDROCK_TOKEN, or by --token, which others on this machine can see.`,
+		Example: `  bedrock tx submit order.yaml --wait
+  bedrock tx ls --parked
+  bedrock tx show order-42
+  bedrock tx resume order-42 --reason 'the bank is back'`,
+	}
+	r.register(c)
+	c.AddCommand(newTxLs(r), newTxShow(r), newTxWatch(r), newTxSubmit(r))
+	for _, intervention := range interventions() {
+		c.AddCommand(newTxAct(r, intervention))
+	}
+	return group(c)
+}
+
+func (r *remote) register(c *cobra.Command) {
+	flags := c.PersistentFlags()
+	flags.StringVar(&r.server, "server", "", "URL of the server (default $BEDROCK_SERVER, or "+defaultServer+")")
+	flags.StringVar(&r.token, "token", "", "token to show (default $BEDROCK_TOKEN)")
+	flags.StringVar(&r.authority, "ca", "", "PEM file of the authority behind the server's certificate")
+}
+
+// dial returns a client. With patience, calls are repeated for so long while the
+// server does not answer.
+func (r *remote) dial(patience time.Duration) (*client.Client, error) {
+	opts := &client.Options{Token: cmp.Or(r.token, r.sys.getenv("BEDROCK_TOKEN")), Patience: patience}
+	if r.authority != "" {
+		config, err := trusting(r.authority)
+		if err != nil {
+			return nil, &exitError{exitUsage, fmt.Errorf("--ca: %w", err)}
+		}
+		opts.TLS = config
+	}
+	c, err := client.Dial(cmp.Or(r.server, r.sys.getenv("BEDROCK_SERVER"), defaultServer), opts)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	return c, nil
+}
+
+func trusting(file string) (*tls.Config, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New(file + " has no PEM certificate")
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, nil
+}
+
+// ask connects for one question.
+func (r *remote) ask(ctx context.Context, question func(context.Context, *client.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return r.talk(ctx, -1, question)
+}
+
+// talk connects for as long as the talk takes.
+func (r *remote) talk(ctx context.Context, patience time.Duration, talk func(context.Context, *client.Client) error) error {
+	c, err := r.dial(patience)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return fromServer(talk(ctx, c))
+}
+
+// fromServer gives what became of transactions codes of their own.
+func fromServer(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*exitError](err); ok {
+		return err
+	}
+	return &exitError{txExitCode(err), err}
+}
+
+func txExitCode(err error) int {
+	var rolledBack *txn.RolledBackError
+	var parked *txn.ParkedError
+	var inDoubt *txn.InDoubtError
+	var field *txn.FieldError
+	code := connect.CodeOf(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &rolledBack):
+		return exitRolledBack
+	case errors.As(err, &parked), errors.As(err, &inDoubt):
+		return exitInDoubt
+	case errors.Is(err, txn.ErrNotFound):
+		return exitNotFound
+	case errors.As(err, &field):
+		return exitUsage
+	case code == connect.CodeUnauthenticated, code == connect.CodePermissionDenied:
+		return exitDenied
+	case errors.Is(err, txn.ErrAction), errors.Is(err, txn.ErrDecided), errors.Is(err, txn.ErrExists):
+		return exitFailed
+	default:
+		return exitUnavailable
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// pageMost is how many transactions a server lists at once.
+const pageMost = 1000
+
+// txFilter is what tx ls lists.
+type txFilter struct {
+	status             []string
+	mode, name, prefix string
+	parked             bool
+	limit              int
+}
+
+func newTxLs(r *remote) *cobra.Command {
+	var f txFilter
+	c := &cobra.Command{
+		Use:     "ls",
+		Short:   "List transactions, newest first",
+		Example: "  bedrock tx ls\n  bedrock tx ls --parked\n  bedrock tx ls --status running --status rolling-back -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.limit < 1 {
+				return &exitError{exitUsage, fmt.Errorf("--limit is %d, the least is 1", f.limit)}
+			}
+			return r.ask(c.Context(), func(ctx context.Context, c *client.Client) error {
+				found, more, err := f.list(ctx, c)
+				if err != nil {
+					return err
+				}
+				if more {
+					fmt.Fprintf(r.sys.stderr, "bedrock: note: there are more than the %d shown; see --limit\n", f.limit)
+				}
+				return r.sys.printTransactions(found)
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&f.status, "status", nil, "only those that are open, running, committing, rolling-back, committed, rolled-back or in-doubt")
+	flags.StringVar(&f.mode, "mode", "", "only those of this mode: saga, tcc or msg")
+	flags.StringVar(&f.name, "name", "", "only those of this name")
+	flags.StringVar(&f.prefix, "prefix", "", "only those whose IDs begin so")
+	flags.BoolVar(&f.parked, "parked", false, "only those that wait for a person")
+	flags.IntVar(&f.limit, "limit", 100, "list at most this many")
+	return c
+}
+
+// list asks for one page after another.
+func (f *txFilter) list(ctx context.Context, c *client.Client) (found []*txn.Transaction, more bool, err error) {
+	q := txn.Query{Mode: f.mode, Name: f.name, Prefix: f.prefix, Parked: f.parked}
+	for _, s := range f.status {
+		q.Status = append(q.Status, txn.Status(s))
+	}
+	for {
+		q.Limit = min(f.limit-len(found), pageMost)
+		page, err := c.List(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, page.Transactions...)
+		if page.Next.ID == "" || len(found) >= f.limit {
+			return found, page.Next.ID != "", nil
+		}
+		q.Before = page.Next
+	}
+}
+
+func (s *system) printTransactions(found []*txn.Transaction) error {
+	if s.output == formatJSON {
+		views := make([]txview.Transaction, len(found))
+		for i, t := range found {
+			views[i] = txview.Of(t)
+		}
+		return writeJSON(s.stdout, views)
+	}
+	rows := [][]string{{"ID", "NAME", "MODE", "STATUS", "CREATED", "TOOK", "NOTE"}}
+	for _, t := range found {
+		rows = append(rows, []string{
+			t.ID, dash(oneLine(t.Name)), t.Mode, string(t.Status), t.Created.Local().Format(time.DateTime), tookOf(t).String(), oneLine(noteOf(t)),
+		})
+	}
+	return writeTable(s.stdout, rows)
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// tookOf is how long a transaction has lasted, as exactly as people care for.
+func tookOf(t *txn.Transaction) time.Duration {
+	end := t.Finished
+	if end.IsZero() {
+		end = time.Now()
+	}
+	d := max(end.Sub(t.Created), 0)
+	if d < time.Second {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+// noteOf says why a transaction does not go on.
+func noteOf(t *txn.Transaction) string {
+	switch {
+	case t.Parked != "":
+		return "parked: " + t.Parked
+	case t.Waits != "":
+		return "waits for " + t.Waits
+	default:
+		return dash(t.Reason)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+func newTxWatch(r *remote) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch ID",
+		Short: "Print what happens to a transaction until it is final",
+		Long: `Print what happens to a transaction until it is final or the command is interrupted.
+The exit code tells the outcome; see 'bedrock help exit-codes'.`,
+		Example: "  bedrock tx watch order-42\n  bedrock tx watch order-42 -o json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return r.talk(c.Context(), 0, func(ctx context.Context, c *client.Client) error {
+				return r.sys.watchTransaction(ctx, c, args[0])
+			})
+		},
+	}
+}
+
+func (s *system) watchTransaction(ctx context.Context, c *client.Client, id string) error {
+	seen := txSeen{attempts: -1}
+	for t, err := range c.Watch(ctx, id) {
+		switch {
+		case ctx.Err() != nil:
+			return nil // how watching is meant to end
+		case err != nil:
+			return err
+		}
+		if err := s.printChange(&seen, t); err != nil {
+			return err
+		}
+		if t.Status.Final() {
+			return t.Result().Err()
+		}
+	}
+	return nil
+}
+
+// txSeen is what tx watch has printed.
+type txSeen struct {
+	attempts int // how many, counting those not kept
+	state    string
+}
+
+func (s *system) printChange(seen *txSeen, t *txn.Transaction) error {
+	if s.output == formatJSON {
+		return writeLine(s.stdout, txview.Of(t))
+	}
+	attempts := t.Dropped + len(t.Attempts)
+	for i := max(seen.attempts-t.Dropped, 0); i < len(t.Attempts); i++ {
+		row := attemptRow(t, i)
+		line := fmt.Sprintf("%s  %s\n", t.Attempts[i].At.Local().Format("15:04:05.000"), strings.Join(row[1:], "  "))
+		if _, err := fmt.Fprint(s.stdout, line); err != nil {
+			return err
+		}
+	}
+	state := string(t.Status)
+	if note := noteOf(t); note != "-" {
+		state += ": " + oneLine(note)
+	}
+	changed := state != seen.state
+	seen.attempts, seen.state = attempts, state
+	if !changed {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.stdout, "%s  %s %s\n", time.Now().Format("15:04:05.000"), t.ID, state)
+	return err
+}
