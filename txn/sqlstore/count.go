@@ -86,10 +86,10 @@ const oldest = "SELECT COALESCE(MIN(first), 0) FROM (" +
 	"SELECT MIN(created) FROM {tx} WHERE status = 'committing' UNION ALL " +
 	"SELECT MIN(created) FROM {tx} WHERE status = 'rolling-back') AS firsts"
 
-// A count that took longer than quick is good for keepFactor times as long, but
-// not for longer than keepAtMost.
+// A count of more than countAnew records is good for keepFactor times as long as
+// it took, but not for longer than keepAtMost.
 const (
-	quick      = 20 * time.Millisecond
+	countAnew  = 100_000
 	keepFactor = 30
 	keepAtMost = time.Minute
 )
@@ -113,8 +113,12 @@ func (t *tally) get(count func() (map[driver.Status]int, error)) (map[driver.Sta
 	if err != nil {
 		return nil, err
 	}
-	if took := time.Since(start); took > quick {
-		t.n, t.until = n, time.Now().Add(min(keepFactor*took, keepAtMost))
+	sum := 0
+	for _, of := range n {
+		sum += of
+	}
+	if sum > countAnew {
+		t.n, t.until = n, time.Now().Add(min(keepFactor*time.Since(start), keepAtMost))
 	}
 	return n, nil
 }

@@ -49,6 +49,9 @@ type Clauses struct {
 	// SkipLocked ends a SELECT that locks what it finds and passes over what others
 	// have locked.
 	SkipLocked string
+	// ByStatus follows the table where its rows are wanted in the order of the index
+	// by status, for planners that need to be told.
+	ByStatus string
 }
 
 // Querier is a database, a connection or a transaction.

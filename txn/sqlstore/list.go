@@ -33,7 +33,7 @@ func (s *Store) list(ctx context.Context, q driver.Query) ([]*driver.Record, err
 		columns = brief
 	}
 	q.Limit = cmp.Or(q.Limit, defaultLimit)
-	found := find(q, statuses)
+	found := s.find(q, statuses)
 	found.text = "SELECT " + columns + " FROM {tx} WHERE id IN (SELECT id FROM (" + found.text + ") AS found)" + newestFirst
 	rows, err := s.db.Read.QueryContext(ctx, s.sql(found.text), found.args...)
 	if err != nil {
@@ -51,9 +51,11 @@ const newestFirst = " ORDER BY created DESC, id DESC"
 // status and creation, so each status is asked for its newest, and the newest of
 // these are the answer. That reads a few rows more than an index by creation alone
 // would, but only when somebody looks; the index would cost with every write.
-func find(q driver.Query, statuses []driver.Status) *query {
+func (s *Store) find(q driver.Query, statuses []driver.Status) *query {
 	if q.Parked {
-		found := &query{text: "SELECT id, created FROM {tx} WHERE parked > '' AND "}
+		// The first condition is for partial indexes, the second for that of MySQL, which
+		// has only the first byte and cannot tell > from >=.
+		found := &query{text: "SELECT id, created FROM {tx} WHERE parked > '' AND parked >= ? AND ", args: []any{"\x01"}}
 		in(found, "COALESCE(status, '')", statuses)
 		return newest(found, q)
 	}
@@ -62,7 +64,8 @@ func find(q driver.Query, statuses []driver.Status) *query {
 		if i > 0 {
 			all.add(" UNION ALL ")
 		}
-		one := newest(&query{text: "SELECT id, created FROM {tx} WHERE status = ?", args: []any{string(status)}}, q)
+		from := "SELECT id, created FROM {tx} " + s.clauses.ByStatus + " WHERE status = ?"
+		one := newest(&query{text: from, args: []any{string(status)}}, q)
 		all.add("SELECT id, created FROM ("+one.text+fmt.Sprintf(") AS s%d", i), one.args...)
 	}
 	all.add(newestFirst+" LIMIT ?", q.Limit)

@@ -27,7 +27,9 @@ type dialect struct{ db *sql.DB }
 // Clauses implements [sqlstore.Dialect]. INSERT IGNORE would ignore too much, so
 // an ID that is taken is an error.
 func (d *dialect) Clauses() sqlstore.Clauses {
-	return sqlstore.Clauses{Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED"}
+	return sqlstore.Clauses{
+		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED", ByStatus: "FORCE INDEX FOR ORDER BY (status)",
+	}
 }
 
 // Now implements [sqlstore.Dialect]. UTC, because an hour of the session's zone

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -34,5 +35,13 @@ func Open(ctx context.Context, url string, opts *Options) (*sqlstore.Store, erro
 // New opens a store in a database the program has already, by way of
 // github.com/jackc/pgx/v5/stdlib, and leaves it open.
 func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: connect: %w", err)
+	}
+	err = errors.Join(raw(conn, func(*pgx.Conn) error { return nil }), conn.Close())
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
 	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db}, opts)
 }
