@@ -17,6 +17,9 @@ import (
 	"github.com/bedrock-go/bedrock/txn/saga"
 )
 
+// attempts is after how many failures a saga gives a step up, and goes back.
+const attempts = 3
+
 // storm is a network that loses questions and answers, and delivers some calls
 // again, at once or after everything is over.
 type storm struct {
@@ -29,7 +32,11 @@ type storm struct {
 func (s *storm) around(f txn.Func) txn.Func {
 	return func(ctx context.Context, call txn.Call) ([]byte, error) {
 		again := func(ctx context.Context) { _, _ = f(ctx, call) }
-		switch rand.N(6) {
+		fate := rand.N(4)
+		if _, back := barrier.Origin(call.Op); back && call.Attempt == attempts {
+			fate = 3 // or it would be parked
+		}
+		switch fate {
 		case 0:
 			s.later(again)
 			return nil, errors.New("question lost, and still under way")
@@ -99,7 +106,7 @@ func TestInAStorm(t *testing.T) {
 // transfers runs sagas, several at once, and tells how many were committed.
 func (s *storm) transfers(t *testing.T, co txn.Coordinator, n int) (committed int) {
 	t.Helper()
-	policy := txn.Policy{Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond}
+	policy := txn.Policy{Attempts: attempts, Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond}
 	move := saga.New("move").Step("out", "out", "back").Policy(policy).Step("in", "in", "return").Policy(policy)
 	outcomes := make(chan error, n)
 	for i := range n {

@@ -146,9 +146,9 @@ func ExampleBarrier_Local() {
 	}
 	for name, f := range map[string]txn.Func{
 		"bank.check": b.Check, // asked if the producer is not heard of
-		"mail.send": txn.Handle(func(_ context.Context, t transfer) (any, error) {
+		"mail.send": txn.Handle(func(_ context.Context, t transfer) (string, error) {
 			delivered <- fmt.Sprintf("dear %s, %d from %s", t.To, t.Amount, t.From)
-			return nil, nil
+			return "sent", nil
 		}),
 	} {
 		if err := co.Register(name, f); err != nil {
