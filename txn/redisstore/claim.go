@@ -5,14 +5,18 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
+	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// claimRounds is how often a claim looks again when others were quicker.
-const claimRounds = 3
+const (
+	// claimRounds is how often a claim looks again when others were quicker.
+	claimRounds = 3
+	// straggling is how much later than the first node of a cluster another one
+	// may say what it has.
+	straggling = 500 * time.Millisecond
+)
 
 // Claim implements [driver.Store]. It looks first, and takes what it has seen
 // in a second round trip; when there is nothing to claim, it makes only one.
@@ -21,19 +25,24 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 		c.To = driver.Shards
 	}
 	var claimed driver.Claimed
-	for range claimRounds {
-		seen, err := s.peek(ctx, c, &claimed)
-		if err == nil && len(seen) > 0 {
-			err = s.take(ctx, c, seen, &claimed)
-		}
-		if err != nil {
+	wanted, full := c.Limit, true
+	for round := 0; full && round < claimRounds && len(claimed.Records) < wanted; round++ {
+		c.Limit = wanted - len(claimed.Records)
+		var err error
+		if full, err = s.claimOnce(ctx, c, &claimed); err != nil && len(claimed.Records) == 0 {
 			return driver.Claimed{}, describe("claim for", c.Owner, err)
-		}
-		if len(seen) == 0 || len(claimed.Records) > 0 {
-			break
 		}
 	}
 	return claimed, nil
+}
+
+// claimOnce looks and takes, and tells whether there was as much as wanted.
+func (s *Store) claimOnce(ctx context.Context, c driver.Claim, claimed *driver.Claimed) (full bool, err error) {
+	seen, err := s.peek(ctx, c, claimed)
+	if err != nil || len(seen) == 0 {
+		return false, err
+	}
+	return len(seen) == c.Limit, s.take(ctx, c, seen, claimed)
 }
 
 // place is where a record stands among those that can be claimed.
@@ -46,13 +55,11 @@ func (p place) compare(q place) int {
 // peek looks for what can be claimed. A server of a cluster that does not answer
 // must not keep the others' records from their owners.
 func (s *Store) peek(ctx context.Context, c driver.Claim, claimed *driver.Claimed) ([]place, error) {
-	commands := s.peeks(c)
-	if err := s.many.send(ctx, commands...); err != nil {
-		return nil, err
-	}
+	nodes := s.peeks(c)
+	s.single.sendAll(ctx, nodes, straggling)
+	failed := nodes.failed()
 	var seen []place
-	var failed error
-	for _, cmd := range commands {
+	for _, cmd := range nodes.answered() {
 		values, err := answerAt(cmd, claimed)
 		failed = cmp.Or(failed, err)
 		for _, text := range texts(values) {
@@ -84,7 +91,7 @@ func answerAt(c *command, claimed *driver.Claimed) ([]any, error) {
 
 // peeks looks into all shards by one script, or by one per shard where they may
 // be on different servers.
-func (s *Store) peeks(c driver.Claim) []*command {
+func (s *Store) peeks(c driver.Claim) groups {
 	var all []string
 	for shard := c.From; shard < c.To; shard++ {
 		key := s.keys[shard].queue
@@ -94,32 +101,24 @@ func (s *Store) peeks(c driver.Claim) []*command {
 		all = append(all, key)
 	}
 	args := []string{number(int64(c.Limit)), c.Target}
-	if !s.cluster() {
-		return []*command{run(s.scripts.peek, all, args)}
+	if s.single.cluster == nil {
+		return s.single.add(nil, c.From, run(s.scripts.peek, all, args))
 	}
-	commands := make([]*command, len(all))
+	var nodes groups
 	for i := range all {
-		commands[i] = run(s.scripts.peek, all[i:i+1], args)
+		nodes = s.single.add(nodes, c.From+i, run(s.scripts.peek, all[i:i+1], args))
 	}
-	return commands
-}
-
-// cluster tells whether the shards are spread over servers.
-func (s *Store) cluster() bool {
-	_, is := s.client.(*redis.ClusterClient)
-	return is
+	return nodes
 }
 
 // take hands over what was seen, unless somebody else has it by now. What one
 // shard has handed over counts, even if another one failed.
 func (s *Store) take(ctx context.Context, c driver.Claim, seen []place, claimed *driver.Claimed) error {
-	commands := s.takes(c, seen)
-	if err := s.many.send(ctx, commands...); err != nil {
-		return err
-	}
+	nodes := s.takes(c, seen)
+	s.single.sendAll(ctx, nodes, 0)
+	failed := nodes.failed()
 	taken := make(map[string]*driver.Record, len(seen))
-	var failed error
-	for _, cmd := range commands {
+	for _, cmd := range nodes.answered() {
 		values, err := answerAt(cmd, claimed)
 		if err == nil {
 			err = parseAll(values, taken)
@@ -131,28 +130,25 @@ func (s *Store) take(ctx context.Context, c driver.Claim, seen []place, claimed 
 			claimed.Records = append(claimed.Records, rec)
 		}
 	}
-	if len(claimed.Records) > 0 {
-		return nil
-	}
 	return failed
 }
 
 // takes are the commands that take what was seen, one per shard.
-func (s *Store) takes(c driver.Claim, seen []place) []*command {
+func (s *Store) takes(c driver.Claim, seen []place) groups {
 	var ids [driver.Shards][]string
 	for _, p := range seen {
 		shard := driver.Shard(p.id)
 		ids[shard] = append(ids[shard], p.id)
 	}
-	var commands []*command
+	var nodes groups
 	for shard := range ids {
 		if len(ids[shard]) == 0 {
 			continue
 		}
 		args := append([]string{c.Owner, number(c.Lease.Microseconds()), c.Target}, ids[shard]...)
-		commands = append(commands, run(s.scripts.take, s.keys[shard].of(ids[shard]), args))
+		nodes = s.single.add(nodes, shard, run(s.scripts.take, s.keys[shard].of(ids[shard]), args))
 	}
-	return commands
+	return nodes
 }
 
 // parseAll reads records that a script has answered, each with its ID.

@@ -64,7 +64,10 @@ func TestFrozenNodeStopsTheOthers(t *testing.T) {
 	frozen := set.Nodes[1]
 	var there, elsewhere []*driver.Record
 	for i := range 60 {
-		rec := create(t, s, fmt.Sprint("r", i))
+		rec := &driver.Record{ID: fmt.Sprint("r", i), Status: driver.Running, Due: time.Now().Add(-time.Hour)}
+		if err := s.Create(ctxFor(t), rec); err != nil {
+			t.Fatal(err)
+		}
 		slot := set.KeySlot(fmt.Sprintf("bedrock:{%d}:queue", driver.Shard(rec.ID)))
 		if set.NodeForSlot(slot) == frozen {
 			there = append(there, rec)
@@ -86,6 +89,10 @@ func TestFrozenNodeStopsTheOthers(t *testing.T) {
 		if err := update(elsewhere[i], time.Second); err != nil {
 			t.Errorf("a write to another node: %v", err)
 		}
+	}
+	claimed, err := s.Claim(ctxFor(t), driver.Claim{Owner: "replica-1", Lease: time.Hour, Limit: 100})
+	if err != nil || len(claimed.Records) != len(elsewhere) {
+		t.Errorf("claimed %d of %d records on other nodes, %v", len(claimed.Records), len(elsewhere), err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// lanes carry what is about one transaction. In a cluster every node has its own,
+// lanes carry writes and what is about one transaction. In a cluster every node has its own,
 // so that one that hangs does not hold up the others.
 type lanes struct {
 	client  redis.UniversalClient
@@ -73,11 +73,18 @@ func (l *lanes) send(ctx context.Context, id string, c *command) error {
 	if err == nil {
 		err = c.Err()
 	}
-	if err != nil && l.cluster != nil && !errors.Is(err, driver.ErrClosed) {
-		// The error at hand matters more than one of this.
-		_ = l.spread(context.WithoutCancel(ctx))
+	if err != nil {
+		l.look(ctx, err)
 	}
 	return err
+}
+
+// look spreads the lanes anew after an error. That error matters more than any
+// of this.
+func (l *lanes) look(ctx context.Context, because error) {
+	if l.cluster != nil && !errors.Is(because, driver.ErrClosed) {
+		_ = l.spread(context.WithoutCancel(ctx))
+	}
 }
 
 func (l *lanes) close() {

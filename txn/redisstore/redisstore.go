@@ -13,13 +13,12 @@ import (
 
 // Store keeps transactions on one Redis.
 type Store struct {
-	client      redis.UniversalClient
 	scripts     scripts
 	keys        [driver.Shards]keys
 	persistence string
 
-	// single carries what belongs to one transaction, many what goes through
-	// all of them: a long list must not hold up a write.
+	// single carries writes, many what goes through all transactions: a long
+	// list must not hold up a write.
 	single  *lanes
 	many    *batcher
 	closing sync.Once
@@ -48,7 +47,7 @@ func New(ctx context.Context, client redis.UniversalClient, opts *Options) (*Sto
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{client: client, scripts: newScripts(), keys: keysOf(filled.Prefix), persistence: persistence}
+	s := &Store{scripts: newScripts(), keys: keysOf(filled.Prefix), persistence: persistence}
 	s.single, err = newLanes(ctx, client, &s.keys)
 	if err != nil {
 		s.single.close()
