@@ -35,13 +35,13 @@ func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 	// leads to.
 	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) + ") AND (" +
 		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? OR ", len(refs)), " OR ") + ")"
-	ids := make([]any, 0, 4*len(refs))
-	var versions []any
+	args := make([]any, 0, 4*len(refs))
 	for _, ref := range refs {
-		ids = append(ids, ref.ID)
-		versions = append(versions, ref.ID, ref.Revision, ref.Epoch)
+		args = append(args, ref.ID)
 	}
-	args := append(ids, versions...)
+	for _, ref := range refs {
+		args = append(args, ref.ID, ref.Revision, ref.Epoch)
+	}
 	var n int64
 	err := s.repeat(ctx, func() error {
 		result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)

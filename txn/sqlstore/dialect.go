@@ -78,14 +78,14 @@ type Update struct {
 type Verdict int
 
 const (
-	// Refused: the database, or its driver, does not accept the call as it is.
+	// Refused means that the database, or its driver, does not take the call as it is.
 	Refused Verdict = iota
-	// Duplicate: the ID is taken.
+	// Duplicate means that the ID is taken.
 	Duplicate
-	// Collided: the transaction met another one and was rolled back; it may be
-	// repeated.
+	// Collided means that the transaction met another one and was rolled back; it
+	// may be repeated.
 	Collided
-	// Broken: the connection could not be made, or ended.
+	// Broken means that the connection could not be made, or ended.
 	Broken
 )
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/internal/sqltest"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/mysql"
@@ -50,4 +51,12 @@ func subject(server *testenv.MariaDBServer) sqltest.Subject {
 			return db
 		},
 	}
+}
+
+// TestPoisonousRow: MySQL takes no packet larger than it is told.
+func TestPoisonousRow(t *testing.T) {
+	server := testenv.StartMariaDB(t, &testenv.MariaDBOptions{Args: []string{"--max-allowed-packet=1M"}})
+	server.CreateDatabase(database)
+	poison := &driver.Record{ID: "large", Status: driver.Running, State: make([]byte, 2<<20)}
+	sqltest.PoisonousRow(t, subject(server), poison)
 }

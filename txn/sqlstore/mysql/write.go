@@ -18,7 +18,7 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 			return err
 		}
 		stale, err := d.update(ctx, tx, table, b.Updates)
-		refused = append(taken, stale...)
+		refused = slices.Concat(taken, stale)
 		return err
 	})
 	return refused, err
@@ -96,7 +96,8 @@ func insert(ctx context.Context, tx *sql.Tx, table string, recs []*driver.Record
 	}
 	row := tuple(len(args) / len(recs))
 	rows := strings.TrimSuffix(strings.Repeat(row+", ", len(recs)), ", ")
-	_, err := tx.ExecContext(ctx, "INSERT INTO "+table+" ("+sqlstore.Columns+") VALUES "+rows+otherwise, args...)
+	text := "INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES " + rows + otherwise
+	_, err := tx.ExecContext(ctx, text, args...)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/internal/sqltest"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/postgres"
@@ -50,4 +51,10 @@ func subject(server *testenv.PostgresServer) sqltest.Subject {
 			return db
 		},
 	}
+}
+
+// TestPoisonousRow: PostgreSQL keeps no text with a zero byte.
+func TestPoisonousRow(t *testing.T) {
+	poison := &driver.Record{ID: "zero\x00byte", Status: driver.Running}
+	sqltest.PoisonousRow(t, subject(start(t)), poison)
 }

@@ -119,7 +119,8 @@ func (d *dialect) prepared(ctx context.Context, table string) error {
 			&d.stmts.update: "UPDATE " + table + " SET " + assignments,
 			&d.stmts.respec: "UPDATE " + table + " SET spec = ?, " + assignments,
 		} {
-			if *dest, d.failed = d.db.PrepareContext(ctx, text); d.failed != nil {
+			*dest, d.failed = d.db.PrepareContext(ctx, text) //nolint:sqlclosecheck // closed with the store
+			if d.failed != nil {
 				return
 			}
 		}

@@ -14,11 +14,11 @@ import (
 // many is enough to have several batches, and most writes in company.
 const many = 600
 
-// all runs n calls at once and returns what they return.
-func all(n int, call func(i int) error) []error {
-	errs := make([]error, n)
+// all makes many calls at once and returns what they return.
+func all(call func(i int) error) []error {
+	errs := make([]error, many)
 	var group sync.WaitGroup
-	for i := range n {
+	for i := range many {
 		group.Go(func() { errs[i] = call(i) })
 	}
 	group.Wait()
@@ -29,7 +29,7 @@ func all(n int, call func(i int) error) []error {
 // notice.
 func duplicatesAmongMany(t *testing.T, s Subject) {
 	store := s.open(t, &sqlstore.Options{Table: "duplicates"})
-	for i, err := range all(many, func(i int) error {
+	for i, err := range all(func(i int) error {
 		if i%3 != 0 {
 			return nil
 		}
@@ -39,7 +39,7 @@ func duplicatesAmongMany(t *testing.T, s Subject) {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
-	for i, err := range all(many, func(i int) error { return store.Create(t.Context(), record(numbered("r", i))) }) {
+	for i, err := range all(func(i int) error { return store.Create(t.Context(), record(numbered("r", i))) }) {
 		if taken := i%3 == 0; errors.Is(err, driver.ErrExists) != taken || err != nil && !taken {
 			t.Errorf("%d, taken %v: %v", i, taken, err)
 		}
@@ -50,7 +50,7 @@ func duplicatesAmongMany(t *testing.T, s Subject) {
 func staleAmongMany(t *testing.T, s Subject) {
 	store := s.open(t, &sqlstore.Options{Table: "stale"})
 	recs := make([]*driver.Record, many)
-	for i, err := range all(many, func(i int) error {
+	for i, err := range all(func(i int) error {
 		recs[i] = record(numbered("r", i))
 		return store.Create(t.Context(), recs[i])
 	}) {
@@ -59,7 +59,7 @@ func staleAmongMany(t *testing.T, s Subject) {
 		}
 	}
 	late := func(i int) bool { return i%3 == 0 }
-	for i, err := range all(many, func(i int) error {
+	for i, err := range all(func(i int) error {
 		was, rec := recs[i].Version(), recs[i].Clone()
 		if late(i) {
 			was.Epoch--
@@ -140,4 +140,24 @@ func writeRound(t *testing.T, store *sqlstore.Store, round int) error {
 		}
 	}
 	return nil
+}
+
+// PoisonousRow writes a record that the database does not take, among many that
+// it does.
+func PoisonousRow(t *testing.T, s Subject, poison *driver.Record) {
+	t.Helper()
+	store := s.open(t, &sqlstore.Options{Table: "poison"})
+	for i, err := range all(func(i int) error {
+		if i == many/2 {
+			return store.Create(t.Context(), poison)
+		}
+		return store.Create(t.Context(), record(numbered("r", i)))
+	}) {
+		switch {
+		case i != many/2 && err != nil:
+			t.Errorf("%d: %v", i, err)
+		case i == many/2 && (err == nil || errors.Is(err, driver.ErrUnavailable)):
+			t.Errorf("the poisonous one: %v", err)
+		}
+	}
 }
