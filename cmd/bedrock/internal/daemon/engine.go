@@ -28,7 +28,7 @@ func (d *Daemon) newEngine() (*coord.Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine, registerSamples(engine)
+	return engine, RegisterSamples(engine)
 }
 
 func (d *Daemon) callers() (map[string]coord.Caller, error) {

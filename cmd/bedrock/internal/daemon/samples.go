@@ -28,7 +28,8 @@ func Samples() []Sample {
 	}
 }
 
-func registerSamples(engine *coord.Coordinator) error {
+// RegisterSamples makes them participants of a coordinator.
+func RegisterSamples(engine *coord.Coordinator) error {
 	for _, s := range Samples() {
 		if err := engine.Register(s.Name, s.call); err != nil {
 			return err

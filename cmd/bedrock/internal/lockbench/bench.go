@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/histogram"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -43,7 +44,7 @@ type Result struct {
 // contender locks and unlocks one name until time is up.
 type contender struct {
 	mutex  *lock.Mutex
-	waits  histogram
+	waits  histogram.Times
 	locks  int64
 	errors int64
 	err    error
@@ -82,7 +83,7 @@ func (c *contender) run(ctx context.Context) {
 			c.fail(ctx, err)
 			continue
 		}
-		c.waits.add(time.Since(start))
+		c.waits.Add(time.Since(start))
 		c.locks++
 		if err := lease.Unlock(ctx); err != nil {
 			c.fail(ctx, err)
@@ -109,10 +110,10 @@ func (c *contender) fail(ctx context.Context, err error) {
 
 func (p *Plan) sum(contenders []*contender, took time.Duration) Result {
 	r := Result{Contenders: len(contenders), Names: len(p.Names), Fairness: 1}
-	var waits histogram
+	var waits histogram.Times
 	shares := make([][]int64, len(p.Names))
 	for i, c := range contenders {
-		waits.merge(&c.waits)
+		waits.Merge(&c.waits)
 		r.Locks += c.locks
 		r.Errors += c.errors
 		if r.Err == nil {
@@ -125,7 +126,7 @@ func (p *Plan) sum(contenders []*contender, took time.Duration) Result {
 		r.Fairness = min(r.Fairness, jain(of))
 	}
 	r.PerSecond = float64(r.Locks) / took.Seconds()
-	r.P50, r.P99, r.Max = waits.quantile(0.50), waits.quantile(0.99), waits.largest
+	r.P50, r.P99, r.Max = waits.Quantile(0.50), waits.Quantile(0.99), waits.Longest()
 	return r
 }
 
@@ -150,19 +151,9 @@ rate        %.0f per second
 wait        p50 %s, p99 %s, longest %s
 fairness    %.3f (1 is even)
 errors      %d
-`, r.Contenders, r.Names, r.Locks, r.PerSecond, round(r.P50), round(r.P99), round(r.Max), r.Fairness, r.Errors)
+`, r.Contenders, r.Names, r.Locks, r.PerSecond, histogram.Round(r.P50), histogram.Round(r.P99), histogram.Round(r.Max), r.Fairness, r.Errors)
 	if r.Err != nil {
 		text += fmt.Sprintf("first error %v\n", r.Err)
 	}
 	return text
-}
-
-// round keeps three digits or so.
-func round(d time.Duration) time.Duration {
-	for unit := time.Duration(10); unit < time.Hour; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit)
-		}
-	}
-	return d
 }

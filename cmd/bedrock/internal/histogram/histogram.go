@@ -1,4 +1,5 @@
-package lockbench
+// Package histogram counts how long things took, in little memory.
+package histogram
 
 import (
 	"math/bits"
@@ -8,21 +9,23 @@ import (
 // stepsPerDoubling is how finely times are told apart: to about 3 %.
 const stepsPerDoubling = 32
 
-// histogram counts times in buckets whose width grows with the time, so that it
-// takes the same small memory however long the run.
-type histogram struct {
+// Times counts times in buckets whose width grows with the time, so that it takes
+// the same small memory however long the run. The zero value is empty.
+type Times struct {
 	counts  [64 * stepsPerDoubling]int64
 	total   int64
 	largest time.Duration
 }
 
-func (h *histogram) add(d time.Duration) {
+// Add counts one time.
+func (h *Times) Add(d time.Duration) {
 	h.counts[bucket(d)]++
 	h.total++
 	h.largest = max(h.largest, d)
 }
 
-func (h *histogram) merge(other *histogram) {
+// Merge adds all that another one has counted.
+func (h *Times) Merge(other *Times) {
 	for i, n := range other.counts {
 		h.counts[i] += n
 	}
@@ -30,8 +33,8 @@ func (h *histogram) merge(other *histogram) {
 	h.largest = max(h.largest, other.largest)
 }
 
-// quantile returns a time that the share q of all are not above.
-func (h *histogram) quantile(q float64) time.Duration {
+// Quantile returns a time that the share q of all are not above.
+func (h *Times) Quantile(q float64) time.Duration {
 	rest := int64(q * float64(h.total))
 	for i, n := range h.counts {
 		if rest -= n; rest < 0 {
@@ -39,6 +42,19 @@ func (h *histogram) quantile(q float64) time.Duration {
 		}
 	}
 	return h.largest
+}
+
+// Longest returns the longest time.
+func (h *Times) Longest() time.Duration { return h.largest }
+
+// Round keeps three digits or so of a time.
+func Round(d time.Duration) time.Duration {
+	for unit := time.Duration(10); unit < time.Hour; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
+	return d
 }
 
 // bucket numbers times: the doubling they are in, and the step within it.
