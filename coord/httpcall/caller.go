@@ -19,7 +19,7 @@ import (
 // Caller calls participants over HTTP. It is a coord.Caller.
 type Caller struct {
 	rules      *allow.Rules
-	transports map[string]*http.Transport // by scheme
+	transports map[string]transport // by scheme
 	maxResult  int64
 	targets    reach.Cache[*http.Request]
 }
@@ -32,7 +32,7 @@ func New(opts *Options) (*Caller, error) {
 	}
 	return &Caller{
 		rules:      o.Allow,
-		transports: map[string]*http.Transport{"http": o.transport("http"), "https": o.transport("https")},
+		transports: map[string]transport{"http": o.newPool(), "https": o.newSecure()},
 		maxResult:  int64(o.MaxResult),
 	}, nil
 }
