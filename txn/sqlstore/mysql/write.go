@@ -96,7 +96,7 @@ func insert(ctx context.Context, tx *sql.Tx, table string, recs []*driver.Record
 	}
 	row := tuple(len(args) / len(recs))
 	rows := strings.TrimSuffix(strings.Repeat(row+", ", len(recs)), ", ")
-	text := "INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES " + rows + otherwise
+	text := "INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES " + rows + otherwise //nolint:gosec // nothing in it is a value
 	_, err := tx.ExecContext(ctx, text, args...)
 	return err
 }

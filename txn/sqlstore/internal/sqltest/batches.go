@@ -83,7 +83,7 @@ func staleAmongMany(t *testing.T, s Subject) {
 // while these write on. Whatever the order in which they lock, everybody gets
 // through.
 func claimsAndWritesDoNotCollide(t *testing.T, s Subject) {
-	const writers, rounds = 8, 25
+	const writers, rounds = 8, 10
 	opts := &sqlstore.Options{Table: "collide"}
 	stores := []*sqlstore.Store{s.open(t, opts), s.open(t, opts)}
 	var claimed atomic.Int64
