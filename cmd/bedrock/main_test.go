@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -59,12 +62,53 @@ func TestScripts(t *testing.T) {
 				Deadline: time.Now().Add(time.Minute), // a script may wait for what does not come
 				Setup: func(env *testscript.Env) error {
 					env.Setenv("BEDROCK_BACKEND", backend)
-					return nil
+					return reserve(env)
 				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode, "await": await},
 			})
 		})
 	}
+}
+
+// reserve lets a script run a server: $ADDR is an address that was free a moment
+// ago, and the one at which commands look for it.
+func reserve(env *testscript.Env) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	env.Setenv("ADDR", l.Addr().String())
+	env.Setenv("BEDROCK_SERVER", "http://"+l.Addr().String())
+	return l.Close()
+}
+
+// await waits until a server at $ADDR says that all is well.
+func await(ts *testscript.TestScript, _ bool, _ []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !healthy(ctx, ts.Getenv("BEDROCK_SERVER")) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			ts.Fatalf("no server at %s", ts.Getenv("BEDROCK_SERVER"))
+		}
+	}
+}
+
+func healthy(ctx context.Context, address string) bool {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK
 }
 
 // expectCode runs a program and wants an exit code, as in

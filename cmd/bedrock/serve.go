@@ -86,18 +86,27 @@ func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePla
 	defer cancel()
 	store, err := p.store.Open(starting, &p.storeOptions)
 	if err != nil {
-		return &exitError{exitUnavailable, err}
+		return notStarted(ctx, err)
 	}
 	p.daemon.Store = store
 	d, err := daemon.Start(starting, p.daemon)
 	if err != nil {
-		return errors.Join(&exitError{exitUnavailable, err}, store.Close())
+		return notStarted(ctx, errors.Join(err, store.Close()))
 	}
 	s.announce(listener.Addr(), p)
 	err = d.Serve(ctx, listener)
 	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer done()
 	return errors.Join(err, d.Stop(stopping), store.Close())
+}
+
+// notStarted says why a server has not started: something was in its way, or
+// somebody has interrupted it.
+func notStarted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &exitError{exitUnavailable, err}
 }
 
 // announce says where everything is, and what to do first.

@@ -36,6 +36,9 @@ const (
 	defaultListen = "127.0.0.1:7700"
 	defaultStore  = "sqlite:bedrock-data/bedrock.db"
 	forEver       = "for-ever"
+
+	leaseLeast = 100 * time.Millisecond // as the coordinator has it
+	leaseMost  = 10 * time.Minute
 )
 
 func (f *serveFlags) register(c *cobra.Command) {
@@ -98,6 +101,9 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	}
 	if p.daemon.Keep, err = f.keep(); err != nil {
 		return nil, err
+	}
+	if f.lease < leaseLeast || f.lease > leaseMost {
+		return nil, fmt.Errorf("--lease is %s, allowed are %s to %s", f.lease, leaseLeast, leaseMost)
 	}
 	return p, f.protect(&p.daemon)
 }
