@@ -102,10 +102,20 @@ func (b *Barrier) attempt(ctx context.Context, p *passage, work Work) ([]byte, V
 	case err != nil:
 		return nil, v, err
 	}
-	if err := tx.Commit(); err != nil {
+	if err := commit(ctx, tx); err != nil {
 		return nil, Undecided, p.wrap("commit", err)
 	}
 	return result, v, nil
+}
+
+// commit says that ctx has ended where database/sql only says that it has rolled the
+// transaction back because of that.
+func commit(ctx context.Context, tx *sql.Tx) error {
+	err := tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // Tx is a local transaction: a *sql.Tx, or a *sql.Conn on which one was begun.

@@ -145,24 +145,6 @@ func testDTM(t *testing.T, e *engine) {
 	})
 }
 
-func TestDTMIsNotForSQLite(t *testing.T) {
-	t.Parallel()
-	for _, bad := range []struct {
-		d    barrier.Dialect
-		opts *barrier.Options
-	}{
-		{barrier.SQLite, &barrier.Options{Layout: barrier.DTM}},
-		{barrier.MySQL, &barrier.Options{Layout: "seata"}},
-		{barrier.MySQL, &barrier.Options{Table: "x; DROP TABLE y"}},
-		{barrier.MySQL, &barrier.Options{Table: "a.b.c"}},
-		{"oracle", nil},
-	} {
-		if _, err := barrier.New(nil, bad.d, bad.opts); err == nil {
-			t.Errorf("%s, %+v: no error", bad.d, bad.opts)
-		}
-	}
-}
-
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	for op, want := range map[string]string{"compensate": "action", "cancel": "try", "rollback": "prepare", "undo": "do", "action": "", "deliver": ""} {

@@ -95,6 +95,7 @@ func suite(t *testing.T, e *engine) {
 		{"local transaction", testLocal},
 		{"check waits", testCheckWaits},
 		{"check and commit at once", testCheckAndCommitAtOnce},
+		{"own table", testOwnTable},
 		{"clean", testClean},
 		{"dtm", testDTM},
 		{"crash", testCrash},
@@ -110,6 +111,7 @@ func open(t *testing.T, driver, dsn string, d barrier.Dialect, layout barrier.La
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.SetMaxIdleConns(16) // or most of the time goes into new connections
 	t.Cleanup(func() { db.Close() })
 	b, err := barrier.New(db, d, &barrier.Options{Layout: layout})
 	if err != nil {

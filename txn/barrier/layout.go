@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Layout is the shape of the barrier's table.
@@ -57,6 +58,9 @@ func newLayout(d Dialect, kind Layout, table string) (*layout, error) {
 	}
 	if table != "" && !tablePattern.MatchString(table) {
 		return nil, fmt.Errorf("table %q: want a plain name, perhaps after that of a schema and a dot", table)
+	}
+	if d == SQLite && strings.Contains(table, ".") {
+		return nil, fmt.Errorf("table %q: SQLite takes no name of a schema here", table)
 	}
 	switch {
 	case kind == "" || kind == Native:

@@ -54,7 +54,7 @@ func (b *Barrier) local(ctx context.Context, id string, work func(ctx context.Co
 	if err := work(ctx, tx); err != nil {
 		return false, err
 	}
-	if err := tx.Commit(); err != nil {
+	if err := commit(ctx, tx); err != nil {
 		return true, fmt.Errorf("barrier: commit work of message %q: %w", id, err)
 	}
 	return true, nil

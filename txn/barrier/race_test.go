@@ -75,7 +75,7 @@ func testConcurrentDuplicates(t *testing.T, e *engine) {
 // testForwardAndBackAtOnce: whoever is first, nothing is left.
 func testForwardAndBackAtOnce(t *testing.T, e *engine) {
 	rounds := 1000
-	if testing.Short() {
+	if testing.Short() || !e.native() {
 		rounds = 100
 	}
 	a := e.account(t)
