@@ -93,8 +93,8 @@ func TestDTMIsDrivenThroughItsAPI(t *testing.T) {
 	defer server.Close()
 	defer fake.work.Wait()
 	rows := smoke(t, &Suite{
-		DTM: []Server{{Store: "boltdb", URL: server.URL}}, Subjects: []string{"dtm-boltdb"},
-	}, 7)
+		DTM: []Server{{Store: "boltdb", URL: server.URL}}, Subjects: []string{"dtm-boltdb"}, Workloads: dtmWorkloads(),
+	}, len(dtmWorkloads()))
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
 	for _, request := range []string{"submit saga", "prepare tcc", "registerBranch tcc", "submit tcc", "prepare msg", "submit msg"} {
@@ -105,4 +105,9 @@ func TestDTMIsDrivenThroughItsAPI(t *testing.T) {
 	if r := find(rows, "saga-64", "dtm-boltdb"); r == nil || r.CPU == nil {
 		t.Errorf("saga-64 = %+v: want the server's processor time", r)
 	}
+}
+
+// dtmWorkloads are those that compare with DTM.
+func dtmWorkloads() []string {
+	return []string{"saga-1", "saga-16", "saga-64", "tcc-64", "tcc-own-tries-64", "msg-64", "outage-1000"}
 }

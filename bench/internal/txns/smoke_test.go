@@ -10,7 +10,7 @@ import (
 func hasty() pace {
 	return pace{
 		warm: 10 * time.Millisecond, length: 50 * time.Millisecond, hold: 10 * time.Millisecond,
-		rounds: 1, many: 1_200,
+		rounds: 1, many: 200,
 	}
 }
 
