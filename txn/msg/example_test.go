@@ -37,9 +37,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mail := txn.Handle(func(_ context.Context, order string) (any, error) {
+	mail := txn.Handle(func(_ context.Context, order string) (string, error) {
 		fmt.Println("a mail about", order)
-		return nil, nil
+		return "sent", nil
 	})
 	db := &orders{}
 	if err := errors.Join(co.Register("mail", mail), co.Register("orders.check", db.check), co.Start(ctx)); err != nil {

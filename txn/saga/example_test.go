@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
@@ -23,7 +24,7 @@ func charge(_ context.Context, o Order) (map[string]string, error) {
 	if o.Amount > 100 {
 		return nil, txn.Abort(errors.New("not enough money"))
 	}
-	fmt.Println("charged", o.Amount)
+	fmt.Fprintln(os.Stdout, "charged", o.Amount)
 	return map[string]string{"id": "payment-7"}, nil
 }
 
@@ -34,14 +35,14 @@ func engine(ctx context.Context) (*coord.Coordinator, error) {
 		return nil, err
 	}
 	say := func(what string) txn.Func {
-		return txn.Handle(func(_ context.Context, o Order) (any, error) {
-			fmt.Println(what, o.Item)
-			return nil, nil
+		return txn.Handle(func(_ context.Context, o Order) (string, error) {
+			fmt.Fprintln(os.Stdout, what, o.Item)
+			return what, nil
 		})
 	}
-	ship := txn.Handle(func(_ context.Context, in struct{ Item, PaymentID string }) (any, error) {
-		fmt.Println("shipped", in.Item, "for", in.PaymentID)
-		return nil, nil
+	ship := txn.Handle(func(_ context.Context, in struct{ Item, PaymentID string }) (string, error) {
+		fmt.Fprintln(os.Stdout, "shipped", in.Item, "for", in.PaymentID)
+		return "parcel", nil
 	})
 	return co, errors.Join(
 		co.Register("stock.deduct", say("deducted")),

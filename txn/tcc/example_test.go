@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
@@ -18,7 +19,7 @@ func airline(seats int) txn.Func {
 		if call.Op == "try" && seats == 0 {
 			return nil, txn.Abort(errors.New("no seat left"))
 		}
-		fmt.Println(call.Branch, call.Op)
+		fmt.Fprintln(os.Stdout, call.Branch, call.Op)
 		return nil, nil
 	}
 }
