@@ -146,6 +146,19 @@ func TestConnectionsThatAreNotUsedAgain(t *testing.T) {
 	}
 }
 
+// What is left of a reply may come at any time.
+func TestAConnectionWithAReplyUnreadIsNotUsedAgain(t *testing.T) {
+	s := answering(t, func(c net.Conn, r *bufio.Reader) {
+		answer(c, r, "HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n")
+		_, _ = io.Copy(io.Discard, r)
+	})
+	c := newCaller(t, nil)
+	wantDone(t, c, s.target, "")
+	if _, n := idlePool(c); n != 0 {
+		t.Error("kept")
+	}
+}
+
 // A participant that was restarted, or says something unasked, is connected to anew,
 // and the call does not fail.
 func TestAnIdleConnectionThatIsNotQuiet(t *testing.T) {
