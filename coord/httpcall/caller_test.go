@@ -84,6 +84,28 @@ func TestACallIsWhatTheContractSays(t *testing.T) {
 	}
 }
 
+// The engine refuses such headers before; whoever uses a Caller alone is safe, too.
+func TestHeadersCannotSmuggle(t *testing.T) {
+	headers := make(chan http.Header, 1)
+	target := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.Host == "evil" || r.ContentLength != 7 {
+			t.Error(r.Host, r.ContentLength)
+		}
+		headers <- r.Header
+	})
+	one := call()
+	one.Headers = map[string]string{
+		"X-Value": "a\r\nEvil: 1\r\n\r\nPOST / HTTP/1.1", "X\r\nEvil": "1", "Host": "evil", "Content-Length": "1", "Transfer-Encoding": "chunked",
+	}
+	got := caller(t, nil).Call(t.Context(), target, one)
+	if got.Kind != plan.Done {
+		t.Fatal(got)
+	}
+	if h := <-headers; h.Get("Evil") != "" || h.Get("Transfer-Encoding") != "" {
+		t.Error(h)
+	}
+}
+
 func TestPayloadsThatAreNotJSON(t *testing.T) {
 	types := make(chan []string, 1)
 	target := serve(t, func(_ http.ResponseWriter, r *http.Request) { types <- r.Header["Content-Type"] })
