@@ -25,10 +25,18 @@ type dtmSystem struct {
 
 func (b *bed) reachDTM(s Subject) system {
 	d := &dtmSystem{client: dtm.New(s.URL, b.client), run: rand.Text()}
-	if u, err := url.Parse(s.URL); err == nil {
-		d.pid, _ = child.Listening(u.Host)
-	}
+	d.pid, _ = serverOf(s)
 	return d
+}
+
+// serverOf finds the process of a subject that somebody else has started, if it is
+// on this machine and to be seen.
+func serverOf(s Subject) (pid int, found bool) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" {
+		return 0, false
+	}
+	return child.Listening(u.Host)
 }
 
 // id makes an identifier.

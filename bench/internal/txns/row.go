@@ -31,6 +31,8 @@ type Row struct {
 	Normal       *float64 `json:"normal_per_s,omitempty"`
 	Healthy      *float64 `json:"healthy_per_s,omitempty"`
 
+	// Others is how much of the machine had nothing to do with it, in percent.
+	Others *float64 `json:"others_percent,omitempty"`
 	// Rounds is how many measurements the medians are taken over.
 	Rounds int `json:"rounds"`
 
@@ -65,7 +67,7 @@ func newRow(o *Outcome) *Row {
 		Value: m[Value], Unit: o.Workload.Unit, P50: get(P50), P99: get(P99),
 		CPU: get(CPU), StoreCPU: get(StoreCPU),
 		FirstCall: get(FirstCall), Transactions: get(Transactions), Calls: get(Calls),
-		Normal: get(Normal), Healthy: get(Healthy),
+		Normal: get(Normal), Healthy: get(Healthy), Others: get(Others),
 		Rounds: len(o.Samples), subject: o.Subject,
 	}
 }

@@ -140,7 +140,15 @@ func (s *Suite) measure(ctx context.Context, b *bed, o *Outcome) (Sample, error)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Workload.longest, errTooLong)
 	defer cancel()
-	return o.Workload.measure(ctx, m)
+	others, err := watchOthers(o.Subject)
+	if err != nil {
+		return nil, err
+	}
+	sample, err := o.Workload.measure(ctx, m)
+	if err == nil {
+		sample[Others], err = others()
+	}
+	return sample, err
 }
 
 // progress reports a line.

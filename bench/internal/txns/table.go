@@ -3,6 +3,7 @@ package txns
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 
@@ -62,10 +63,21 @@ func (r *Row) notes() []string {
 		{"calls each", r.Calls},
 		{"normal", r.Normal},
 		{"healthy", r.Healthy},
+		{"machine busy elsewhere %", r.busyElsewhere()},
 	} {
 		if n.value != nil {
 			list = append(list, n.label+" "+report.Number(n.value))
 		}
 	}
 	return list
+}
+
+// busyElsewhere is how much of the machine others used, nil where it is too little
+// to matter.
+func (r *Row) busyElsewhere() *float64 {
+	const little = 5
+	if r.Others == nil || *r.Others < little {
+		return nil
+	}
+	return new(math.Round(*r.Others))
 }

@@ -78,6 +78,9 @@ const (
 	Calls Metric = "calls_per_transaction"
 	// Normal is the rate without those that hang.
 	Normal Metric = "normal_per_s"
+	// Others is how much of the machine was used, in percent, by processes that have
+	// no part in the measurement: with more than a few, the figures mean little.
+	Others Metric = "others_percent"
 	// Healthy is the rate beside those that hang.
 	Healthy Metric = "healthy_per_s"
 )
