@@ -82,6 +82,7 @@ func tuned(config *mysql.Config) *mysql.Config {
 	config.InterpolateParams = true
 	config.MaxAllowedPacket = 0 // ask the server, and refuse what it would not take
 	config.ParseTime = false
+	config.Logger = &mysql.NopLogger{} // what it would log is returned as well
 	if config.Params == nil {
 		config.Params = make(map[string]string)
 	}

@@ -28,7 +28,7 @@ const patience = 30 * time.Second
 func Crash(t *testing.T, s Subject, server Server) {
 	store := s.open(t, &sqlstore.Options{Table: "crash"})
 	const writers, crashes = 16, 3
-	l := &ledger{acknowledged: make(map[string]driver.Version)}
+	l := &ledger{acknowledged: make(map[string]driver.Version), denied: make(map[string]bool)}
 	for crash := range crashes {
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
@@ -49,6 +49,7 @@ func Crash(t *testing.T, s Subject, server Server) {
 type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]driver.Version
+	denied       map[string]bool // the next write is known not to have happened
 	writes, open int
 }
 
@@ -68,6 +69,7 @@ func (l *ledger) note(rec *driver.Record, err error) bool {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.open++
+		l.denied[rec.ID] = errors.Is(err, driver.ErrUnavailable)
 		return false
 	}
 	l.writes++
@@ -94,8 +96,15 @@ func (l *ledger) verify(t *testing.T, s driver.Store) {
 			t.Fatalf("acknowledged in revision %d: %v", version.Revision, err)
 		}
 		// A write whose answer was lost may be there as well.
-		if n := rec.Revision - version.Revision; n < 0 || n > 1 {
-			t.Errorf("%q has revision %d, acknowledged was %d", id, rec.Revision, version.Revision)
+		if n := rec.Revision - version.Revision; n < 0 || n > 1 || n == 1 && l.denied[id] {
+			t.Errorf("%q has revision %d, acknowledged was %d; next denied: %v", id, rec.Revision, version.Revision, l.denied[id])
+		}
+	}
+	for id, denied := range l.denied {
+		if _, known := l.acknowledged[id]; denied && !known {
+			if _, err := load(t, s, id); err == nil {
+				t.Errorf("%q is there, but its creator was told that nothing was written", id)
+			}
 		}
 	}
 }
