@@ -57,42 +57,88 @@ func TestScripts(t *testing.T) {
 			if strings.HasPrefix(name, "redis_") {
 				backend = "redis://" + testenv.Redis(t, nil).Addr()
 			}
-			testscript.Run(t, testscript.Params{
-				Files:    []string{file},
-				Deadline: time.Now().Add(time.Minute), // a script may wait for what does not come
-				Setup: func(env *testscript.Env) error {
-					env.Setenv("BEDROCK_BACKEND", backend)
-					return reserve(env)
-				},
-				Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode, "await": await},
-			})
+			runScript(t, file, map[string]string{"BEDROCK_BACKEND": backend})
 		})
 	}
 }
 
-// reserve lets a script run a server: $ADDR is an address that was free a moment
-// ago, and the one at which commands look for it.
-func reserve(env *testscript.Env) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
+// TestStores runs two servers on each kind of store that servers can share.
+func TestStores(t *testing.T) {
+	for name, start := range map[string]func(*testing.T) string{
+		"mariadb":  mariadb,
+		"postgres": postgres,
+		"redis": func(t *testing.T) string {
+			return "redis://" + testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF}).Addr()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runScript(t, "testdata/stores/replicas.txtar", map[string]string{"BEDROCK_STORE": start(t)})
+		})
 	}
-	env.Setenv("ADDR", l.Addr().String())
-	env.Setenv("BEDROCK_SERVER", "http://"+l.Addr().String())
-	return l.Close()
 }
 
-// await waits until a server at $ADDR says that all is well.
-func await(ts *testscript.TestScript, _ bool, _ []string) {
+func mariadb(t *testing.T) string {
+	t.Helper()
+	server := testenv.StartMariaDB(t, nil)
+	server.CreateDatabase("bedrock")
+	return server.URL("bedrock")
+}
+
+func postgres(t *testing.T) string {
+	t.Helper()
+	server := testenv.StartPostgres(t, nil)
+	server.CreateDatabase("bedrock")
+	return server.URL("bedrock")
+}
+
+// runScript runs one script with variables of its environment set.
+func runScript(t *testing.T, file string, variables map[string]string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Files:    []string{file},
+		Deadline: time.Now().Add(2 * time.Minute), // a script may wait for what does not come
+		Setup: func(env *testscript.Env) error {
+			for name, value := range variables {
+				env.Setenv(name, value)
+			}
+			return reserve(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode, "await": await},
+	})
+}
+
+// reserve lets a script run servers: $ADDR and $OTHER are addresses that were free a
+// moment ago, and commands look for a server at the first.
+func reserve(env *testscript.Env) error {
+	for _, name := range []string{"ADDR", "OTHER"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		env.Setenv(name, l.Addr().String())
+	}
+	env.Setenv("BEDROCK_SERVER", "http://"+env.Getenv("ADDR"))
+	return nil
+}
+
+// await waits until a server says that all is well: the one at $ADDR, or at the
+// address given.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	addr := ts.Getenv("ADDR")
+	if len(args) > 0 {
+		addr = args[0]
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !healthy(ctx, ts.Getenv("BEDROCK_SERVER")) {
+	for !healthy(ctx, "http://"+addr) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			ts.Fatalf("no server at %s", ts.Getenv("BEDROCK_SERVER"))
+			ts.Fatalf("no server at %s", addr)
 		}
 	}
 }

@@ -1,0 +1,153 @@
+package daemon_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
+	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+	"github.com/bedrock-go/bedrock/txn/saga"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run serves until the test ends, and returns where.
+func run(t *testing.T, adjust func(*daemon.Config)) string {
+	t.Helper()
+	locks, err := backendurl.New("mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := daemon.Config{
+		Store: memstore.New(nil), Locks: locks, Allow: allow.Loopback(), Replica: "test", Logger: slog.New(slog.DiscardHandler),
+	}
+	if adjust != nil {
+		adjust(&config)
+	}
+	d, err := daemon.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- d.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error("serve:", err)
+		}
+		stopping, done := context.WithTimeout(context.Background(), 10*time.Second)
+		defer done()
+		if err := d.Stop(stopping); err != nil {
+			t.Error("stop:", err)
+		}
+	})
+	return "http://" + l.Addr().String()
+}
+
+func dial(t *testing.T, address string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestSamplesDoWhatTheySay(t *testing.T) {
+	c := dial(t, run(t, nil))
+	result, err := saga.New("x").Step("one", "demo.echo", "").Step("two", "demo.slow", "").Run(t.Context(), c, map[string]int{"order": 42})
+	if err != nil || string(result.Returned["two"]) != `{"order":42}` {
+		t.Errorf("echo: %+v, %v", result, err)
+	}
+	result, _ = saga.New("x").Step("one", "demo.echo", "demo.echo").Step("two", "demo.refuse", "").Run(t.Context(), c, nil)
+	if result.Outcome != txn.RolledBack {
+		t.Errorf("refuse: %+v", result)
+	}
+	_, err = saga.New("x").Step("one", "demo.fail", "").Policy(txn.Policy{Attempts: 1}).Run(t.Context(), c, nil)
+	if err == nil || !strings.Contains(err.Error(), "demo.fail has failed for time 1") {
+		t.Errorf("fail: %v", err)
+	}
+}
+
+// TestAnOpenConsoleDoesNotHoldUpTheEnd leaves a live page open; the clean-up of run
+// would fail if it was waited for.
+func TestAnOpenConsoleDoesNotHoldUpTheEnd(t *testing.T) {
+	address := run(t, nil)
+	c := dial(t, address)
+	id, err := saga.New("x").Step("one", "demo.fail", "").ID("stuck").Submit(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address+"/transactions/"+id+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "id: ") {
+		t.Errorf("first event: %q, %v", line, err)
+	}
+}
+
+func TestRemovedTransactionsAreInTheArchive(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "archive")
+	c := dial(t, run(t, func(config *daemon.Config) { config.Keep, config.Archive = time.Millisecond, dir }))
+	if _, err := saga.New("order").Step("one", "demo.echo", "").ID("gone").Run(t.Context(), c, map[string]int{"order": 42}); err != nil {
+		t.Fatal(err)
+	}
+	tick, end := time.NewTicker(50*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		files, _ := filepath.Glob(dir + "/transactions-*.jsonl")
+		if len(files) == 1 {
+			if text, err := os.ReadFile(files[0]); err == nil && strings.HasSuffix(string(text), "\n") {
+				checkArchive(t, text)
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("nothing was archived")
+		}
+	}
+}
+
+func checkArchive(t *testing.T, text []byte) {
+	t.Helper()
+	var found struct {
+		ID      string
+		Status  txn.Status
+		Payload map[string]int
+	}
+	if err := json.Unmarshal(text, &found); err != nil || found.ID != "gone" || found.Status != txn.Committed || found.Payload["order"] != 42 {
+		t.Errorf("archived %s: %v", text, err)
+	}
+}
