@@ -50,6 +50,9 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 func (c *Client) Wait(ctx context.Context, id string) (txn.Result, error) {
 	for {
 		res, err := decide(ctx, c, id, c.transactions.Wait, &bedrockv1.WaitRequest{Id: id})
+		if errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
+			err = &txn.InDoubtError{ID: id, Err: err} // the transaction goes on, wherever its server is
+		}
 		if err != nil {
 			return undecided(id), err
 		}

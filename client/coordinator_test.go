@@ -243,6 +243,37 @@ func TestRunSurvivesARestart(t *testing.T) {
 	}
 }
 
+// TestAcceptedIsInDoubtWithoutAServer: the transaction goes on when its server comes
+// back, so nobody may believe that nothing happened.
+func TestAcceptedIsInDoubtWithoutAServer(t *testing.T) {
+	f, _ := held()
+	s := serve(t, handler(t, engine(t, map[string]txn.Func{"held": f, "undo": f}), nil))
+	c := dial(t, s.url(), &client.Options{Patience: 50 * time.Millisecond})
+	id, err := one("held").Submit(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := one("held").ID("r").Run(t.Context(), c, nil)
+		done <- err
+	}()
+	for _, err := c.Get(t.Context(), "r"); err != nil; _, err = c.Get(t.Context(), "r") {
+		if !errors.Is(err, txn.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	s.end()
+	if e, ok := errors.AsType[*txn.InDoubtError](<-done); !ok || e.ID != "r" {
+		t.Errorf("run: %v", e)
+	}
+	if _, err := c.Wait(t.Context(), id); err == nil {
+		t.Error("wait: no error")
+	} else if _, ok := errors.AsType[*txn.InDoubtError](err); !ok {
+		t.Errorf("wait: %v", err)
+	}
+}
+
 // TestLostReplyIsNotASecondTransaction loses the answer to a submit.
 func TestLostReplyIsNotASecondTransaction(t *testing.T) {
 	s := serve(t, handler(t, engine(t, parts()), nil))

@@ -3,11 +3,13 @@ package server_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
 )
 
@@ -144,4 +146,36 @@ func TestSlowConsumerIsCutOff(t *testing.T) {
 		defer w.close()
 		return strings.Contains(w.message(t), "not_found")
 	})
+}
+
+// tardy is a store that answers when its caller has gone.
+type tardy struct {
+	driver.Backend
+	released chan string
+}
+
+func (b tardy) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	<-ctx.Done()
+	return driver.Grant{Name: req.Name, Owner: req.Owner, Token: 1, Tokens: 1, TTL: req.TTL}, nil
+}
+
+func (b tardy) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if ctx.Err() == nil {
+		b.released <- g.Name
+	}
+	return 0, nil
+}
+
+// TestGrantForAGoneClientIsGivenBack: nobody else would release it before its time.
+func TestGrantForAGoneClientIsGivenBack(t *testing.T) {
+	store := tardy{released: make(chan string, 1)}
+	s := serve(t, server.Config{Locks: store}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	s.hang(ctx, locks+"Acquire", `{"name": "a"}`)
+	select {
+	case <-store.released:
+	case <-time.After(5 * time.Second):
+		t.Error("the lock was not given back")
+	}
 }

@@ -82,7 +82,7 @@ func write(t *testing.T, path, text string) {
 
 // browser makes calls with these TLS settings, each over a new connection.
 func browser(c *tls.Config) *http.Client {
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}}
 }
 
 // reach tries the server and returns the name in its certificate.
