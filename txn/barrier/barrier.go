@@ -69,20 +69,25 @@ func (b *Barrier) Do(ctx context.Context, call txn.Call, work Work) (result []by
 	if err := b.layout.check(call); err != nil {
 		return nil, Undecided, err
 	}
+	p := &passage{call: call}
 	for try := 1; ; try++ {
-		p := &passage{call: call}
 		result, v, err = b.attempt(ctx, p, work)
 		if p.ran || try == enterTries || !deadlocked(err) {
 			break
 		}
 		if err := pause(ctx, try); err != nil {
-			return nil, Undecided, (&passage{call: call}).wrap("enter", err)
+			return nil, Undecided, p.wrap("enter", err)
 		}
 	}
-	if v != Ran && v != Undecided {
-		b.skipped(ctx, call, v)
-	}
+	b.report(ctx, p, v)
 	return result, v, err
+}
+
+// report tells of calls that were answered without their work.
+func (b *Barrier) report(ctx context.Context, p *passage, v Verdict) {
+	if !p.ran && v != Undecided {
+		b.skipped(ctx, p.call, v)
+	}
 }
 
 // attempt is one local transaction.
@@ -135,9 +140,8 @@ func (b *Barrier) In(ctx context.Context, tx Tx, call txn.Call, work func(ctx co
 	if err := b.layout.check(call); err != nil {
 		return nil, Undecided, err
 	}
-	result, v, err := b.pass(ctx, tx, &passage{call: call}, work)
-	if v != Ran && v != Undecided {
-		b.skipped(ctx, call, v)
-	}
+	p := &passage{call: call}
+	result, v, err := b.pass(ctx, tx, p, work)
+	b.report(ctx, p, v)
 	return result, v, err
 }

@@ -11,6 +11,8 @@
 //	}))
 //	co.Register("stock.restore", barrier.Handle(b, restore))
 //
+// What Handle returns serves HTTP and gRPC as well, behind package participant.
+//
 // The work and a mark that it was done are committed in one local transaction. The
 // mark is named after the transaction, branch and operation of the call, all given
 // by the coordinator; its unique key makes concurrent calls wait for each other.

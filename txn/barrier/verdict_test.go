@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
@@ -339,7 +341,18 @@ func testFunctions(t *testing.T, e *engine) {
 		t.Errorf("broken payload: %v", err)
 	}
 	a.want(t, 7)
-	if len(skipped) != 1 || skipped[0] != barrier.Duplicate {
-		t.Errorf("told of %v", skipped)
+	no := b.Func(func(context.Context, *sql.Tx, txn.Call) ([]byte, error) { return nil, txn.Abort(errors.New("no")) })
+	c.Transaction = id(t, "z")
+	want := []barrier.Verdict{barrier.Duplicate}
+	for range 2 {
+		if _, err := no(t.Context(), c); !txn.Aborted(err) {
+			t.Errorf("refusal: %v", err)
+		}
+	}
+	if e.native() {
+		want = append(want, barrier.Refused) // the first one was run
+	}
+	if diff := cmp.Diff(want, skipped); diff != "" {
+		t.Errorf("told of (-want +got):\n%s", diff)
 	}
 }

@@ -108,6 +108,6 @@ if wrote then
 end
 if refusal then
   set(field, 'refused', '+' .. refusal)
-  return {'refused', '+' .. refusal}
+  return {'refuses', '+' .. refusal}
 end
 return {'failed', result}

@@ -73,7 +73,7 @@ func (b *Barrier) Do(ctx context.Context, call txn.Call, s *Script, keys []strin
 		return nil, barrier.Undecided, fmt.Errorf("redisbarrier: %s: %w", name(call), err)
 	}
 	result, v, err := reply.answer(call)
-	if v != barrier.Ran && v != barrier.Undecided {
+	if reply.skipped() {
 		b.opts.SkippedFunc(ctx, call, v)
 	}
 	return result, v, err

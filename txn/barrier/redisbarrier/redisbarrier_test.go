@@ -400,7 +400,12 @@ func TestFunc(t *testing.T) {
 			t.Errorf("%q, %v", result, err)
 		}
 	}
-	if diff := cmp.Diff([]barrier.Verdict{barrier.Duplicate}, skipped); diff != "" {
+	for range 2 {
+		if _, _, err := b.Do(t.Context(), call("no", "action"), refuse, []string{"k"}, ""); !txn.Aborted(err) {
+			t.Errorf("refusal: %v", err)
+		}
+	}
+	if diff := cmp.Diff([]barrier.Verdict{barrier.Duplicate, barrier.Refused}, skipped); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -34,6 +34,16 @@ func parse(cmd *redis.Cmd) (reply, error) {
 	return r, nil
 }
 
+// skipped tells that the call was answered without its work.
+func (r reply) skipped() bool {
+	switch r.verdict {
+	case "duplicate", "empty", "refused", "hanging":
+		return true
+	default:
+		return false
+	}
+}
+
 // answer is what the coordinator is told.
 func (r reply) answer(call txn.Call) ([]byte, barrier.Verdict, error) {
 	switch r.verdict {
@@ -43,7 +53,7 @@ func (r reply) answer(call txn.Call) ([]byte, barrier.Verdict, error) {
 		return r.result, barrier.Duplicate, nil
 	case "empty":
 		return nil, barrier.EmptyCompensation, nil
-	case "refused":
+	case "refuses", "refused": // now, or earlier
 		return nil, barrier.Refused, txn.Abort(errors.New(string(r.result)))
 	case "hanging":
 		return nil, barrier.Hanging, txn.Abort(fmt.Errorf("%s: %w", name(call), barrier.ErrHanging))
