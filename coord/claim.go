@@ -64,33 +64,6 @@ func (c *Coordinator) probe() {
 	}
 }
 
-// drainLanes fetches what waited for targets that are up again.
-func (c *Coordinator) drainLanes() {
-	for {
-		select {
-		case name := <-c.drained:
-			c.drain(name)
-		case <-c.life.Done():
-			return
-		}
-	}
-}
-
-// drain fetches what waits for one target, as fast as there is room.
-func (c *Coordinator) drain(name string) {
-	for c.life.Err() == nil {
-		if c.active.room() == 0 {
-			if !c.pause(time.Millisecond) {
-				return
-			}
-			continue
-		}
-		if n, _ := c.claim(driver.Claim{Limit: claimBatch, Target: name}); n == 0 {
-			return
-		}
-	}
-}
-
 // claim takes records over and drives them. It returns how many there were, and
 // whether there may be more.
 func (c *Coordinator) claim(q driver.Claim) (n int, full bool) {

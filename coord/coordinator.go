@@ -31,7 +31,7 @@ type Coordinator struct {
 	news    news
 
 	wake    chan struct{}   // something may be due
-	drained chan string     // lanes that are up again
+	drains  drains          // targets that are up again
 	life    context.Context //nolint:containedctx // ends when Stop begins
 	stop    context.CancelFunc
 	calls   context.Context //nolint:containedctx // ends when calls under way are given up
@@ -64,7 +64,7 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 		modes:   make(map[string]txn.Mode),
 		checker: plan.NewChecker(o.Limits),
 		wake:    make(chan struct{}, 1),
-		drained: make(chan string, 64),
+		drains:  newDrains(),
 	}
 	for _, m := range []txn.Mode{saga.Mode{}, tcc.Mode{}, msg.Mode{}} {
 		c.modes[m.Name()] = m
@@ -156,10 +156,7 @@ func (c *Coordinator) laneChanged(name string, open bool) {
 	}
 	c.opts.Logger.Info("target is up again", "target", name)
 	c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
-	select {
-	case c.drained <- name:
-	default: // what is left comes up by itself
-	}
+	c.drains.add(name)
 }
 
 // pause sleeps unless the coordinator stops; it tells whether it may go on.

@@ -233,7 +233,7 @@ func (c *Coordinator) fresh(d txn.Definition, status txn.Status) *txn.Transactio
 	}
 	t.Due = now.Add(c.opts.Lease)
 	if status == txn.Open {
-		t.Due = c.plan(t, now).Next
+		t.Due = c.nextLook(t, now)
 	}
 	return t
 }

@@ -144,6 +144,14 @@ func (ls *lanes) report(l *lane, down bool) {
 	}
 }
 
+// isDown tells whether a lane's breaker is open.
+func (ls *lanes) isDown(name string) bool {
+	ls.mu.Lock()
+	l, ok := ls.lane[name]
+	ls.mu.Unlock()
+	return ok && l.breaker.isOpen()
+}
+
 // probes lists the lanes that are down and may be tried again.
 func (ls *lanes) probes() []string {
 	ls.mu.Lock()

@@ -155,3 +155,36 @@ func TestOutageIsDrainedAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestDownAloneKeepsItsPauses: a target that is down for one transaction only is
+// not called again and again because it is up for the others.
+func TestDownAloneKeepsItsPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("give", "give-back", "take-back"))
+		var poison atomic.Int32
+		if err := c.Register("take", func(ctx context.Context, call txn.Call) ([]byte, error) {
+			if call.Transaction != "poison" {
+				return nil, nil
+			}
+			poison.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d := transfer()
+		d.ID, d.Branches[0].Policy = "poison", &txn.Policy{Timeout: 100 * time.Millisecond}
+		if _, err := c.Submit(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		for range 600 {
+			if _, err := c.Run(t.Context(), transfer()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if n := poison.Load(); n < 10 || n > 25 {
+			t.Errorf("%d calls in 10 minutes", n)
+		}
+	})
+}

@@ -230,11 +230,12 @@ func (r *run) apply(a answer) {
 	r.dirty = true
 }
 
-// blame remembers which target holds the transaction up.
+// blame remembers which target holds the transaction up, if its breaker is open. A
+// failure alone does not count: the pause after it is to be kept.
 func (r *run) blame(a answer) {
 	switch {
 	case a.flight.lane == nil:
-	case a.Down:
+	case a.Down && a.flight.lane.breaker.isOpen():
 		r.tx.Waits = a.flight.lane.name
 	case r.tx.Waits == a.flight.lane.name:
 		r.tx.Waits = ""
@@ -256,7 +257,9 @@ func (r *run) handOver(due time.Time) {
 		due = r.c.clock.now().Add(holdBack)
 	}
 	r.tx.Due = due
-	r.save(true)
+	if r.save(true) {
+		r.c.drains.recheck(r.rec.Waits, r.c.lanes)
+	}
 }
 
 // depart breaks off all calls, and hands over what is known, to be claimed after a
@@ -275,6 +278,15 @@ func (r *run) depart(pause time.Duration) {
 	}
 	r.tx.Due = r.c.clock.now().Add(pause)
 	r.save(true)
+}
+
+// nextLook is when a transaction that nobody drives is looked at again: when its
+// plan says so, or at once if something is to be done already.
+func (c *Coordinator) nextLook(t *txn.Transaction, now time.Time) time.Time {
+	if next := c.plan(t, now).Next; !next.IsZero() {
+		return next
+	}
+	return now
 }
 
 // plan asks the transaction's mode.

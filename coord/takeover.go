@@ -177,7 +177,7 @@ func (c *Coordinator) changed(old *driver.Record, t *txn.Transaction) (*driver.R
 	case t.Status.Final() || t.Parked != "":
 		rec.Owner, rec.Due = "", time.Time{}
 	case t.Status == txn.Open:
-		rec.Owner, rec.Due = "", c.plan(t, now).Next
+		rec.Owner, rec.Due = "", c.nextLook(t, now)
 	default:
 		rec.Owner, rec.Due = c.owner, now.Add(c.opts.Lease)
 	}

@@ -138,7 +138,7 @@ func layers() []layer {
 		},
 		{packages: "txn/sqlstore/internal/sqltest", test: true, own: []string{"txn/...", "internal/..."}},
 		{
-			packages: "txn/txntest", test: true, own: []string{"txn/...", "internal/..."},
+			packages: "txn/txntest/...", test: true, own: []string{"txn/...", "coord/...", "server", "client", "proto/...", "internal/..."},
 			foreign: []string{"github.com/google/go-cmp"},
 		},
 		{packages: "internal/testenv", test: true},

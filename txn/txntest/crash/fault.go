@@ -1,0 +1,100 @@
+package crash
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Fault is a way in which one call goes wrong.
+type Fault string
+
+const (
+	// FailBefore: nothing is done, and an error is returned.
+	FailBefore Fault = "fail before"
+	// FailAfter: it is done, and an error is returned.
+	FailAfter Fault = "do and fail"
+	// DieBefore: the coordinator is gone before the call.
+	DieBefore Fault = "die before"
+	// DieAfter: the coordinator is gone after the call.
+	DieAfter Fault = "die after"
+	// Stall: the call is done after the lease is over, and somebody else has taken
+	// over meanwhile.
+	Stall Fault = "stall"
+	// Twice: a participant gets the call twice at once.
+	Twice Fault = "twice"
+)
+
+func storeFaults() []Fault { return []Fault{FailBefore, FailAfter, DieBefore, DieAfter, Stall} }
+
+func callFaults() []Fault {
+	return []Fault{FailBefore, FailAfter, DieBefore, DieAfter, Stall, Twice}
+}
+
+// Point is one call of one kind: "Update 2" is the second Update of a run.
+type Point struct {
+	Kind string
+	N    int
+}
+
+func (p Point) String() string { return fmt.Sprintf("%s %d", p.Kind, p.N) }
+
+// injector counts calls and says which of them goes wrong. All wrappers of one
+// coordinator share it, so that its death is seen by all of them.
+type injector struct {
+	at    map[Point]Fault
+	mu    sync.Mutex
+	count map[string]int
+	hit   map[Point]Fault
+	dead  chan struct{}
+	once  sync.Once
+}
+
+func newInjector(at map[Point]Fault) *injector {
+	return &injector{at: at, count: make(map[string]int), hit: make(map[Point]Fault), dead: make(chan struct{})}
+}
+
+// next counts a call and returns what happens to it.
+func (i *injector) next(kind string) Fault {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.count[kind]++
+	p := Point{kind, i.count[kind]}
+	f := i.at[p]
+	if f != "" {
+		i.hit[p] = f
+	}
+	return f
+}
+
+// die ends the coordinator: from now on nothing it does has an effect.
+func (i *injector) die() { i.once.Do(func() { close(i.dead) }) }
+
+func (i *injector) isDead() bool {
+	select {
+	case <-i.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// counts is how often each kind was called.
+func (i *injector) counts() map[string]int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c := make(map[string]int, len(i.count))
+	for k, n := range i.count {
+		c[k] = n
+	}
+	return c
+}
+
+func (i *injector) hits() map[Point]Fault {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	h := make(map[Point]Fault, len(i.hit))
+	for p, f := range i.hit {
+		h[p] = f
+	}
+	return h
+}

@@ -1,0 +1,151 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// ledger is all participants in one: it keeps what took effect, and follows the
+// barrier's rules, as a participant with a database would.
+type ledger struct {
+	mu      sync.Mutex
+	effects map[key][]string // operations that took effect, in order
+	seen    map[mark]bool
+	refuse  string // the branch that refuses to go forward
+	hang    string // the branch that never answers going forward
+}
+
+type key struct{ tx, branch string }
+
+type mark struct {
+	key
+	op string
+}
+
+func newLedger(s script) *ledger {
+	return &ledger{effects: make(map[key][]string), seen: make(map[mark]bool), refuse: s.refuse, hang: s.hang}
+}
+
+// origin is the operation that another one undoes.
+func origin(op string) string {
+	switch op {
+	case "compensate":
+		return "action"
+	case "cancel":
+		return "try"
+	default:
+		return ""
+	}
+}
+
+// serve does one call.
+func (l *ledger) serve(ctx context.Context, call txn.Call) error {
+	forward := call.Op == "action" || call.Op == "try"
+	if forward && call.Branch == l.hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if forward && call.Branch == l.refuse {
+		return txn.Abort(errors.New("not today"))
+	}
+	k := key{call.Transaction, call.Branch}
+	if from := origin(call.Op); from != "" && !l.seen[mark{k, from}] {
+		l.seen[mark{k, from}], l.seen[mark{k, call.Op}] = true, true // an empty undo, and no do after it
+		return nil
+	}
+	m := mark{k, call.Op}
+	if l.seen[m] {
+		if forward && l.undone(k) {
+			return txn.Abort(errors.New("too late"))
+		}
+		return nil
+	}
+	l.seen[m] = true
+	l.effects[k] = append(l.effects[k], call.Op)
+	return nil
+}
+
+func (l *ledger) undone(k key) bool {
+	return l.seen[mark{k, "compensate"}] || l.seen[mark{k, "cancel"}]
+}
+
+// check compares the effects of a transaction with its outcome.
+func (l *ledger) check(tx *txn.Transaction) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range tx.Branches {
+		got := l.effects[key{tx.ID, tx.Branches[i].ID}]
+		if !slices.ContainsFunc(allowed(tx.Mode, tx.Status), func(want []string) bool { return slices.Equal(got, want) }) {
+			return fmt.Errorf("%s is %s, but branch %s had the effects %v", tx.ID, tx.Status, tx.Branches[i].ID, got)
+		}
+	}
+	return nil
+}
+
+// allowed lists what may have taken effect at a branch, by mode and outcome.
+func allowed(mode string, end txn.Status) [][]string {
+	committed := end == txn.Committed
+	switch {
+	case mode == "saga" && committed:
+		return [][]string{{"action"}}
+	case mode == "saga":
+		return [][]string{nil, {"action", "compensate"}}
+	case mode == "tcc" && committed:
+		return [][]string{{"try", "confirm"}}
+	case mode == "tcc":
+		return [][]string{nil, {"try", "cancel"}}
+	case committed:
+		return [][]string{{"deliver"}}
+	default:
+		return [][]string{nil}
+	}
+}
+
+// brokenCalls is the ledger as the first coordinator reaches it.
+type brokenCalls struct {
+	ledger *ledger
+	faults *injector
+	stall  time.Duration
+	late   *sync.WaitGroup
+}
+
+var errNoAnswer = errors.New("injected: the participant does not answer")
+
+func (b *brokenCalls) serve(ctx context.Context, call txn.Call) ([]byte, error) {
+	if b.faults.isDead() {
+		return nil, errDead
+	}
+	switch b.faults.next("call " + call.Op) {
+	case FailBefore:
+		return nil, errNoAnswer
+	case FailAfter:
+		_ = b.ledger.serve(ctx, call)
+		return nil, errNoAnswer
+	case DieBefore:
+		b.faults.die()
+		return nil, errDead
+	case DieAfter:
+		_ = b.ledger.serve(ctx, call)
+		b.faults.die()
+		return nil, errDead
+	case Stall:
+		b.late.Add(1)
+		defer b.late.Done()
+		time.Sleep(b.stall) // the network keeps it, whatever the caller does
+		return nil, b.ledger.serve(ctx, call)
+	case Twice:
+		second := make(chan error, 1)
+		go func() { second <- b.ledger.serve(ctx, call) }()
+		return nil, errors.Join(b.ledger.serve(ctx, call), <-second)
+	default:
+		return nil, b.ledger.serve(ctx, call)
+	}
+}
