@@ -32,9 +32,10 @@ func (s scale) x(at time.Time) float64 {
 // ticks are round times since the beginning.
 func (s scale) ticks() []tick {
 	step := s.step()
-	var ticks []tick
-	for d := time.Duration(0); d <= s.span; d += step {
-		ticks = append(ticks, tick{X: s.x(s.from.Add(d)), Label: round(d)})
+	one, name := unit(step)
+	ticks := []tick{{X: s.x(s.from), Label: "0"}}
+	for d := step; d <= s.span; d += step {
+		ticks = append(ticks, tick{X: s.x(s.from.Add(d)), Label: grouped(int(d/one)) + name})
 	}
 	return ticks
 }
@@ -62,22 +63,21 @@ func steps() []time.Duration {
 	return all
 }
 
-// round writes a round duration.
-func round(d time.Duration) string {
+// unit is the largest unit that is not longer than a duration, so that multiples of
+// a round duration are whole numbers of it.
+func unit(d time.Duration) (time.Duration, string) {
 	switch {
-	case d == 0:
-		return "0"
 	case d < time.Millisecond:
-		return grouped(int(d.Microseconds())) + " µs"
+		return time.Microsecond, " µs"
 	case d < time.Second:
-		return grouped(int(d.Milliseconds())) + " ms"
+		return time.Millisecond, " ms"
 	case d < time.Minute:
-		return grouped(int(d.Seconds())) + " s"
+		return time.Second, " s"
 	case d < time.Hour:
-		return grouped(int(d.Minutes())) + " min"
+		return time.Minute, " min"
 	case d < 24*time.Hour:
-		return grouped(int(d.Hours())) + " h"
+		return time.Hour, " h"
 	default:
-		return grouped(int(d.Hours())/24) + " d"
+		return 24 * time.Hour, " d"
 	}
 }
