@@ -143,6 +143,7 @@ func layers() []layer {
 		},
 		{packages: "internal/testenv", test: true},
 		{packages: "internal/chaos", test: true},
+		{packages: "internal/mutants", test: true},
 		{packages: "internal/housetest", test: true},
 	}
 }

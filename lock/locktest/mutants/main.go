@@ -1,103 +1,10 @@
-// Command mutants tests the tests: it puts deliberate faults into the lock code,
-// one at a time, and checks that the test meant to catch each of them does.
+// Command mutants breaks the lock code on purpose and shows which test notices.
 //
-//	go run ./lock/locktest/mutants [-only REGEXP] [-v]
+//	go run ./lock/locktest/mutants [-only REGEXP] [-p N] [-v]
 //
-// Nothing is changed on disk: a fault is an overlay for one run of go test. The
-// exit code is 1 when a fault is missed, or no longer fits the code.
+// The exit code is 1 when a fault is missed, or no longer fits the code.
 package main
 
-import (
-	"context"
-	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"regexp"
-	"sync"
-	"text/tabwriter"
-	"time"
-)
+import "github.com/bedrock-go/bedrock/internal/mutants"
 
-func main() {
-	only := flag.String("only", "", "run the mutants whose name matches this regular expression")
-	verbose := flag.Bool("v", false, "show what the tests say")
-	side := flag.Int("p", 2, "how many to run side by side")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *only, *verbose, max(*side, 1))
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutants:", err)
-		os.Exit(1)
-	}
-}
-
-// run tries the mutants and prints what became of them.
-func run(ctx context.Context, only string, verbose bool, side int) error {
-	pattern, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
-	lab, err := newLab(ctx)
-	if err != nil {
-		return err
-	}
-	defer lab.close()
-	start, chosen := time.Now(), matching(pattern)
-	if err := lab.healthy(ctx, chosen); err != nil {
-		return err
-	}
-	verdicts := lab.tryAll(ctx, chosen, side)
-	bad := show(chosen, verdicts, verbose)
-	fmt.Printf("\n%d of %d caught in %s\n", len(chosen)-bad, len(chosen), time.Since(start).Round(time.Second))
-	if bad > 0 {
-		return fmt.Errorf("%d not caught", bad)
-	}
-	return nil
-}
-
-func matching(pattern *regexp.Regexp) (chosen []mutant) {
-	for _, m := range mutants() {
-		if pattern.MatchString(m.name) {
-			chosen = append(chosen, m)
-		}
-	}
-	return chosen
-}
-
-// tryAll tries the mutants, a few side by side.
-func (l *lab) tryAll(ctx context.Context, all []mutant, side int) []verdict {
-	var group sync.WaitGroup
-	verdicts := make([]verdict, len(all))
-	slots := make(chan struct{}, side)
-	for i := range all {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			verdicts[i] = l.try(ctx, &all[i], i)
-		})
-	}
-	group.Wait()
-	return verdicts
-}
-
-// show prints the table and returns how many were not caught.
-func show(all []mutant, verdicts []verdict, verbose bool) (bad int) {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "mutant\tverdict\tcaught by\ttime")
-	for i, m := range all {
-		v := verdicts[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.name, v.word, m.test, v.took.Round(10*time.Millisecond))
-		if v.word != caught {
-			bad++
-		}
-	}
-	_ = w.Flush() // standard output: nothing can be done about it
-	for i, m := range all {
-		if verbose || verdicts[i].word != caught {
-			fmt.Printf("\n--- %s: %s\n%s\n", m.name, verdicts[i].word, verdicts[i].output)
-		}
-	}
-	return bad
-}
+func main() { mutants.Main(all()) }

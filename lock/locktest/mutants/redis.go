@@ -1,74 +1,76 @@
 package main
 
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
 const redis = "lock/redislock"
 
 // onRedis names a behaviour of the conformance suite on one Redis server.
 func onRedis(behaviour string) string { return "TestConformanceStandalone/goredis/" + behaviour }
 
 // redisMutants are faults in the Redis backend and its scripts.
-func redisMutants() []mutant {
+func redisMutants() []mutants.Mutant {
 	const scripts = "lock/redislock/scripts/"
-	return []mutant{
+	return []mutants.Mutant{
 		{
-			name: "redis: anybody may release", file: scripts + "release.lua", pkg: redis,
-			old: "if call('hexists', lock, owner) == 0 then", new: "if call('exists', lock) == 0 then",
-			test: onRedis("StrangerReleases"),
+			Name: "redis: anybody may release", File: scripts + "release.lua", Pkg: redis,
+			Old: "if call('hexists', lock, owner) == 0 then", New: "if call('exists', lock) == 0 then",
+			Test: onRedis("StrangerReleases"),
 		},
 		{
-			name: "redis: a batch gives everybody the first answer", file: "lock/redislock/batcher.go", pkg: redis,
-			old: "answer(reply.Items[i])", new: "answer(reply.Items[0])",
-			test: "TestOneOfABatchSpoilsTheOthers/goredis",
+			Name: "redis: a batch gives everybody the first answer", File: "lock/redislock/batcher.go", Pkg: redis,
+			Old: "answer(reply.Items[i])", New: "answer(reply.Items[0])",
+			Test: "TestOneOfABatchSpoilsTheOthers/goredis",
 		},
 		{
-			name: "redis: renewal re-creates", file: scripts + "renew.lua", pkg: redis,
-			old:  "    answer[i] = 0\n",
-			new:  "    redis.call('hset', key, ARGV[2 * i - 1], '1')\n    answer[i] = redis.call('pexpire', key, ARGV[2 * i])\n",
-			test: onRedis("RenewalCreatesALock"),
+			Name: "redis: renewal re-creates", File: scripts + "renew.lua", Pkg: redis,
+			Old:  "    answer[i] = 0\n",
+			New:  "    redis.call('hset', key, ARGV[2 * i - 1], '1')\n    answer[i] = redis.call('pexpire', key, ARGV[2 * i])\n",
+			Test: onRedis("RenewalCreatesALock"),
 		},
 		{
-			name: "redis: a repeated release fails", file: scripts + "release.lua", pkg: redis,
-			old: "    if call('get', latch) == owner then", new: "    if false then",
-			test: onRedis("RetriedReleaseFails"),
+			Name: "redis: a repeated release fails", File: scripts + "release.lua", Pkg: redis,
+			Old: "    if call('get', latch) == owner then", New: "    if false then",
+			Test: onRedis("RetriedReleaseFails"),
 		},
 		{
-			name: "redis: a repeated acquire is refused", file: scripts + "acquire.lua", pkg: redis,
-			old: "    if call('hexists', lock, owner) == 0 then", new: "    if true then",
-			test: onRedis("RetriedAcquireCountsTwice"),
+			Name: "redis: a repeated acquire is refused", File: scripts + "acquire.lua", Pkg: redis,
+			Old: "    if call('hexists', lock, owner) == 0 then", New: "    if true then",
+			Test: onRedis("RetriedAcquireCountsTwice"),
 		},
 		{
-			name: "redis: the token has no floor", file: scripts + "acquire.lua", pkg: redis,
-			old: "    clock = time[1] .. micros\n", new: "    clock = '0'\n",
-			test: onRedis("TokenGoesBackAfterDataLoss"),
+			Name: "redis: the token has no floor", File: scripts + "acquire.lua", Pkg: redis,
+			Old: "    clock = time[1] .. micros\n", New: "    clock = '0'\n",
+			Test: onRedis("TokenGoesBackAfterDataLoss"),
 		},
 		{
-			name: "redis: a forced release keeps the token", file: scripts + "force.lua", pkg: redis,
-			old: "math.max(old + 2, now)", new: "old",
-			test: onRedis("ForcedReleaseKeepsTheToken"),
+			Name: "redis: a forced release keeps the token", File: scripts + "force.lua", Pkg: redis,
+			Old: "math.max(old + 2, now)", New: "old",
+			Test: onRedis("ForcedReleaseKeepsTheToken"),
 		},
 		{
-			name: "redis: a release tells nobody", file: scripts + "release.lua", pkg: redis,
-			old: "  local listening = call(ARGV[1], channel, '0')", new: "  local listening = 0",
-			test: onRedis("ReleaseWakesNobody"),
+			Name: "redis: a release tells nobody", File: scripts + "release.lua", Pkg: redis,
+			Old: "  local listening = call(ARGV[1], channel, '0')", New: "  local listening = 0",
+			Test: onRedis("ReleaseWakesNobody"),
 		},
 		{
-			name: "redis: a new subscription wakes nobody", file: "lock/redislock/topic.go", pkg: redis,
-			old: "		err := t.subscribe(true)\n		t.wakeAll()\n", new: "		err := t.subscribe(true)\n",
-			test: "TestReconnectWakesEverybody/goredis",
+			Name: "redis: a new subscription wakes nobody", File: "lock/redislock/topic.go", Pkg: redis,
+			Old: "		err := t.subscribe(true)\n		t.wakeAll()\n", New: "		err := t.subscribe(true)\n",
+			Test: "TestReconnectWakesEverybody/goredis",
 		},
 		{
-			name: "redis: WAIT goes over another connection", file: "lock/redislock/goredis/goredis.go", pkg: redis,
-			old: "	wait := &command{Cmd: redis.NewCmd(ctx, \"wait\", replicas, timeout.Milliseconds())}\n" +
+			Name: "redis: WAIT goes over another connection", File: "lock/redislock/goredis/goredis.go", Pkg: redis,
+			Old: "	wait := &command{Cmd: redis.NewCmd(ctx, \"wait\", replicas, timeout.Milliseconds())}\n" +
 				"	_ = pipe.Process(ctx, wait)\n	_, _ = pipe.Exec(ctx)\n",
-			new: "	other := c.client.(*redis.Client).Conn()\n	defer other.Close()\n	_ = other.Ping(ctx)\n" +
+			New: "	other := c.client.(*redis.Client).Conn()\n	defer other.Close()\n	_ = other.Ping(ctx)\n" +
 				"	_, _ = pipe.Exec(ctx)\n" +
 				"	wait := &command{Cmd: redis.NewCmd(ctx, \"wait\", replicas, timeout.Milliseconds())}\n" +
 				"	_ = other.Process(ctx, wait)\n",
-			test: "TestWaitAsksAnotherConnection/goredis",
+			Test: "TestWaitAsksAnotherConnection/goredis",
 		},
 		{
-			name: "redis: an unacknowledged grant counts", file: "lock/redislock/ack.go", pkg: redis,
-			old: "err != nil || refused(reply) || got >= need {", new: "err != nil || refused(reply) || got >= 0 {",
-			test: "TestUnacknowledgedGrantIsTakenBack/goredis",
+			Name: "redis: an unacknowledged grant counts", File: "lock/redislock/ack.go", Pkg: redis,
+			Old: "err != nil || refused(reply) || got >= need {", New: "err != nil || refused(reply) || got >= 0 {",
+			Test: "TestUnacknowledgedGrantIsTakenBack/goredis",
 		},
 	}
 }

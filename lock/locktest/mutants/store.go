@@ -1,52 +1,54 @@
 package main
 
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
 // storeMutants are faults in the reference backend.
-func storeMutants() []mutant {
-	return []mutant{
+func storeMutants() []mutants.Mutant {
+	return []mutants.Mutant{
 		{
-			name: "anybody may release", file: "lock/memlock/store.go", pkg: memory,
-			old: "held && g.owner == d.Owner {", new: "held || g.owner == d.Owner {",
-			test: inMemory("StrangerReleases"),
+			Name: "anybody may release", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "held && g.owner == d.Owner {", New: "held || g.owner == d.Owner {",
+			Test: inMemory("StrangerReleases"),
 		},
 		{
-			name: "anybody may renew", file: "lock/memlock/store.go", pkg: memory,
-			old: "if !held || g.owner != d.Owner {", new: "if !held {",
-			test: inMemory("RenewalExtendsAStranger"),
+			Name: "anybody may renew", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "if !held || g.owner != d.Owner {", New: "if !held {",
+			Test: inMemory("RenewalExtendsAStranger"),
 		},
 		{
-			name: "renewal re-creates", file: "lock/memlock/store.go", pkg: memory,
-			old: "if !held || g.owner != d.Owner {", new: "if held && g.owner != d.Owner {",
-			test: inMemory("RenewalCreatesALock"),
+			Name: "renewal re-creates", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "if !held || g.owner != d.Owner {", New: "if held && g.owner != d.Owner {",
+			Test: inMemory("RenewalCreatesALock"),
 		},
 		{
-			name: "a repeated acquire is a new grant", file: "lock/memlock/store.go", pkg: memory,
-			old: "	if !held {\n		g = grant{", new: "	if true {\n		g = grant{",
-			test: inMemory("RetriedAcquireCountsTwice"),
+			Name: "a repeated acquire is a new grant", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "	if !held {\n		g = grant{", New: "	if true {\n		g = grant{",
+			Test: inMemory("RetriedAcquireCountsTwice"),
 		},
 		{
-			name: "a repeated release fails", file: "lock/memlock/store.go", pkg: memory,
-			old: "if s.released.has(d.Owner) {", new: "if false {",
-			test: inMemory("RetriedReleaseFails"),
+			Name: "a repeated release fails", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "if s.released.has(d.Owner) {", New: "if false {",
+			Test: inMemory("RetriedReleaseFails"),
 		},
 		{
-			name: "a block reserves one token", file: "lock/memlock/store.go", pkg: memory,
-			old: "s.token += uint64(req.Tokens)", new: "s.token++",
-			test: inMemory("TokenGoesBackAfterABlock"),
+			Name: "a block reserves one token", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "s.token += uint64(req.Tokens)", New: "s.token++",
+			Test: inMemory("TokenGoesBackAfterABlock"),
 		},
 		{
-			name: "a forced release keeps the token", file: "lock/memlock/store.go", pkg: memory,
-			old: "	s.token++\n", new: "",
-			test: inMemory("ForcedReleaseKeepsTheToken"),
+			Name: "a forced release keeps the token", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "	s.token++\n", New: "",
+			Test: inMemory("ForcedReleaseKeepsTheToken"),
 		},
 		{
-			name: "a release wakes nobody", file: "lock/memlock/store.go", pkg: memory,
-			old: "		w.wake()\n", new: "",
-			test: inMemory("ReleaseWakesNobody"),
+			Name: "a release wakes nobody", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "		w.wake()\n", New: "",
+			Test: inMemory("ReleaseWakesNobody"),
 		},
 		{
-			name: "an expired grant is not freed", file: "lock/memlock/store.go", pkg: memory,
-			old: "if ok && !time.Now().Before(g.expires) {", new: "if ok && time.Now().IsZero() {",
-			test: inMemory("ExpiredLeaseBlocksOthers"),
+			Name: "an expired grant is not freed", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "if ok && !time.Now().Before(g.expires) {", New: "if ok && time.Now().IsZero() {",
+			Test: inMemory("ExpiredLeaseBlocksOthers"),
 		},
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package mutants
 
 import (
 	"bytes"
@@ -10,18 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
-
-// mutant is a deliberate fault and the test that must catch it.
-type mutant struct {
-	name string // says what is wrong
-	file string // from the root of the module
-	old  string // occurs in it exactly once
-	new  string
-	pkg  string // of the test, from the root of the module
-	test string
-}
 
 // The verdicts.
 const (
@@ -59,27 +50,50 @@ func (l *lab) close() { _ = os.RemoveAll(l.dir) }
 
 // healthy checks that the tests pass on the code as it is: a test that fails
 // anyway catches nothing.
-func (l *lab) healthy(ctx context.Context, chosen []mutant) error {
-	tests := make(map[string][]string) // by package
-	for _, m := range chosen {
-		tests[m.pkg] = append(tests[m.pkg], m.test)
+func (l *lab) healthy(ctx context.Context, chosen []Mutant) error {
+	// Of equal depth: the part of a pattern for subtests would select among those of
+	// a test that is meant whole.
+	type group struct {
+		pkg   string
+		depth int
 	}
-	for pkg, names := range tests {
-		if out, err := l.goTest(ctx, pkg, anyOf(names), ""); err != nil {
-			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", pkg, err, out)
+	tests := make(map[group][]string)
+	for _, m := range chosen {
+		g := group{m.Pkg, strings.Count(m.Test, "/")}
+		tests[g] = append(tests[g], m.Test)
+	}
+	for g, names := range tests {
+		if out, err := l.goTest(ctx, g.pkg, anyOf(names), ""); err != nil {
+			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", g.pkg, err, out)
 		}
 	}
 	return nil
 }
 
+// tryAll tries the mutants, a few side by side.
+func (l *lab) tryAll(ctx context.Context, all []Mutant, side int) []verdict {
+	var group sync.WaitGroup
+	verdicts := make([]verdict, len(all))
+	slots := make(chan struct{}, side)
+	for i := range all {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			verdicts[i] = l.try(ctx, &all[i], i)
+		})
+	}
+	group.Wait()
+	return verdicts
+}
+
 // try runs the test of a mutant against it.
-func (l *lab) try(ctx context.Context, m *mutant, number int) verdict {
+func (l *lab) try(ctx context.Context, m *Mutant, number int) verdict {
 	start := time.Now()
 	overlay, err := l.overlay(m, number)
 	if err != nil {
 		return verdict{word: broken, output: err.Error()}
 	}
-	out, err := l.goTest(ctx, m.pkg, anyOf([]string{m.test}), overlay)
+	out, err := l.goTest(ctx, m.Pkg, anyOf([]string{m.Test}), overlay)
 	v := verdict{word: missed, output: out, took: time.Since(start)}
 	switch {
 	case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"):
@@ -93,18 +107,18 @@ func (l *lab) try(ctx context.Context, m *mutant, number int) verdict {
 }
 
 // overlay writes the mutated file, and the file that tells go of it.
-func (l *lab) overlay(m *mutant, number int) (string, error) {
-	path := filepath.Join(l.root, m.file)
+func (l *lab) overlay(m *Mutant, number int) (string, error) {
+	path := filepath.Join(l.root, m.File)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	if n := strings.Count(string(text), m.old); n != 1 {
-		return "", fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", m.file, n, m.old)
+	if n := strings.Count(string(text), m.Old); n != 1 {
+		return "", fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", m.File, n, m.Old)
 	}
 	base := filepath.Join(l.dir, fmt.Sprint(number))
-	mutated := base + filepath.Ext(m.file)
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600); err != nil {
+	mutated := base + filepath.Ext(m.File)
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600); err != nil {
 		return "", err
 	}
 	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutated}})
@@ -117,9 +131,9 @@ func (l *lab) overlay(m *mutant, number int) (string, error) {
 // goTest runs tests of a package. Under a mutant they may hang: their time is
 // short.
 func (l *lab) goTest(ctx context.Context, pkg, pattern, overlay string) (string, error) {
-	args := []string{"test", "-count=1", "-timeout=60s", "-run", pattern}
+	args := []string{"test", "-count=1", "-timeout=60s", "-vet=off", "-run", pattern}
 	if overlay != "" {
-		args = append(args, "-overlay", overlay, "-vet=off")
+		args = append(args, "-overlay", overlay)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
 	cmd.Dir = l.root

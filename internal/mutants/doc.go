@@ -1,0 +1,8 @@
+// Package mutants tests tests: it puts deliberate faults into the code, one at a
+// time, and checks that the test meant to catch each of them does. A program is a
+// list of mutants and a call of [Main]:
+//
+//	go run ./lock/locktest/mutants [-only REGEXP] [-p N] [-v]
+//
+// Nothing is changed on disk: a fault is an overlay for one run of go test.
+package mutants
