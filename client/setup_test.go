@@ -114,13 +114,3 @@ func setup(t testing.TB, functions map[string]txn.Func) *client.Client {
 	t.Helper()
 	return dial(t, serve(t, handler(t, engine(t, functions), nil)).url(), nil)
 }
-
-// instantHandler serves a coordinator that does nothing.
-func instantHandler(t testing.TB) http.Handler {
-	t.Helper()
-	h, err := server.New(server.Config{Coordinator: instant{}, Limits: &server.Limits{Rate: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}

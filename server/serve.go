@@ -38,7 +38,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	}
 	stop()
 	err := shutDown(ctx, s)
-	_ = <-served // that it was shut down
+	if last := <-served; !errors.Is(last, http.ErrServerClosed) {
+		err = errors.Join(err, last)
+	}
 	return err
 }
 
