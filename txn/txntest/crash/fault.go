@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 )
 
@@ -9,18 +10,18 @@ import (
 type Fault string
 
 const (
-	// FailBefore: nothing is done, and an error is returned.
+	// FailBefore means that nothing is done, and an error is returned.
 	FailBefore Fault = "fail before"
-	// FailAfter: it is done, and an error is returned.
+	// FailAfter means that it is done, and an error is returned.
 	FailAfter Fault = "do and fail"
-	// DieBefore: the coordinator is gone before the call.
+	// DieBefore means that the coordinator is gone before the call.
 	DieBefore Fault = "die before"
-	// DieAfter: the coordinator is gone after the call.
+	// DieAfter means that the coordinator is gone after the call.
 	DieAfter Fault = "die after"
-	// Stall: the call is done after the lease is over, and somebody else has taken
+	// Stall means that the call is done after the lease is over, and somebody else has taken
 	// over meanwhile.
 	Stall Fault = "stall"
-	// Twice: a participant gets the call twice at once.
+	// Twice means that a participant gets the call twice at once.
 	Twice Fault = "twice"
 )
 
@@ -82,19 +83,11 @@ func (i *injector) isDead() bool {
 func (i *injector) counts() map[string]int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	c := make(map[string]int, len(i.count))
-	for k, n := range i.count {
-		c[k] = n
-	}
-	return c
+	return maps.Clone(i.count)
 }
 
 func (i *injector) hits() map[Point]Fault {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	h := make(map[Point]Fault, len(i.hit))
-	for p, f := range i.hit {
-		h[p] = f
-	}
-	return h
+	return maps.Clone(i.hit)
 }

@@ -253,10 +253,9 @@ func (m *matrix) sample(cells []cell) []cell {
 // coverage fails if a method of the store or a kind of call was never broken in
 // one of the ways.
 func (m *matrix) coverage(t *testing.T) {
-	methods := reflect.TypeFor[driver.Store]()
-	for i := range methods.NumMethod() {
-		if name := methods.Method(i).Name; name != "Close" {
-			m.covered(t, name, storeFaults())
+	for method := range reflect.TypeFor[driver.Store]().Methods() {
+		if method.Name != "Close" {
+			m.covered(t, method.Name, storeFaults())
 		}
 	}
 	for _, op := range []string{"action", "compensate", "try", "confirm", "cancel", "deliver", "check"} {

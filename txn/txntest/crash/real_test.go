@@ -17,9 +17,9 @@ import (
 	"github.com/bedrock-go/bedrock/txn/txntest/crash"
 )
 
-// real is a matrix on a real store. Its runs mostly wait for leases, so many go on
+// onReal is a matrix on a real store. Its runs mostly wait for leases, so many go on
 // side by side, each worker on a store of its own.
-func real(open func(t testing.TB, n int64) (driver.Store, error)) crash.Config {
+func onReal(open func(t testing.TB, n int64) (driver.Store, error)) crash.Config {
 	var stores atomic.Int64
 	return crash.Config{
 		Timing:     crash.Real(),
@@ -43,7 +43,7 @@ func real(open func(t testing.TB, n int64) (driver.Store, error)) crash.Config {
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	crash.Matrix(t, real(func(t testing.TB, n int64) (driver.Store, error) {
+	crash.Matrix(t, onReal(func(t testing.TB, n int64) (driver.Store, error) {
 		return sqlite.Open(t.Context(), filepath.Join(dir, fmt.Sprint(n)), nil)
 	}))
 }
@@ -51,7 +51,7 @@ func TestSQLite(t *testing.T) {
 func TestMariaDB(t *testing.T) {
 	t.Parallel()
 	server := testenv.StartMariaDB(t, nil)
-	crash.Matrix(t, real(func(t testing.TB, n int64) (driver.Store, error) {
+	crash.Matrix(t, onReal(func(t testing.TB, n int64) (driver.Store, error) {
 		name := fmt.Sprintf("crash%d", n)
 		server.CreateDatabase(name)
 		return mysql.Open(t.Context(), server.URL(name), nil)
@@ -61,7 +61,7 @@ func TestMariaDB(t *testing.T) {
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	server := testenv.StartPostgres(t, nil)
-	crash.Matrix(t, real(func(t testing.TB, n int64) (driver.Store, error) {
+	crash.Matrix(t, onReal(func(t testing.TB, n int64) (driver.Store, error) {
 		name := fmt.Sprintf("crash%d", n)
 		server.CreateDatabase(name)
 		return postgres.Open(t.Context(), server.URL(name), nil)
@@ -73,7 +73,7 @@ func TestRedis(t *testing.T) {
 	server := testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { client.Close() })
-	crash.Matrix(t, real(func(t testing.TB, n int64) (driver.Store, error) {
+	crash.Matrix(t, onReal(func(t testing.TB, n int64) (driver.Store, error) {
 		return redisstore.New(t.Context(), client, &redisstore.Options{Prefix: fmt.Sprintf("crash%d:", n)})
 	}))
 }
