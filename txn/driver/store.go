@@ -26,8 +26,8 @@ var (
 // Store keeps records. Its methods may be called by many goroutines at once and
 // end when their context ends.
 type Store interface {
-	// Create writes a new record as given, with Revision 1. ErrExists when the ID
-	// is taken.
+	// Create writes a new record as given, with Revision 1, in rec as well. ErrExists
+	// when the ID is taken.
 	Create(ctx context.Context, rec *Record) error
 
 	// Load reads a record. ErrNotFound when there is none.
@@ -37,24 +37,26 @@ type Store interface {
 	// sets the revision to was.Revision+1, in rec as well; the epoch becomes
 	// rec.Epoch, which is was.Epoch or higher. ID, Mode, Name, Digest and Created
 	// never change, nor does Spec when rec.Spec is nil. ErrStale when another
-	// version is stored or none at all.
+	// version is stored or none at all; rec is then as it was.
 	Update(ctx context.Context, was Version, rec *Record) error
 
 	// Claim hands over records that are due by the store's clock: it sets Owner,
-	// raises Epoch and Revision by one and sets Due to the store's now + Lease.
-	// Records come in the order of their due times, whole, at most Limit of them;
-	// none is given to two claimants. A parked or final record has no due time and
-	// is never claimed.
+	// raises Epoch and Revision by one, sets Due to the store's now + Lease and clears
+	// Waits. Records come in the order of their due times, whole, at most Limit of
+	// them; none is given to two claimants. A parked or final record has no due time
+	// and is never claimed.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
-	// List reads records, newest first, ordered by creation time and then by ID.
+	// List reads records, newest first, ordered by creation time and then by the bytes
+	// of the ID, both descending.
 	List(ctx context.Context, q Query) ([]*Record, error)
 
 	// Delete removes final records whose version is still the one stated, and says
 	// how many it removed. Others are left alone.
 	Delete(ctx context.Context, refs []Ref) (int, error)
 
-	// Close ends the store; calls under way end with an error.
+	// Close ends the store; calls under way end with an error. Closing again does
+	// nothing.
 	Close() error
 }
 
@@ -63,7 +65,8 @@ type Claim struct {
 	Owner string
 	Lease time.Duration
 	Limit int
-	// From and To bound the shards: From <= shard < To. Both zero: all.
+	// From and To bound the shards: From <= shard < To. Both zero: all. Claims by
+	// target are bounded, too.
 	From, To int
 	// Target claims records that wait for this target instead, whether due or not.
 	Target string
