@@ -9,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/redisstore"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/mysql"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/postgres"
@@ -19,8 +18,6 @@ import (
 // open opens the job's store.
 func open(ctx context.Context, job Job) (driver.Store, error) {
 	switch job.Store {
-	case "memory":
-		return memstore.New(nil), nil
 	case "sqlite":
 		return sqlite.Open(ctx, filepath.Join(job.Place, "bedrock.db"), nil)
 	case "mariadb":

@@ -18,7 +18,7 @@ const Role = "bedrock"
 
 // Job says what runs.
 type Job struct {
-	// Store is memory, sqlite, mariadb, postgres or redis.
+	// Store is sqlite, mariadb, postgres or redis.
 	Store string
 	// Place is a folder for SQLite, an address for Redis, else a URL.
 	Place string

@@ -25,17 +25,18 @@ type bed struct {
 	parties *participants.Services
 	sql     map[string]*sqld.Server
 	places  int
+	say     func(format string, args ...any)
 }
 
 // newBed makes a folder below dir, or where temporary files go, and starts the
-// participants.
-func newBed(ctx context.Context, dir string) (*bed, error) {
+// participants. Say is told which servers are started.
+func newBed(ctx context.Context, dir string, say func(format string, args ...any)) (*bed, error) {
 	dir, err := os.MkdirTemp(dir, "bedrock-bench-")
 	if err != nil {
 		return nil, err
 	}
 	b := &bed{
-		dir: dir, sql: make(map[string]*sqld.Server),
+		dir: dir, sql: make(map[string]*sqld.Server), say: say,
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}},
 	}
 	// PostgreSQL runs as somebody else when we are root, and must get to its data.
@@ -82,10 +83,7 @@ func (p *place) processes() []int {
 func (b *bed) place(ctx context.Context, store string) (*place, error) {
 	b.places++
 	name := fmt.Sprintf("bench%d", b.places)
-	switch store {
-	case "memory":
-		return &place{drop: func() {}}, nil
-	case "mariadb", "postgres":
+	if store == "mariadb" || store == "postgres" {
 		return b.database(ctx, store, name)
 	}
 	dir := filepath.Join(b.dir, name)
@@ -127,11 +125,11 @@ func (b *bed) server(ctx context.Context, store string) (*sqld.Server, error) {
 	if server := b.sql[store]; server != nil {
 		return server, nil
 	}
-	// Not ended by the context of the measurement that happens to need it first.
 	server, err := sqld.Start(ctx, store, b.dir)
 	if err != nil {
 		return nil, err
 	}
+	b.say("started %s %s", store, server.Version)
 	b.sql[store] = server
 	return server, nil
 }

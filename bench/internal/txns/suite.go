@@ -77,7 +77,7 @@ func (s *Suite) subjects() []Subject {
 // Run measures until all is measured or ctx ends. A measurement that fails is
 // part of the outcome and stops nothing; one that ctx cut short is not.
 func (s *Suite) Run(ctx context.Context) ([]*Outcome, error) {
-	b, err := newBed(ctx, s.Dir)
+	b, err := newBed(ctx, s.Dir, s.progress)
 	if err != nil {
 		return nil, err
 	}
