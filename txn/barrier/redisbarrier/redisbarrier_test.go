@@ -150,14 +150,18 @@ func TestHalfDone(t *testing.T) {
 	s.do(t, call("t", "cancel"), add, "k", barrier.Ran, "undone", -10, "undone")
 	s.want(t, "k", "0")
 
-	// A refusal after a write is none: the write is there.
-	late := redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], 10) return redis.error_reply('REFUSED too late')`)
-	_, v, err := s.b.Do(t.Context(), call("u", "try"), late, keys)
-	if v != barrier.Undecided || !errors.Is(err, redisbarrier.ErrHalfDone) {
-		t.Errorf("refusal after a write: %v, %v", v, err)
+	for name, script := range map[string]string{
+		"a refusal": `redis.call('INCRBY', KEYS[1], 10) return redis.error_reply('REFUSED too late')`,
+		"pcall":     `redis.pcall('INCRBY', KEYS[1], 10) error('boom')`,
+		"a reply":   `redis.call('incrby', KEYS[1], 10) return redis.pcall('LPUSH', KEYS[1], 'x')`,
+	} {
+		_, v, err := s.b.Do(t.Context(), call(name, "try"), redisbarrier.NewScript(script), keys)
+		if v != barrier.Undecided || !errors.Is(err, redisbarrier.ErrHalfDone) {
+			t.Errorf("%s after a write: %v, %v", name, v, err)
+		}
+		s.do(t, call(name, "cancel"), add, "k", barrier.Ran, "", -10, "")
+		s.want(t, "k", "0")
 	}
-	s.do(t, call("u", "cancel"), add, "k", barrier.Ran, "", -10, "")
-	s.want(t, "k", "0")
 }
 
 // TestFailures: what fails before its first write has done nothing and is repeated.
