@@ -78,4 +78,25 @@ func schemaIsLeftAlone(t *testing.T, s Subject) {
 	if err := s.open(t, opts).Create(t.Context(), record("a")); err != nil {
 		t.Errorf("with the schema: %v", err)
 	}
+	oldSchemaIsRefused(t, s, opts)
+}
+
+// oldSchemaIsRefused takes note of the migration back, as if the process had
+// died before it wrote that. The next one goes through it again.
+func oldSchemaIsRefused(t *testing.T, s Subject, opts *sqlstore.Options) {
+	t.Helper()
+	if _, err := s.User(t).ExecContext(t.Context(), "DELETE FROM "+opts.Table+"_schema"); err != nil {
+		t.Fatal(err)
+	}
+	store, err := s.Open(t.Context(), opts)
+	if err == nil {
+		store.Close()
+		t.Fatal("opened with an old schema")
+	}
+	if !strings.Contains(err.Error(), "has version 0") {
+		t.Errorf("with an old schema: %v", err)
+	}
+	if _, err := s.open(t, &sqlstore.Options{Table: opts.Table}).Load(t.Context(), "a"); err != nil {
+		t.Errorf("after a second migration: %v", err)
+	}
 }
