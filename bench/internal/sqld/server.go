@@ -25,8 +25,6 @@ const patience = 30 * time.Second
 
 // Server is a database server on a free loopback port.
 type Server struct {
-	// Kind is mariadb or postgres.
-	Kind string
 	// Version is what the server says of itself.
 	Version string
 
@@ -81,7 +79,7 @@ func Start(ctx context.Context, name, dir string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	s := &Server{Kind: name, kind: k, port: port, dir: dir, gone: make(chan struct{})}
+	s := &Server{kind: k, port: port, dir: dir, gone: make(chan struct{})}
 	if err := s.start(ctx); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("start %s on port %s: %w", name, port, err)
