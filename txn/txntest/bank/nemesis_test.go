@@ -1,0 +1,132 @@
+//go:build unix
+
+package bank_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// fault is something that is done to a cell while money is on its way.
+type fault struct {
+	name string
+	// strike does it, makes sure that it has happened, and repairs it.
+	strike func() error
+}
+
+// window is the time of a fault, until everything was there again.
+type window struct {
+	name           string
+	struck, healed time.Time
+}
+
+// faults lists what is done to the cell.
+func (c *cell) faults() []fault {
+	list := []fault{
+		{"replica killed", func() error { return c.killAndStart(c.anyReplica()) }},
+		{"replica paused", c.pauseReplica},
+		{"service killed", func() error { return c.killAndStart(c.service) }},
+	}
+	if c.backend.kill != nil {
+		list = append(list, fault{"store killed", c.killStore}, fault{"store paused", c.pauseStore})
+	}
+	return list
+}
+
+func (c *cell) anyReplica() *process { return c.replicas[rand.IntN(len(c.replicas))] }
+
+func (c *cell) killAndStart(p *process) error {
+	if err := p.kill(); err != nil {
+		return err
+	}
+	if p.answers(time.Second) {
+		return fmt.Errorf("%s answered after it was killed", p.settings.Name)
+	}
+	return p.start()
+}
+
+// pauseReplica stops a coordinator for longer than its lease. Where there is
+// another one, this takes over, and the first has to be refused when it goes on.
+func (c *cell) pauseReplica() error {
+	const tries = 5
+	for range tries {
+		p := c.anyReplica()
+		before := countEvidence(p.settings.Evidence, fenced)
+		if err := p.pause(lease * 3 / 2); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), lease)
+		err := until(ctx, func() bool { return countEvidence(p.settings.Evidence, fenced) > before })
+		cancel()
+		if err == nil || len(c.replicas) == 1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("after %d pauses no replica was ever overtaken", tries)
+}
+
+func (c *cell) killStore() error {
+	c.backend.kill()
+	err := c.storeIsAway()
+	c.backend.restart()
+	return err
+}
+
+func (c *cell) pauseStore() error {
+	c.backend.pause()
+	err := c.storeIsAway()
+	rest(context.Background(), 500*time.Millisecond)
+	c.backend.resume()
+	return err
+}
+
+func (c *cell) storeIsAway() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := c.store.List(ctx, driver.Query{Limit: 1, Brief: true}); err == nil {
+		return fmt.Errorf("the store answered while it was away")
+	}
+	return nil
+}
+
+// nemesis does all planned faults, in any order, and then goes on until the time
+// is up. Each waits until there was some traffic since the one before.
+func (c *cell) nemesis(length time.Duration) []window {
+	end := time.Now().Add(length)
+	var windows []window
+	for round := 0; round == 0 || time.Now().Before(end); round++ {
+		plan := c.faults()
+		rand.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+		for _, f := range plan {
+			w, ok := c.strike(f)
+			if !ok {
+				return windows
+			}
+			windows = append(windows, w)
+		}
+	}
+	return windows
+}
+
+// strike does one fault while transfers are under way.
+func (c *cell) strike(f fault) (window, bool) {
+	const between = 20 // transfers
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	since := c.ended.Load()
+	if err := until(ctx, func() bool { return c.ended.Load() >= since+between && c.underWay.Load() > 0 }); err != nil {
+		c.t.Errorf("%s: too little traffic before it: %d transfers", f.name, c.ended.Load()-since)
+		return window{}, false
+	}
+	w := window{name: f.name, struck: time.Now()}
+	if err := f.strike(); err != nil {
+		c.t.Errorf("inconclusive: %s: %v", f.name, err)
+		return window{}, false
+	}
+	w.healed = time.Now()
+	return w, true
+}
