@@ -88,7 +88,7 @@ func (s *system) benchHere(ctx context.Context, flags *benchTxFlags) error {
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // what is left is the system's to clean
+		defer os.RemoveAll(dir)
 		url = "sqlite:" + filepath.Join(dir, "bench.db")
 	}
 	location, err := storeurl.Parse(url)

@@ -1,5 +1,6 @@
-// Command bedrock runs commands under distributed locks, shows and releases
-// locks, checks a backend, measures it, and demonstrates what locks promise.
+// Command bedrock serves distributed transactions and locks with a console, submits
+// and steers transactions, runs commands under locks, shows and releases locks,
+// checks backends, measures them, and demonstrates what locks promise.
 package main
 
 import "os"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,11 +57,11 @@ To try things out every server has some of its own:
 
 // describeSamples lists the participants for people.
 func describeSamples() string {
-	text := ""
+	var text strings.Builder
 	for _, s := range daemon.Samples() {
-		text += fmt.Sprintf("\n  %-12s %s", s.Name, s.Means)
+		fmt.Fprintf(&text, "\n  %-12s %s", s.Name, s.Means)
 	}
-	return text
+	return text.String()
 }
 
 // serve runs a server until ctx ends.

@@ -52,8 +52,12 @@ func (s *system) printTransaction(t *txn.Transaction) error {
 
 func factRows(t *txn.Transaction) [][]string {
 	rows := [][]string{
-		{"id", t.ID}, {"name", dash(oneLine(t.Name))}, {"mode", t.Mode}, {"status", string(t.Status)},
-		{"created", t.Created.Local().Format(time.RFC3339Nano)}, {"took", tookOf(t).String()},
+		{"id", t.ID},
+		{"name", dash(oneLine(t.Name))},
+		{"mode", t.Mode},
+		{"status", string(t.Status)},
+		{"created", t.Created.Local().Format(time.RFC3339Nano)},
+		{"took", tookOf(t).String()},
 	}
 	for _, fact := range [][]string{{"reason", t.Reason}, {"parked", t.Parked}, {"waits for", t.Waits}, {"owner", t.Owner}} {
 		if fact[1] != "" {

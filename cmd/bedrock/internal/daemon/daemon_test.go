@@ -85,7 +85,7 @@ func TestSamplesDoWhatTheySay(t *testing.T) {
 		t.Errorf("refuse: %+v", result)
 	}
 	_, err = saga.New("x").Step("one", "demo.fail", "").Policy(txn.Policy{Attempts: 1}).Run(t.Context(), c, nil)
-	if err == nil || !strings.Contains(err.Error(), "demo.fail has failed for time 1") {
+	if err == nil || !strings.Contains(err.Error(), "demo.fail always fails; this was call 1") {
 		t.Errorf("fail: %v", err)
 	}
 }

@@ -56,5 +56,5 @@ func refuse(context.Context, txn.Call) ([]byte, error) {
 }
 
 func fail(_ context.Context, call txn.Call) ([]byte, error) {
-	return nil, fmt.Errorf("demo.fail has failed for time %d", call.Attempt)
+	return nil, fmt.Errorf("demo.fail always fails; this was call %d", call.Attempt)
 }
