@@ -61,3 +61,5 @@ func open(t testing.TB, server *testenv.MariaDBServer, opts *mysql.Options) *sql
 func BenchmarkCreateFinish(b *testing.B) {
 	sqltest.CreateFinish(b, open(b, start(b), nil))
 }
+
+func BenchmarkClaim(b *testing.B) { sqltest.Claims(b, open(b, start(b), nil)) }

@@ -10,3 +10,7 @@ import (
 func BenchmarkCreateFinish(b *testing.B) {
 	sqltest.CreateFinish(b, open(b, filepath.Join(b.TempDir(), "bedrock.db"), nil))
 }
+
+func BenchmarkClaim(b *testing.B) {
+	sqltest.Claims(b, open(b, filepath.Join(b.TempDir(), "bedrock.db"), nil))
+}
