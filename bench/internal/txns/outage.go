@@ -57,6 +57,10 @@ func measureOutage(ctx context.Context, m measurement, system system, sagas int,
 	if err := load.Pause(ctx, m.pace.hold); err != nil {
 		return nil, err
 	}
+	costs, err := newMeter(system.processes())
+	if err != nil {
+		return nil, err
+	}
 	parties, err := participants.Start(ctx, participants.Job{Addr: addr, Delay: delay, Track: true})
 	if err != nil {
 		return nil, err
@@ -70,11 +74,12 @@ func measureOutage(ctx context.Context, m measurement, system system, sagas int,
 	if err != nil {
 		return nil, err
 	}
-	return Sample{
+	sample := Sample{
 		Value:        float64(sagas) / over.Sub(seen.First).Seconds(),
 		FirstCall:    seen.First.Sub(parties.Since).Seconds(),
 		Transactions: float64(sagas), Calls: float64(seen.Calls) / float64(sagas),
-	}, nil
+	}
+	return sample, costs.read(sample, int64(sagas))
 }
 
 // submitAll hands over sagas from many clients at once.

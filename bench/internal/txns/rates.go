@@ -3,7 +3,6 @@ package txns
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/floor"
 	"github.com/bedrock-go/bedrock/bench/internal/load"
@@ -91,29 +90,18 @@ func measureRate(ctx context.Context, at measurement, system system, m mode, cli
 	})
 }
 
-// metered measures a rate, its times, and the processor time of coordinators and
-// their store's server for 1,000 of what is counted.
+// metered measures a rate, its times, and what it costs.
 func metered(coordinators, stores []int, run func() (*load.Tally, error)) (Sample, error) {
-	var before, after [2]time.Duration
-	if err := usages(&before, coordinators, stores); err != nil {
+	costs, err := newMeter(coordinators, stores)
+	if err != nil {
 		return nil, err
 	}
 	tally, err := run()
 	if err != nil {
 		return nil, err
 	}
-	if err := usages(&after, coordinators, stores); err != nil {
-		return nil, err
-	}
 	sample := Sample{Value: tally.Rate()}.times(tally.Times)
-	thousands := float64(max(tally.Count, 1)) / 1000
-	if len(coordinators) > 0 {
-		sample[CPU] = (after[0] - before[0]).Seconds() / thousands
-	}
-	if len(stores) > 0 {
-		sample[StoreCPU] = (after[1] - before[1]).Seconds() / thousands
-	}
-	return sample, nil
+	return sample, costs.read(sample, tally.Count)
 }
 
 // inProcess is callers that run sagas of functions in the coordinator's own process.

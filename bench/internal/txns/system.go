@@ -3,9 +3,7 @@ package txns
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/bedrock-go/bedrock/bench/internal/child"
 	"github.com/bedrock-go/bedrock/bench/internal/load"
 )
 
@@ -52,31 +50,6 @@ func (b *bed) start(ctx context.Context, s Subject, profile string) (system, err
 	default:
 		return nil, fmt.Errorf("%s is not a coordinator", s.Name)
 	}
-}
-
-// usage is the processor time that processes have used.
-func usage(processes []int) (time.Duration, error) {
-	var total time.Duration
-	for _, pid := range processes {
-		used, err := child.CPU(pid)
-		if err != nil {
-			return 0, err
-		}
-		total += used
-	}
-	return total, nil
-}
-
-// usages is that of two groups of processes.
-func usages(into *[2]time.Duration, groups ...[]int) error {
-	for i, group := range groups {
-		used, err := usage(group)
-		if err != nil {
-			return err
-		}
-		into[i] = used
-	}
-	return nil
 }
 
 // unfit is the error of a mode that a system does not have.
