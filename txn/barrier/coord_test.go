@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,7 +94,7 @@ func TestInAStorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer co.Stop(context.WithoutCancel(t.Context()))
-	committed := s.transfers(t, co, 200)
+	committed := transfers(t, co, 200)
 	s.twins.Wait()
 	for _, again := range s.late {
 		again(t.Context())
@@ -104,15 +105,17 @@ func TestInAStorm(t *testing.T) {
 }
 
 // transfers runs sagas, several at once, and tells how many were committed.
-func (s *storm) transfers(t *testing.T, co txn.Coordinator, n int) (committed int) {
+func transfers(t *testing.T, co *coord.Coordinator, n int) (committed int) {
 	t.Helper()
 	policy := txn.Policy{Attempts: attempts, Backoff: time.Millisecond, MaxBackoff: 5 * time.Millisecond}
 	move := saga.New("move").Step("out", "out", "back").Policy(policy).Step("in", "in", "return").Policy(policy)
 	outcomes := make(chan error, n)
-	for i := range n {
+	var numbers atomic.Int64
+	for range 16 {
 		go func() {
-			_, err := move.ID(fmt.Sprintf("move-%d", i)).Run(t.Context(), co, nil)
-			outcomes <- err
+			for i := numbers.Add(1); i <= int64(n); i = numbers.Add(1) {
+				outcomes <- settled(t, co, move.ID(fmt.Sprintf("move-%d", i)))
+			}
 		}()
 	}
 	for range n {
@@ -126,4 +129,19 @@ func (s *storm) transfers(t *testing.T, co txn.Coordinator, n int) (committed in
 		}
 	}
 	return committed
+}
+
+// settled runs a saga to its end. On a busy machine one may be parked, because its
+// calls took too long; then somebody resumes it.
+func settled(t *testing.T, co *coord.Coordinator, move *saga.Saga) error {
+	t.Helper()
+	_, err := move.Run(t.Context(), co, nil)
+	var parked *txn.ParkedError
+	for errors.As(err, &parked) {
+		if err := co.Act(t.Context(), parked.ID, txn.ActResume, "the machine was busy"); err != nil {
+			return err
+		}
+		_, err = co.Wait(t.Context(), parked.ID)
+	}
+	return err
 }
