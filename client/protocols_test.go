@@ -190,7 +190,7 @@ func TestHopelessRequestsAreNotRepeated(t *testing.T) {
 	if _, ok := errors.AsType[*txn.FieldError](err); !ok {
 		t.Errorf("not UTF-8: %v", err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 8*time.Second { // patience is 10 s
 		t.Errorf("asked again for %v", took)
 	}
 }
