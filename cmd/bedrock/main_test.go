@@ -104,7 +104,9 @@ func runScript(t *testing.T, file string, variables map[string]string) {
 			}
 			return reserve(env)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": expectCode, "await": await},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": expectCode, "await": await, "certificate": certificate,
+		},
 	})
 }
 
@@ -123,28 +125,28 @@ func reserve(env *testscript.Env) error {
 	return nil
 }
 
-// await waits until a server says that all is well: the one at $ADDR, or at the
-// address given.
+// await waits until a server says that all is well: the one commands look for, or the
+// one at the address given.
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	addr := ts.Getenv("ADDR")
+	server := ts.Getenv("BEDROCK_SERVER")
 	if len(args) > 0 {
-		addr = args[0]
+		server = "http://" + args[0]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !healthy(ctx, "http://"+addr) {
+	for !healthy(ctx, server) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			ts.Fatalf("no server at %s", addr)
+			ts.Fatalf("no server at %s", server)
 		}
 	}
 }
 
 func healthy(ctx context.Context, address string) bool {
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Transport: anyServer()}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/healthz", nil)
 	if err != nil {
 		return false
