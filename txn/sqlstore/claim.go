@@ -39,7 +39,7 @@ func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some b
 	if err != nil {
 		return now, false, err
 	}
-	q := due("SELECT 1", c, now)
+	q := s.due("SELECT 1", c, now)
 	q.add(" LIMIT 1")
 	var one int
 	err = s.db.Read.QueryRowContext(ctx, s.sql(q.text), q.args...).Scan(&one)
@@ -68,7 +68,7 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 
 // lock selects what the claim asks for and nobody else has locked.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
-	q := due("SELECT "+Columns, c, now)
+	q := s.due("SELECT "+Columns, c, now)
 	order := " ORDER BY due, id"
 	if c.Target != "" {
 		order = " ORDER BY due = 0, due, id" // what has no due time comes last
@@ -82,8 +82,12 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.T
 }
 
 // due selects what can be claimed.
-func due(selected string, c driver.Claim, now time.Time) *query {
-	q := &query{text: selected + " FROM {tx} WHERE parked = '' AND " + isUnderWay}
+func (s *Store) due(selected string, c driver.Claim, now time.Time) *query {
+	hint := s.clauses.ByDue
+	if c.Target != "" {
+		hint = ""
+	}
+	q := &query{text: selected + " FROM {tx} " + hint + " WHERE parked = '' AND " + isUnderWay}
 	if c.Target != "" {
 		q.add(" AND waits = ? AND waits > ''", c.Target) // the latter for partial indexes
 	} else {

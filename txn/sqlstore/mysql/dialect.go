@@ -28,7 +28,7 @@ type dialect struct{ db *sql.DB }
 // an ID that is taken is an error.
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
-		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED", ByStatus: "FORCE INDEX FOR ORDER BY (status)",
+		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED", ByStatus: "FORCE INDEX FOR ORDER BY (status)", ByDue: "FORCE INDEX (due)",
 	}
 }
 
