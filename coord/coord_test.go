@@ -150,6 +150,9 @@ func TestAttemptsUsedUp(t *testing.T) {
 				if n := len(slices.DeleteFunc(parts.made(), func(s string) bool { return s != "give action" })); n != 3 {
 					t.Errorf("%d attempts", n)
 				}
+				if asked := slices.Contains(parts.made(), "give hook:action"); asked != (then == txn.Hook) {
+					t.Errorf("hook asked: %v", asked)
+				}
 			})
 		})
 	}
@@ -224,6 +227,16 @@ func TestTCCBegunAndCommitted(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestBegunTCCHasNoTriesOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("try"))
+		_, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Do: "try", Confirm: "try"}}})
+		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "branches[0].do" {
+			t.Errorf("a try that nobody would call was accepted: %v", err)
+		}
+	})
 }
 
 func TestTCCExpires(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -156,18 +157,36 @@ func (c *Coordinator) check(d *txn.Definition, begun bool) (txn.Status, error) {
 	if err := mode.Check(d); err != nil {
 		return "", err
 	}
+	status, err := start(mode, d, begun)
+	if err != nil {
+		return "", err
+	}
+	if status == txn.Open && d.Timeout == 0 && d.Check == nil {
+		d.Timeout = openTimeout
+	}
+	return status, c.reachable(d)
+}
+
+// start is the status a transaction begins in, if its mode has such a beginning.
+func start(mode txn.Mode, d *txn.Definition, begun bool) (txn.Status, error) {
 	status, ok := mode.Start(begun)
 	switch {
 	case !ok && begun:
 		return "", &txn.FieldError{Field: "mode", Problem: d.Mode + " cannot be begun and completed later; submit it"}
 	case !ok:
 		return "", &txn.FieldError{Field: "mode", Problem: d.Mode + " cannot be submitted; begin it"}
-	case status == txn.Open && d.Timeout == 0 && d.Check == nil:
-		d.Timeout = openTimeout
 	case status == txn.Running && len(d.Branches) == 0:
 		return "", &txn.FieldError{Field: "branches", Problem: "there are none"}
+	case status != txn.Open:
+		return status, nil
 	}
-	return status, c.reachable(d)
+	if i := slices.IndexFunc(d.Branches, func(b txn.Branch) bool { return b.Do != "" }); i >= 0 {
+		return "", &txn.FieldError{
+			Field:   fmt.Sprintf("branches[%d].do", i),
+			Problem: "is never called: what goes forward in a transaction that was begun is its caller's to do",
+		}
+	}
+	return status, nil
 }
 
 // reachable refuses targets that could never be called.

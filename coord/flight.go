@@ -60,7 +60,7 @@ func (r *run) fly(s txn.Step, now time.Time) {
 func (r *run) describe(s txn.Step) (txn.Call, error) {
 	t := r.tx
 	call := txn.Call{
-		Transaction: t.ID, Op: r.c.modes[t.Mode].Op(s.Phase), Mode: t.Mode,
+		Transaction: t.ID, Op: r.operation(s), Mode: t.Mode,
 		Attempt: t.Op(s).Calls + 1, Epoch: t.Epoch, Headers: t.Headers, Payload: t.Payload,
 	}
 	if !t.Status.Decided() {
@@ -76,6 +76,21 @@ func (r *run) describe(s txn.Step) (txn.Call, error) {
 	payload, err := payload(t, s)
 	call.Payload = payload
 	return call, err
+}
+
+// operation names a step. A hook is told what it is asked about: hook:action.
+func (r *run) operation(s txn.Step) string {
+	mode := r.c.modes[r.tx.Mode]
+	if s.Phase != txn.PhaseHook {
+		return mode.Op(s.Phase)
+	}
+	p := &r.tx.Progress[s.Branch]
+	for _, phase := range []txn.Phase{txn.PhaseUndo, txn.PhaseConfirm} {
+		if p.Op(phase).Spent {
+			return "hook:" + mode.Op(phase)
+		}
+	}
+	return "hook:" + mode.Op(txn.PhaseDo)
 }
 
 // perform makes the call and brings back the answer.

@@ -1,0 +1,87 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// TestATopicWithoutSubscribersIsRefused even if the message has other receivers.
+func TestATopicWithoutSubscribersIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("receive"))
+		_, err := c.Submit(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{
+			{ID: "one", Confirm: "receive"}, {ID: "all", Confirm: "topic:orders"},
+		}})
+		field, ok := errors.AsType[*txn.FieldError](err)
+		if !ok || field.Field != "branches[1].confirm" || !strings.Contains(field.Problem, `"orders" has no subscribers`) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestAMissingResultStopsTheSaga: a step is not called with half of what it needs.
+func TestAMissingResultStopsTheSaga(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		c := start(t, memstore.New(nil), nil, parts)
+		d := transfer()
+		d.Branches[1].Use = map[string]string{"receipt": "take.receipt"}
+		res, err := c.Run(t.Context(), d)
+		if res.Outcome != txn.RolledBack || !strings.Contains(res.Reason, `result of take has no field "receipt"`) {
+			t.Errorf("%+v %v", res, err)
+		}
+		if made := strings.Join(parts.made(), ", "); made != "take action, take compensate" {
+			t.Errorf("made %s", made)
+		}
+	})
+}
+
+func TestEveryAssuredBranchIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := newParticipants("points", "mail")
+		c := start(t, memstore.New(nil), nil, parts)
+		if res, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Timeout: time.Minute, Branches: []txn.Branch{
+			{ID: "points", Confirm: "async:points"}, {ID: "mail", Confirm: "async:mail"},
+		}}); err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+		time.Sleep(time.Second)
+		if n := parts.count(); n != 2 {
+			t.Errorf("delivered to %v", parts.made())
+		}
+	})
+}
+
+func TestWhatIsNotArchivedStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := true
+		c := start(t, memstore.New(nil), &coord.Options{Retention: coord.Retention{
+			Keep: time.Minute,
+			Archive: func(context.Context, []*txn.Transaction) error {
+				if full {
+					return errors.New("archive is full")
+				}
+				return nil
+			},
+		}}, transferParts())
+		res, err := c.Run(t.Context(), transfer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		get(t, c, res.ID)
+		full = false
+		time.Sleep(time.Minute)
+		if _, err := c.Get(t.Context(), res.ID); !errors.Is(err, txn.ErrNotFound) {
+			t.Errorf("archived, and still there: %v", err)
+		}
+	})
+}
