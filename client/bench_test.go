@@ -43,7 +43,8 @@ func benchSaga() *saga.Saga {
 }
 
 // BenchmarkRun measures submit and wait over the wire for 64 callers, both sides in
-// one process, beside the same bytes over bare HTTP.
+// one process: with a coordinator that does nothing, with the engine on a store in
+// memory, and the same bytes over bare HTTP.
 func BenchmarkRun(b *testing.B) {
 	for name, set := range map[string]func(*http.Protocols){
 		"http1": func(p *http.Protocols) { p.SetHTTP1(true) },
@@ -53,6 +54,14 @@ func BenchmarkRun(b *testing.B) {
 		set(t.Protocols)
 		b.Run("client/"+name, func(b *testing.B) {
 			c := dial(b, serve(b, instantHandler(b)).url(), &client.Options{HTTP: &http.Client{Transport: t}})
+			order := benchSaga()
+			flood(b, func() error { _, err := order.Run(b.Context(), c, map[string]int{"n": 1}); return err })
+		})
+		b.Run("engine/"+name, func(b *testing.B) {
+			nothing := func(context.Context, txn.Call) ([]byte, error) { return nil, nil }
+			co := engine(b, map[string]txn.Func{"stock": nothing, "stock.undo": nothing, "pay": nothing, "pay.undo": nothing})
+			h := handler(b, co, func(c *server.Config) { c.Limits = &server.Limits{Rate: -1} })
+			c := dial(b, serve(b, h).url(), &client.Options{HTTP: &http.Client{Transport: t}})
 			order := benchSaga()
 			flood(b, func() error { _, err := order.Run(b.Context(), c, map[string]int{"n": 1}); return err })
 		})
