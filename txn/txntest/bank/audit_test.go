@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/barrier"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -150,13 +151,16 @@ func (b *books) branch(rec *driver.Record, branch string) []string {
 }
 
 // marked lists the operations whose work a branch's marks say was done, and tells
-// whether the branch was asked to take something back.
+// whether the branch was asked to take something back. That has done something only
+// if there was something to take back, which is what the other mark says.
 func (b *books) marked(k branchKey) (ran []string, undone bool) {
 	for _, m := range b.marks[k] {
-		if m.op == m.cause {
+		origin, back := barrier.Origin(m.op)
+		if m.op == m.cause && (!back || slices.Contains(b.marks[k], mark{origin, origin})) {
 			ran = append(ran, m.op)
 		}
-		undone = undone || m.cause == "compensate" || m.cause == "cancel"
+		_, back = barrier.Origin(m.cause)
+		undone = undone || back
 	}
 	slices.Sort(ran)
 	return ran, undone
@@ -289,4 +293,3 @@ func (c *cell) asTold(before, after map[string]*driver.Record) []string {
 
 // bound is how long after the last fault everything must have come to its end.
 const bound = 60 * time.Second
-

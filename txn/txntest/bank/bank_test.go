@@ -106,39 +106,59 @@ func (c *cell) report(windows []window, records map[string]*driver.Record, took 
 	for _, w := range windows {
 		faults[w.name]++
 	}
-	overtaken, fencedWrites := 0, 0
-	for _, rec := range records {
-		if rec.Epoch > 1 {
-			overtaken++
-		}
-	}
+	fencedWrites := 0
 	for _, p := range c.replicas {
 		fencedWrites += countEvidence(p.settings.Evidence, fenced)
 	}
 	evidence := c.service.settings.Evidence
 	c.t.Logf("seed %d: %d transfers in %v: %v", c.seed, len(records), took.Round(time.Millisecond), c.fates())
 	c.t.Logf("faults %v; %d calls twice, %d late; %d transactions changed hands, %d writes were fenced",
-		faults, countEvidence(evidence, twice), countEvidence(evidence, delayed), overtaken, fencedWrites)
-	c.t.Logf("recovery: %s", recovery(windows, records))
+		faults, countEvidence(evidence, twice), countEvidence(evidence, delayed), c.changedHands(records), fencedWrites)
+	var waits []time.Duration
+	for _, t := range c.told {
+		waits = append(waits, t.took)
+	}
+	c.t.Logf("clients waited %s", quantiles(waits))
+	c.t.Logf("transactions that met a fault ended after its repair: %s", quantiles(recovery(windows, records)))
 }
 
-// recovery sums up how long after a fault was repaired the transactions that it
-// had met came to their end.
-func recovery(windows []window, records map[string]*driver.Record) string {
+// changedHands counts transactions that had more than one driver. A message gets
+// its second epoch with its producer's word.
+func (c *cell) changedHands(records map[string]*driver.Record) int {
+	var first int64 = 1
+	if c.mode == "msg" {
+		first = 2
+	}
+	n := 0
+	for _, rec := range records {
+		if rec.Epoch > first {
+			n++
+		}
+	}
+	return n
+}
+
+// recovery is how long after a fault was repaired the transactions that it had met
+// came to their end.
+func recovery(windows []window, records map[string]*driver.Record) []time.Duration {
 	var took []time.Duration
 	for _, rec := range records {
 		if d, met := afterFault(windows, rec); met {
 			took = append(took, d)
 		}
 	}
+	return took
+}
+
+func quantiles(took []time.Duration) string {
 	if len(took) == 0 {
-		return "no transaction outlived a fault"
+		return "none"
 	}
 	slices.Sort(took)
 	at := func(percent int) time.Duration {
 		return took[(len(took)-1)*percent/100].Round(time.Millisecond)
 	}
-	return fmt.Sprintf("%d transactions outlived a fault; p50 %v, p99 %v, longest %v after it", len(took), at(50), at(99), at(100))
+	return fmt.Sprintf("p50 %v, p99 %v, longest %v (%d)", at(50), at(99), at(100), len(took))
 }
 
 // afterFault is how long a transaction went on after the last fault it met.
@@ -150,4 +170,3 @@ func afterFault(windows []window, rec *driver.Record) (time.Duration, bool) {
 	}
 	return 0, false
 }
-

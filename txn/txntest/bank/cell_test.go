@@ -44,6 +44,7 @@ type cell struct {
 type told struct {
 	transfer transfer
 	result   txn.Result
+	took     time.Duration
 }
 
 // newCell starts all processes of a cell.
@@ -112,6 +113,7 @@ func (c *cell) transfer(t transfer) {
 	defer c.underWay.Add(-1)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*bound)
 	defer cancel()
+	began := time.Now()
 	result, err := c.run(ctx, &t)
 	if err != nil && result.Outcome != txn.RolledBack {
 		c.t.Errorf("%s (%s): %v", t.ID, t.Fate, err)
@@ -119,7 +121,7 @@ func (c *cell) transfer(t transfer) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told[t.ID] = told{t, result}
+	c.told[t.ID] = told{t, result, time.Since(began)}
 	c.ended.Add(1)
 }
 

@@ -290,4 +290,3 @@ func (k *killings) check(points []killing) {
 		k.t.Error(complaint)
 	}
 }
-

@@ -84,13 +84,16 @@ func (c *cell) pauseStore() error {
 	return err
 }
 
+// storeIsAway makes sure that the store does not answer.
 func (c *cell) storeIsAway() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if _, err := c.store.List(ctx, driver.Query{Limit: 1, Brief: true}); err == nil {
-		return fmt.Errorf("the store answered while it was away")
-	}
-	return nil
+	return until(ctx, func() bool {
+		ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		defer cancel()
+		_, err := c.store.List(ctx, driver.Query{Limit: 1, Brief: true})
+		return err != nil
+	})
 }
 
 // nemesis does all planned faults, in any order, and then goes on until the time
