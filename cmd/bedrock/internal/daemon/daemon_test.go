@@ -29,6 +29,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // run serves until the test ends, and returns where.
 func run(t *testing.T, adjust func(*daemon.Config)) string {
 	t.Helper()
+	address, stop := start(t, adjust)
+	t.Cleanup(stop)
+	return address
+}
+
+// start serves until it is told to stop, which must succeed.
+func start(t *testing.T, adjust func(*daemon.Config)) (address string, stop func()) {
+	t.Helper()
 	locks, err := backendurl.New("mem:")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +58,7 @@ func run(t *testing.T, adjust func(*daemon.Config)) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- d.Serve(ctx, l) }()
-	t.Cleanup(func() {
+	return "http://" + l.Addr().String(), func() {
 		cancel()
 		if err := <-served; err != nil {
 			t.Error("serve:", err)
@@ -60,8 +68,7 @@ func run(t *testing.T, adjust func(*daemon.Config)) string {
 		if err := d.Stop(stopping); err != nil {
 			t.Error("stop:", err)
 		}
-	})
-	return "http://" + l.Addr().String()
+	}
 }
 
 func dial(t *testing.T, address string) *client.Client {
@@ -90,17 +97,15 @@ func TestSamplesDoWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestAnOpenConsoleDoesNotHoldUpTheEnd leaves a live page open; the clean-up of run
-// would fail if it was waited for.
 func TestAnOpenConsoleDoesNotHoldUpTheEnd(t *testing.T) {
-	address := run(t, nil)
+	address, stop := start(t, nil)
 	c := dial(t, address)
 	id, err := saga.New("x").Step("one", "demo.fail", "").ID("stuck").Submit(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address+"/transactions/"+id+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -109,11 +114,13 @@ func TestAnOpenConsoleDoesNotHoldUpTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { res.Body.Close() })
+	defer res.Body.Close()
 	line, err := bufio.NewReader(res.Body).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "id: ") {
 		t.Errorf("first event: %q, %v", line, err)
 	}
+	c.Close()
+	stop()
 }
 
 func TestRemovedTransactionsAreInTheArchive(t *testing.T) {
