@@ -56,5 +56,6 @@ proto: ## Check the .proto files and generate Go code from them
 	go run github.com/bufbuild/buf/cmd/buf@v1.70.0 generate
 
 .PHONY: mutants
-mutants: ## Break the lock code on purpose and show which test notices
+mutants: ## Break the code on purpose and show which test notices
 	go run ./lock/locktest/mutants
+	go run ./txn/txntest/mutants

@@ -103,7 +103,8 @@ func TestRetriesOutliveTheirCoordinator(t *testing.T) {
 // TestAnErrorIsNoOutage: a participant that answers is up, whatever it answers.
 func TestAnErrorIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, memstore.New(nil), nil, newParticipants("give-back", "give", "take-back"))
+		events := &counter{}
+		c := start(t, memstore.New(nil), &coord.Options{Observer: events}, newParticipants("give-back", "give", "take-back"))
 		register(t, c, "take", func(_ context.Context, call txn.Call) ([]byte, error) {
 			if string(call.Payload) == "{}" {
 				return nil, errBroken
@@ -124,6 +125,9 @@ func TestAnErrorIsNoOutage(t *testing.T) {
 		}
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("held up for %v by the errors of others", took)
+		}
+		if n := events.count(coord.BreakerOpened); n != 0 {
+			t.Errorf("taken for down %d times", n)
 		}
 	})
 }

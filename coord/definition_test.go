@@ -48,7 +48,9 @@ func TestEveryAssuredBranchIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := newParticipants("points", "mail")
 		c := start(t, memstore.New(nil), nil, parts)
-		if res, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Timeout: time.Minute, Branches: []txn.Branch{
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if res, err := c.Run(ctx, txn.Definition{Mode: "tcc", Branches: []txn.Branch{
 			{ID: "points", Confirm: "async:points"}, {ID: "mail", Confirm: "async:mail"},
 		}}); err != nil {
 			t.Fatalf("%+v %v", res, err)

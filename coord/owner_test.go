@@ -96,7 +96,9 @@ func TestALongCallKeepsItsLease(t *testing.T) {
 			register(t, c, "give", slow)
 			owners = append(owners, c)
 		}
-		res, err := owners[0].Run(t.Context(), d)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		res, err := owners[0].Run(ctx, d)
 		if err != nil || calls.Load() != 1 {
 			t.Errorf("%+v %v; called %d times", res, err, calls.Load())
 		}

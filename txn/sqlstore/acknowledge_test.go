@@ -32,3 +32,29 @@ func TestAcknowledgedAfterTheCommit(t *testing.T) {
 		})
 	}
 }
+
+// TestUnknownOutcomeIsNotHalved: a database may not know its own error. Whatever it
+// is taken for, a batch that may be there is not written again in parts.
+func TestUnknownOutcomeIsNotHalved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		lost := errors.New("commit got no answer")
+		f := &fake{write: func(_ context.Context, ids []string) ([]string, error) {
+			g.hold()
+			if ids[0] == "first" {
+				return nil, nil
+			}
+			return nil, lost
+		}}
+		s := open(t, f)
+		for _, err := range gathered(t, s, g, creating(t, s, "a", "b")...) {
+			if !errors.Is(err, lost) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if n := len(f.seen()); n != 2 {
+			t.Errorf("%d batches, want 2", n)
+		}
+		s.Close()
+	})
+}

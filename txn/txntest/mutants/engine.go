@@ -1,0 +1,229 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+const engine = "coord"
+
+// decisionMutants are faults in deciding, writing that down, and telling of it.
+func decisionMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "a decision is written after the first call", File: "coord/run.go", Pkg: engine,
+			Old:  "	settle(r.tx, p, now)\n	if !r.save(false) {\n",
+			New:  "	settle(r.tx, p, now)\n	r.dirty = true\n	if p.Decide.Final() && !r.save(false) {\n",
+			Test: "TestDecisionIsDurableBeforeItsFirstCall",
+		},
+		{
+			Name: "the outcome is told before it is durable", File: "coord/run.go", Pkg: engine,
+			Old:  "	if !r.save(false) {\n		return over\n	}\n	r.c.decided(r.tx)\n",
+			New:  "	r.c.decided(r.tx)\n	if !r.save(false) {\n		return over\n	}\n",
+			Test: "TestOutcomeIsToldWhenItIsDurable",
+		},
+		{
+			Name: "a write whose acknowledgement was lost counts as somebody else's", File: "coord/save.go", Pkg: engine,
+			Old:  "stored.Revision == r.rec.Revision+1 &&",
+			New:  "stored.Revision == 0 &&",
+			Test: "TestLostAcknowledgementIsFoundOut",
+		},
+		{
+			Name: "a branch joins whatever was decided", File: "coord/takeover.go", Pkg: engine,
+			Old:  "		if t.Status != txn.Open {\n			return false, fmt.Errorf(\"enlist",
+			New:  "		if t.Status.Final() {\n			return false, fmt.Errorf(\"enlist",
+			Test: "TestEnlistMeetsTheDecision",
+		},
+		{
+			Name: "a branch joins beside the decision", File: "coord/takeover.go", Pkg: engine,
+			Old: "	err = c.store.Update(bounded, old.Version(), rec)\n",
+			New: "	err = c.store.Update(bounded, old.Version(), rec)\n	if errors.Is(err, driver.ErrStale) {\n" +
+				"		old, _ = c.store.Load(bounded, t.ID)\n		err = c.store.Update(bounded, old.Version(), rec)\n	}\n",
+			Test: "TestEnlistMeetsTheDecision",
+		},
+		{
+			Name: "what is rolling back can be committed", File: "coord/takeover.go", Pkg: engine,
+			Old:  "		case txn.Open:\n			settle(",
+			New:  "		case txn.Open, txn.RollingBack:\n			settle(",
+			Test: "TestTheFirstDecisionCounts",
+		},
+		{
+			Name: "what is committing can be rolled back", File: "coord/takeover.go", Pkg: engine,
+			Old:  "		case txn.Open, txn.Running:\n			settle(",
+			New:  "		case txn.Open, txn.Running, txn.Committing:\n			settle(",
+			Test: "TestTheFirstDecisionCounts",
+		},
+		{
+			Name: "time is the coordinator's own", File: "coord/clock.go", Pkg: engine,
+			Old:  "r.store.Add(time.Since(r.local))",
+			New:  "r.store.Add(time.Since(r.store))",
+			Test: "TestTheStoresClockCounts",
+		},
+	}
+}
+
+// ownerMutants are faults in who drives a transaction.
+func ownerMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "a run that was overtaken goes on", File: "coord/save.go", Pkg: engine,
+			Old: "stored.Epoch == rec.Epoch && stored.Revision == r.rec.Revision+1 &&\n" +
+				"		stored.Status == rec.Status && bytes.Equal(stored.State, rec.State) {",
+			New:  "!bytes.Equal(stored.State, nil) {",
+			Test: "TestOvertakenRunLetsGo",
+		},
+		{
+			Name: "a lease is renewed in memory only", File: "coord/run.go", Pkg: engine,
+			Old:  "		return true\n	}\n	return r.save(false)\n}\n",
+			New:  "		return true\n	}\n	r.rec.Due = r.rec.Due.Add(r.c.opts.Lease)\n	return true\n}\n",
+			Test: "TestALongCallKeepsItsLease",
+		},
+		{
+			Name: "stop hands nothing over", File: "coord/run.go", Pkg: engine,
+			Old:  "	r.tx.Due = r.c.clock.now().Add(pause)\n	r.save(true)\n",
+			New:  "",
+			Test: "TestStopHandsOver",
+		},
+		{
+			Name: "an intervention leaves the epoch", File: "coord/takeover.go", Pkg: engine,
+			Old:  "rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch+1, now",
+			New:  "rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch, now",
+			Test: "TestOvertakenRunLetsGo",
+		},
+		{
+			Name: "what was submitted before is driven again", File: "coord/create.go", Pkg: engine,
+			Old:  "		return errAccepted\n",
+			New:  "		return nil\n",
+			Test: "TestSubmitIsIdempotent",
+		},
+	}
+}
+
+// recoveryMutants are faults in taking over what others have left, and in waiting.
+func recoveryMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "what a crashed owner may have called counts as not called", File: "coord/record.go", Pkg: engine,
+			Old:  "	if t.Status != txn.Running {\n		return\n	}\n",
+			New:  "	if t.Status != \"\" {\n		return\n	}\n",
+			Test: "TestCrashLeavesDoubt",
+		},
+		{
+			Name: "retries are kept in memory only", File: "coord/run.go", Pkg: engine,
+			Old:  "	r.tx.Due = due\n	if r.save(true) {\n",
+			New:  "	r.tx.Due = due\n	if r.dirty {\n",
+			Test: "TestRetriesOutliveTheirCoordinator",
+		},
+		{
+			Name: "a breaker never opens", File: "coord/breaker.go", Pkg: engine,
+			Old:  "b.failures >= breakerFailures",
+			New:  "b.failures < 0",
+			Test: "TestOutageIsDrainedAtOnce",
+		},
+		{
+			Name: "a breaker never closes", File: "coord/breaker.go", Pkg: engine,
+			Old:  "b.failures, b.open, b.probing = 0, false, false",
+			New:  "b.failures, b.probing = 0, false",
+			Test: "TestOutageIsDrainedAtOnce",
+		},
+		{
+			Name: "what waited for a target is not fetched", File: "coord/coordinator.go", Pkg: engine,
+			Old:  "	c.drains.add(name)\n",
+			New:  "",
+			Test: "TestOutageIsDrainedAtOnce",
+		},
+		{
+			Name: "what was fetched still waits", File: "coord/claim.go", Pkg: engine,
+			Old:  "	if target != \"\" {\n		hurry(",
+			New:  "	if target == \" \" {\n		hurry(",
+			Test: "TestOutageIsDrainedAtOnce",
+		},
+		{
+			Name: "a target that is down is not tried", File: "coord/claim.go", Pkg: engine,
+			Old:  "		c.probe()\n",
+			New:  "",
+			Test: "TestOutageIsDrainedAtOnce",
+		},
+		{
+			Name: "what could not be archived is removed", File: "coord/retain.go", Pkg: engine,
+			Old:  "	if err := c.archive(ctx, records); err != nil {\n		return 0, err\n	}\n",
+			New:  "	_ = c.archive(ctx, records)\n",
+			Test: "TestWhatIsNotArchivedStays",
+		},
+		{
+			Name: "final transactions are removed at once", File: "coord/retain.go", Pkg: engine,
+			Old:  "c.clock.now().Add(-c.opts.Retention.Keep)",
+			New:  "c.clock.now()",
+			Test: "TestRetentionArchivesAndRemoves",
+		},
+	}
+}
+
+// callMutants are faults in calls.
+func callMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "every call is the first attempt", File: "coord/flight.go", Pkg: engine,
+			Old:  "Attempt: t.Op(s).Calls + 1,",
+			New:  "Attempt: 1,",
+			Test: "TestCallsSayWhoseTheyAre",
+		},
+		{
+			Name: "calls do not carry the epoch of their owner", File: "coord/flight.go", Pkg: engine,
+			Old:  "Epoch: t.Epoch,",
+			New:  "Epoch: 1,",
+			Test: "TestCallsSayWhoseTheyAre",
+		},
+		{
+			Name: "an error counts as an outage of the target", File: "coord/flight.go", Pkg: engine,
+			Old:  "Down: ctx.Err() != nil, Note: err.Error()",
+			New:  "Down: true, Note: err.Error()",
+			Test: "TestAnErrorIsNoOutage",
+		},
+		{
+			Name: "a panic ends the coordinator", File: "coord/flight.go", Pkg: engine,
+			Old:  "if p := recover(); p != nil {",
+			New:  "if p := any(nil); p != nil {",
+			Test: "TestAPanicIsAFailure",
+		},
+		{
+			Name: "a call that is broken off counts as a failure", File: "coord/flight.go", Pkg: engine,
+			Old:  "return plan.Answer{Kind: plan.Pending, After: time.Millisecond, Note: \"broken off\"}",
+			New:  "return plan.Answer{Kind: plan.Failed, Note: \"broken off\"}",
+			Test: "TestACallBrokenOffUsesNoAttempt",
+		},
+		{
+			Name: "calls to one target have no bound", File: "coord/lane.go", Pkg: engine,
+			Old:  "slots: make(chan struct{}, ls.perTarget)",
+			New:  "slots: make(chan struct{}, 1000*ls.perTarget)",
+			Test: "TestCallsToATargetAreBounded",
+		},
+	}
+}
+
+// definitionMutants are faults in what is accepted.
+func definitionMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "other content under the same ID is accepted", File: "coord/create.go", Pkg: engine,
+			Old:  "stored.Digest != rec.Digest || ",
+			New:  "",
+			Test: "TestSubmitIsIdempotent",
+		},
+		{
+			Name: "a topic without subscribers is left out", File: "coord/topics.go", Pkg: engine,
+			Old:  "if len(receivers) == 0 {",
+			New:  "if len(receivers) < 0 {",
+			Test: "TestATopicWithoutSubscribersIsRefused",
+		},
+		{
+			Name: "a result that is missing is left out", File: "coord/payload.go", Pkg: engine,
+			Old:  "case s.Phase == txn.PhaseDo && ",
+			New:  "case s.Phase == txn.PhaseHook && ",
+			Test: "TestAMissingResultStopsTheSaga",
+		},
+		{
+			Name: "two assured branches are one message", File: "coord/payload.go", Pkg: engine,
+			Old:  "call.Transaction + \"\\n\" + call.Branch + \"\\n\" + call.Op",
+			New:  "call.Transaction + \"\\n\" + call.Op",
+			Test: "TestEveryAssuredBranchIsDelivered",
+		},
+	}
+}

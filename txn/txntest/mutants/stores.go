@@ -1,0 +1,150 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+const (
+	memory = "txn/memstore"
+	sqlite = "txn/sqlstore/sqlite"
+	sql    = "txn/sqlstore"
+)
+
+// conformance names a behaviour of the suite for stores.
+func conformance(behaviour string) string { return "TestConformance/" + behaviour }
+
+// memoryMutants are faults in the reference store.
+func memoryMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "memory: anybody's epoch writes", File: "txn/memstore/memstore.go", Pkg: memory,
+			Old:  "e.rec.Version() != was {",
+			New:  "e.rec.Revision != was.Revision {",
+			Test: conformance("StaleEpochWrites"),
+		},
+		{
+			Name: "memory: clean-up ignores the version", File: "txn/memstore/memstore.go", Pkg: memory,
+			Old:  " && e.rec.Version() == ref.Version {",
+			New:  " {",
+			Test: conformance("ChangedRecordIsDeleted"),
+		},
+		{
+			Name: "memory: a claim leaves the epoch", File: "txn/memstore/claim.go", Pkg: memory,
+			Old:  "	rec.Epoch++\n",
+			New:  "",
+			Test: conformance("OvertakenOwnerWrites"),
+		},
+		{
+			Name: "memory: a claim takes what is not due", File: "txn/memstore/claim.go", Pkg: memory,
+			Old:  "e.rec.Due.After(now)",
+			New:  "e.rec.Due.IsZero()",
+			Test: conformance("UndueRecordIsClaimed"),
+		},
+		{
+			Name: "memory: a claim takes what is parked", File: "txn/memstore/queue.go", Pkg: memory,
+			Old:  "if rec.Parked != \"\" || rec.Status.Final() {",
+			New:  "if rec.Status.Final() {",
+			Test: conformance("ParkedRecordIsClaimed"),
+		},
+	}
+}
+
+// sqliteMutants are faults in the SQL stores, shown on the one that is embedded.
+func sqliteMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "sqlite: anybody's epoch writes", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
+			Old:  "WHERE id = ? AND revision = ? AND epoch = ?",
+			New:  "WHERE id = ? AND revision = ? AND ? > 0",
+			Test: conformance("StaleEpochWrites"),
+		},
+		{
+			Name: "sqlite: any revision writes", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
+			Old:  "WHERE id = ? AND revision = ? AND epoch = ?",
+			New:  "WHERE id = ? AND ? > 0 AND epoch = ?",
+			Test: conformance("StaleRevisionWrites"),
+		},
+		{
+			Name: "sqlite: clean-up ignores the version", File: "txn/sqlstore/delete.go", Pkg: sqlite,
+			Old:  "id = ? AND revision = ? AND epoch = ? OR ",
+			New:  "id = ? AND ? > 0 AND ? > 0 OR ",
+			Test: conformance("ChangedRecordIsDeleted"),
+		},
+		{
+			Name: "sqlite: clean-up takes what is not final", File: "txn/sqlstore/delete.go", Pkg: sqlite,
+			Old:  "\"DELETE FROM {tx} WHERE \" + isFinal + \" AND id",
+			New:  "\"DELETE FROM {tx} WHERE id",
+			Test: conformance("UnfinishedRecordIsDeleted"),
+		},
+		{
+			Name: "sqlite: a claim leaves the epoch", File: "txn/sqlstore/claim.go", Pkg: sqlite,
+			Old:  "epoch = epoch + 1",
+			New:  "epoch = epoch + 0",
+			Test: conformance("OvertakenOwnerWrites"),
+		},
+		{
+			Name: "sqlite: a claim takes what is not due", File: "txn/sqlstore/claim.go", Pkg: sqlite,
+			Old:  "AND due > 0 AND due <= ?",
+			New:  "AND due > 0 AND 0 <= ?",
+			Test: conformance("UndueRecordIsClaimed"),
+		},
+		{
+			Name: "sqlite: a claim takes what is parked", File: "txn/sqlstore/claim.go", Pkg: sqlite,
+			Old:  "WHERE parked = '' AND ",
+			New:  "WHERE ",
+			Test: conformance("ParkedRecordIsClaimed"),
+		},
+		{
+			Name: "sqlite: a claim takes what is final", File: "txn/sqlstore/claim.go", Pkg: sqlite,
+			Old:  "WHERE parked = '' AND \" + isUnderWay}",
+			New:  "WHERE parked = ''\"}",
+			Test: conformance("FinalRecordIsClaimed"),
+		},
+		{
+			Name: "sqlite: migrations do not wait for each other", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
+			Old:  "	return sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error { return fn(tx) })\n",
+			New:  "	return fn(d.db)\n",
+			Test: "TestDatabase",
+		},
+		{
+			Name: "sqlite: a commit may not be on the disk", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
+			Old:  "synchronous(FULL)",
+			New:  "synchronous(NORMAL)",
+			Test: "TestCommitIsOnTheDisk",
+		},
+	}
+}
+
+// batchMutants are faults in writing several records with one commit.
+func batchMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "a batch is acknowledged before its commit", File: "txn/sqlstore/writer.go", Pkg: sql,
+			Old:  "	w.attempt(ops)\n}\n\n// attempt",
+			New:  "	for _, o := range ops {\n		o.answer(nil)\n	}\n	_, _ = w.apply(ops)\n}\n\n// attempt",
+			Test: "TestAcknowledgedAfterTheCommit",
+		},
+		{
+			Name: "who was refused in a batch is told otherwise", File: "txn/sqlstore/writer.go", Pkg: sql,
+			Old:  "case !slices.Contains(refused, o.rec.ID):",
+			New:  "case !slices.Contains(refused, \"\"):",
+			Test: "TestRefusalIsToldToTheRightWriter",
+		},
+		{
+			Name: "a batch of unknown outcome is written again", File: "txn/sqlstore/writer.go", Pkg: sql,
+			Old:  "len(ops) > 1 && isUnwritten(err) && ",
+			New:  "len(ops) > 1 && ",
+			Test: "TestUnknownOutcomeIsNotHalved",
+		},
+		{
+			Name: "who has left is written all the same", File: "txn/sqlstore/write.go", Pkg: sql,
+			Old:  "return !o.left.Load()",
+			New:  "return true",
+			Test: "TestWhoLeavesBeforeItsBatchIsNotWritten",
+		},
+		{
+			Name: "one record is twice in a batch", File: "txn/sqlstore/writer.go", Pkg: sql,
+			Old:  "			ids[o.rec.ID] = struct{}{}\n",
+			New:  "",
+			Test: "TestOneIDTwiceInABatch",
+		},
+	}
+}
