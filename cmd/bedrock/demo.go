@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/demo"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/demo/transfer"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 )
 
@@ -26,7 +27,7 @@ are checked; the exit code is 1 if one was not kept.
 
 Nothing needs to be installed: this program keeps the locks itself. With --redis
 the workers use yours.`,
-		Example: "  bedrock demo\n  bedrock demo --redis redis://localhost:6379",
+		Example: "  bedrock demo\n  bedrock demo --redis redis://localhost:6379\n  bedrock demo transfer",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if redis != "" {
@@ -44,7 +45,24 @@ the workers use yours.`,
 		},
 	}
 	c.Flags().StringVar(&redis, "redis", "", "URL of a Redis to use instead of this program's memory")
+	c.AddCommand(newDemoTransfer(sys))
 	return c
+}
+
+func newDemoTransfer(sys *system) *cobra.Command {
+	return &cobra.Command{
+		Use:   "transfer",
+		Short: "See what a transaction promises: transfers between banks, one fails half-way, one is interrupted",
+		Long: `Show in a second what a transaction promises: money goes from one bank to another; one
+transfer fails half-way and is compensated, and one is interrupted by a coordinator that
+stops, and finished by another. At the end the promises are checked; the exit code is 1
+if one was not kept.
+
+Nothing needs to be installed: the transactions are in a SQLite file, removed at the end.`,
+		Example: "  bedrock demo transfer",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return transfer.Run(c.Context(), sys.stdout) },
+	}
 }
 
 // checkShared refuses a backend that the workers could not share.
