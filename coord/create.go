@@ -191,32 +191,28 @@ func start(mode txn.Mode, d *txn.Definition, begun bool) (txn.Status, error) {
 
 // reachable refuses targets that could never be called.
 func (c *Coordinator) reachable(d *txn.Definition) error {
-	var problem error
-	each(d, func(field string, t txn.Target) {
-		if problem != nil {
-			return
-		}
-		if err := c.checkTarget(t); err != nil {
-			problem = &txn.FieldError{Field: field, Problem: err.Error()}
-		}
-	})
-	return problem
-}
-
-// each visits all targets of a definition.
-func each(d *txn.Definition, visit func(field string, t txn.Target)) {
 	for i := range d.Branches {
 		b := &d.Branches[i]
-		visit(fmt.Sprintf("branches[%d].do", i), b.Do)
-		visit(fmt.Sprintf("branches[%d].confirm", i), b.Confirm)
-		visit(fmt.Sprintf("branches[%d].undo", i), b.Undo)
+		hook := txn.Target("")
 		if b.Policy != nil {
-			visit(fmt.Sprintf("branches[%d].policy.hook", i), b.Policy.Hook)
+			hook = b.Policy.Hook
+		}
+		for _, t := range [...]struct {
+			field string
+			to    txn.Target
+		}{{"do", b.Do}, {"confirm", b.Confirm}, {"undo", b.Undo}, {"policy.hook", hook}} {
+			if err := c.checkTarget(t.to); err != nil {
+				return &txn.FieldError{Field: fmt.Sprintf("branches[%d].%s", i, t.field), Problem: err.Error()}
+			}
 		}
 	}
-	if d.Check != nil {
-		visit("check.target", d.Check.Target)
+	if d.Check == nil {
+		return nil
 	}
+	if err := c.checkTarget(d.Check.Target); err != nil {
+		return &txn.FieldError{Field: "check.target", Problem: err.Error()}
+	}
+	return nil
 }
 
 func (c *Coordinator) checkTarget(t txn.Target) error {

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -48,23 +48,14 @@ const (
 )
 
 // Checker refuses definitions that make no sense in any mode.
-type Checker struct {
-	limits     Limits
-	id, branch *regexp.Regexp
-}
+type Checker struct{ limits Limits }
 
 // NewChecker makes a Checker with these limits.
-func NewChecker(l Limits) *Checker {
-	return &Checker{
-		limits: l.WithDefaults(),
-		id:     regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`),
-		branch: regexp.MustCompile(`^[A-Za-z0-9_/-]{1,64}$`),
-	}
-}
+func NewChecker(l Limits) *Checker { return &Checker{limits: l.WithDefaults()} }
 
 // ID checks a transaction's ID.
 func (c *Checker) ID(id string) error {
-	if !c.id.MatchString(id) {
+	if !consists(id, 128, "._:-") {
 		return problem("id", "%q: want %s", clip(id), idRule)
 	}
 	return nil
@@ -162,22 +153,26 @@ func (c *Checker) branches(d *txn.Definition) error {
 	seen := make(map[string]bool, len(d.Branches))
 	for i := range d.Branches {
 		b := &d.Branches[i]
-		field := fmt.Sprintf("branches[%d]", i)
-		switch {
-		case !c.branch.MatchString(b.ID):
-			return problem(field+".id", "%q: want %s", clip(b.ID), branchRule)
-		case seen[b.ID]:
-			return problem(field+".id", "%q is there twice", b.ID)
+		if err := branch(b, seen[b.ID]); err != nil {
+			return under(fmt.Sprintf("branches[%d]", i), err)
 		}
 		seen[b.ID] = true
-		if err := policy(field+".policy", b.Policy); err != nil {
-			return err
-		}
-		if err := targets(field, b); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// branch checks one branch by itself.
+func branch(b *txn.Branch, seen bool) error {
+	switch {
+	case !consists(b.ID, 64, "_-/"):
+		return problem("id", "%q: want %s", clip(b.ID), branchRule)
+	case seen:
+		return problem("id", "%q is there twice", b.ID)
+	}
+	if err := policy(b.Policy); err != nil {
+		return under("policy", err)
+	}
+	return targets(b)
 }
 
 // SplitUse splits "charge.id" into the branch and the path in its result.
@@ -193,12 +188,42 @@ func (c *Checker) check(d *txn.Definition) error {
 	if d.Check.After < 0 || d.Check.After > c.limits.Timeout {
 		return problem("check.after", "%v: want 0 (default) to %v", d.Check.After, c.limits.Timeout)
 	}
-	if err := target("check.target", d.Check.Target, false); err != nil {
-		return err
+	if err := target(d.Check.Target, false); err != nil {
+		return under("check.target", err)
 	}
-	return policy("check.policy", d.Check.Policy)
+	if err := policy(d.Check.Policy); err != nil {
+		return under("check.policy", err)
+	}
+	return nil
 }
 
 func problem(field, format string, args ...any) error {
 	return &txn.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
+// under says where in the definition a field is. Most definitions are right, so
+// paths are put together on the way back only.
+func under(path string, err error) error {
+	inner, ok := errors.AsType[*txn.FieldError](err)
+	if !ok {
+		return err
+	}
+	if inner.Field != "" {
+		path += "." + inner.Field
+	}
+	return &txn.FieldError{Field: path, Problem: inner.Problem}
+}
+
+// consists tells whether s has 1 to most bytes, all of them letters, digits or
+// others.
+func consists(s string, most int, others string) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for i := range len(s) {
+		if !letterOrDigit(rune(s[i])) && strings.IndexByte(others, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -9,7 +9,7 @@ import (
 // longest bounds pauses and calls.
 const longest = 30 * 24 * time.Hour
 
-func policy(field string, p *txn.Policy) error {
+func policy(p *txn.Policy) error {
 	if p == nil {
 		return nil
 	}
@@ -19,32 +19,35 @@ func policy(field string, p *txn.Policy) error {
 	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
 	for _, d := range durations {
 		if d.value < 0 || d.value > longest || d.value > 0 && d.value < time.Millisecond {
-			return problem(field+"."+d.name, "%v: want 0 (default) or 1ms to %v", d.value, longest)
+			return problem(d.name, "%v: want 0 (default) or 1ms to %v", d.value, longest)
 		}
 	}
 	if p.MaxBackoff > 0 && p.MaxBackoff < p.Backoff {
-		return problem(field+".maxBackoff", "%v: less than backoff, %v", p.MaxBackoff, p.Backoff)
+		return problem("maxBackoff", "%v: less than backoff, %v", p.MaxBackoff, p.Backoff)
 	}
 	if p.Attempts < 0 {
-		return problem(field+".attempts", "%d: want 0 (no limit) or more", p.Attempts)
+		return problem("attempts", "%d: want 0 (no limit) or more", p.Attempts)
 	}
-	return exhausted(field, p)
+	return exhausted(p)
 }
 
 // exhausted checks what is to follow, and refuses what never would.
-func exhausted(field string, p *txn.Policy) error {
+func exhausted(p *txn.Policy) error {
 	switch {
 	case p.Then != "" && p.Attempts == 0:
-		return problem(field+".then", "never comes, because attempts has no limit")
+		return problem("then", "never comes, because attempts has no limit")
 	case p.Hook != "" && p.Then != txn.Hook:
-		return problem(field+".hook", "is never asked, because then is not hook")
+		return problem("hook", "is never asked, because then is not hook")
 	}
 	switch p.Then {
 	case "", txn.Compensate, txn.Park:
 		return nil
 	case txn.Hook:
-		return target(field+".hook", p.Hook, false)
+		if err := target(p.Hook, false); err != nil {
+			return under("hook", err)
+		}
+		return nil
 	default:
-		return problem(field+".then", "%q: want compensate, park or hook", clip(string(p.Then)))
+		return problem("then", "%q: want compensate, park or hook", clip(string(p.Then)))
 	}
 }

@@ -10,47 +10,52 @@ import (
 
 const targetRule = "want a function's name, http(s)://host/path, grpc(s)://host:port/pkg.Service/Method, topic:NAME or async:TARGET"
 
-func targets(field string, b *txn.Branch) error {
+func targets(b *txn.Branch) error {
 	for _, t := range []struct {
 		name string
 		to   txn.Target
 	}{{"do", b.Do}, {"confirm", b.Confirm}, {"undo", b.Undo}} {
-		if err := target(field+"."+t.name, t.to, true); err != nil {
-			return err
+		if err := target(t.to, true); err != nil {
+			return under(t.name, err)
 		}
 	}
 	return nil
 }
 
 // CheckTarget refuses what is not written like a target.
-func CheckTarget(t txn.Target) error { return target("target", t, false) }
+func CheckTarget(t txn.Target) error {
+	if err := target(t, false); err != nil {
+		return under("target", err)
+	}
+	return nil
+}
 
 // target checks how a target is written, not whether it may be called.
-func target(field string, t txn.Target, mayBeEmpty bool) error {
+func target(t txn.Target, mayBeEmpty bool) error {
 	s := string(t)
 	if s == "" {
 		if mayBeEmpty {
 			return nil
 		}
-		return problem(field, "is missing; %s", targetRule)
+		return problem("", "is missing; %s", targetRule)
 	}
 	if len(s) > 2048 || strings.ContainsFunc(s, unprintable) {
-		return problem(field, "%q: want at most 2048 printable bytes", clip(s))
+		return problem("", "%q: want at most 2048 printable bytes", clip(s))
 	}
 	switch scheme, rest := Scheme(t); scheme {
 	case "", "topic":
 		if !participantName(rest) {
-			return problem(field, "%q: %s", clip(s), targetRule)
+			return problem("", "%q: %s", clip(s), targetRule)
 		}
 	case "async":
 		if inner, _ := Scheme(txn.Target(rest)); inner == "async" {
-			return problem(field, "%q: one async: is enough", clip(s))
+			return problem("", "%q: one async: is enough", clip(s))
 		}
-		return target(field, txn.Target(rest), false)
+		return target(txn.Target(rest), false)
 	case "http", "https", "grpc", "grpcs":
-		return address(field, s, scheme)
+		return address(s, scheme)
 	default:
-		return problem(field, "%q: scheme %q is not known; %s", clip(s), clip(scheme), targetRule)
+		return problem("", "%q: scheme %q is not known; %s", clip(s), clip(scheme), targetRule)
 	}
 	return nil
 }
@@ -70,19 +75,19 @@ func Scheme(t txn.Target) (scheme, rest string) {
 	}
 }
 
-func address(field, s, scheme string) error {
+func address(s, scheme string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return problem(field, "%q is not a URL", clip(s))
+		return problem("", "%q is not a URL", clip(s))
 	case u.Host == "":
-		return problem(field, "%q names no host", clip(s))
+		return problem("", "%q names no host", clip(s))
 	case u.User != nil:
-		return problem(field, "must not contain a user or password")
+		return problem("", "must not contain a user or password")
 	case u.Fragment != "":
-		return problem(field, "%q: a fragment is never sent", clip(s))
+		return problem("", "%q: a fragment is never sent", clip(s))
 	case strings.HasPrefix(scheme, "grpc") && strings.Count(u.Path, "/") != 2:
-		return problem(field, "%q: want grpc://host:port/pkg.Service/Method", clip(s))
+		return problem("", "%q: want grpc://host:port/pkg.Service/Method", clip(s))
 	}
 	return nil
 }
@@ -90,9 +95,7 @@ func address(field, s, scheme string) error {
 // participantName tells whether s can name a function or a topic. It cannot begin
 // with a slash, as a URL without its scheme would.
 func participantName(s string) bool {
-	return s != "" && s[0] != '/' && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !letterOrDigit(r) && !strings.ContainsRune("._-/", r)
-	})
+	return consists(s, 128, "._-/") && s[0] != '/'
 }
 
 func letterOrDigit(r rune) bool {
