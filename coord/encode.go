@@ -73,12 +73,22 @@ func appendProgress(b []byte, p *txn.Progress) []byte {
 
 // touchedOp tells whether there is anything to store about an operation.
 func touchedOp(op *txn.Op) bool {
-	return op.State != txn.Idle || op.Calls != 0 || op.Tries != 0 || !op.Due.IsZero() ||
+	return stateOf(op) != txn.Idle || op.Calls != 0 || op.Tries != 0 || !op.Due.IsZero() ||
 		op.Result != nil || op.Note != "" || op.Spent
 }
 
+// stateOf is the state of an operation for others to read: a call that is under way
+// may take effect, and should its caller die, nobody else knows that it was made.
+// A decision may be written while calls from before it are still out.
+func stateOf(op *txn.Op) txn.OpState {
+	if op.InFlight && op.State == txn.Idle {
+		return txn.Unsure
+	}
+	return op.State
+}
+
 func appendOp(b []byte, op *txn.Op) []byte {
-	b = appendText(append(b, `{"s":`...), string(op.State))
+	b = appendText(append(b, `{"s":`...), string(stateOf(op)))
 	b = appendCount(b, `,"t":`, op.Tries)
 	b = appendCount(b, `,"c":`, op.Calls)
 	if !op.Due.IsZero() {
