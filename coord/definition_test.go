@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,14 +65,14 @@ func TestEveryAssuredBranchIsDelivered(t *testing.T) {
 
 func TestWhatIsNotArchivedStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		full := true
+		var room atomic.Bool
 		c := start(t, memstore.New(nil), &coord.Options{Retention: coord.Retention{
 			Keep: time.Minute,
 			Archive: func(context.Context, []*txn.Transaction) error {
-				if full {
-					return errors.New("archive is full")
+				if room.Load() {
+					return nil
 				}
-				return nil
+				return errors.New("archive is full")
 			},
 		}}, transferParts())
 		res, err := c.Run(t.Context(), transfer())
@@ -80,7 +81,7 @@ func TestWhatIsNotArchivedStays(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		get(t, c, res.ID)
-		full = false
+		room.Store(true)
 		time.Sleep(time.Minute)
 		if _, err := c.Get(t.Context(), res.ID); !errors.Is(err, txn.ErrNotFound) {
 			t.Errorf("archived, and still there: %v", err)

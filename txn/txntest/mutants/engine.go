@@ -20,10 +20,22 @@ func decisionMutants() []mutants.Mutant {
 			Test: "TestOutcomeIsToldWhenItIsDurable",
 		},
 		{
+			Name: "calls from before a decision go on", File: "coord/run.go", Pkg: engine,
+			Old:  "	r.halt()\n	r.phase, r.halt = ",
+			New:  "	r.phase, r.halt = ",
+			Test: "TestTheDeadlineBreaksCallsOff",
+		},
+		{
 			Name: "a write whose acknowledgement was lost counts as somebody else's", File: "coord/save.go", Pkg: engine,
 			Old:  "stored.Revision == r.rec.Revision+1 &&",
 			New:  "stored.Revision == 0 &&",
 			Test: "TestLostAcknowledgementIsFoundOut",
+		},
+		{
+			Name: "a create whose acknowledgement was lost counts as somebody else's", File: "coord/create.go", Pkg: engine,
+			Old:  "stored.Revision == 1 && stored.Created",
+			New:  "stored.Revision == 0 && stored.Created",
+			Test: "TestALostCreateIsFoundOut",
 		},
 		{
 			Name: "a branch joins whatever was decided", File: "coord/takeover.go", Pkg: engine,
@@ -96,6 +108,36 @@ func ownerMutants() []mutants.Mutant {
 	}
 }
 
+// interventionMutants are faults in what people do.
+func interventionMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "what is under way can be abandoned", File: "coord/act.go", Pkg: engine,
+			Old:  "abandon(t *txn.Transaction, reason string) bool {\n	if t.Status.Final() || t.Parked == \"\" {",
+			New:  "abandon(t *txn.Transaction, reason string) bool {\n	if t.Status.Final() {",
+			Test: "TestInterventions/running/abandon",
+		},
+		{
+			Name: "what was decided can be compensated by hand", File: "coord/act.go", Pkg: engine,
+			Old:  "	if t.Status != txn.Open && t.Status != txn.Running {\n",
+			New:  "	if t.Status == txn.Open {\n",
+			Test: "TestInterventions/final/compensate",
+		},
+		{
+			Name: "a retry by hand waits for its time", File: "coord/act.go", Pkg: engine,
+			Old:  "plan.Renew(op)",
+			New:  "plan.Renew(new(txn.Op))",
+			Test: "TestRetryDoesNotWait",
+		},
+		{
+			Name: "a subscription that meets another fails", File: "coord/topics.go", Pkg: engine,
+			Old:  "!errors.Is(err, driver.ErrStale) && ",
+			New:  "",
+			Test: "TestNoSubscriptionIsLost",
+		},
+	}
+}
+
 // recoveryMutants are faults in taking over what others have left, and in waiting.
 func recoveryMutants() []mutants.Mutant {
 	return []mutants.Mutant{
@@ -106,11 +148,53 @@ func recoveryMutants() []mutants.Mutant {
 			Test: "TestCrashLeavesDoubt",
 		},
 		{
+			Name: "a takeover takes all that is not entered for not called", File: "coord/claim.go", Pkg: engine,
+			Old:  "	if !complete {\n		doubt(t)\n",
+			New:  "	if !complete && target != \"\" {\n		doubt(t)\n",
+			Test: "TestATakeoverUndoesWhatIsInDoubt",
+		},
+		{
+			Name: "progress counts as complete amid calls", File: "coord/save.go", Pkg: engine,
+			Old:  "complete && len(r.flights) == 0)",
+			New:  "true)",
+			Test: "TestATakeoverUndoesWhatIsInDoubt",
+		},
+		{
+			Name: "progress is not written before a call", File: "coord/run.go", Pkg: engine,
+			Old:  "now.Sub(r.written) > saveProgress",
+			New:  "now.Sub(r.written) < 0",
+			Test: "TestACrashRepeatsNoOldStep",
+		},
+		{
 			Name: "retries are kept in memory only", File: "coord/run.go", Pkg: engine,
 			Old:  "	r.tx.Due = due\n	if r.save(true) {\n",
 			New:  "	r.tx.Due = due\n	if r.dirty {\n",
 			Test: "TestRetriesOutliveTheirCoordinator",
 		},
+		{
+			Name: "what waits keeps its place in memory", File: "coord/run.go", Pkg: engine,
+			Old:  "keepInMemory = 500 * time.Millisecond",
+			New:  "keepInMemory = time.Hour",
+			Test: "TestWaitingTakesNoRoom",
+		},
+		{
+			Name: "what finds no room waits for a lease to end", File: "coord/create.go", Pkg: engine,
+			Old:  "		disown(t, rec)\n		defer",
+			New:  "		defer",
+			Test: "TestWhoFindsNoRoomIsNext",
+		},
+		{
+			Name: "a damaged record is claimed again and again", File: "coord/claim.go", Pkg: engine,
+			Old:  "	if err == nil {\n		c.opts.Logger.Warn(\"mode",
+			New:  "	if err == nil || rec.ID != \"\" {\n		c.opts.Logger.Warn(\"mode",
+			Test: "TestADamagedRecordIsParked",
+		},
+	}
+}
+
+// restMutants are faults in waiting for targets that are down, and in cleaning up.
+func restMutants() []mutants.Mutant {
+	return []mutants.Mutant{
 		{
 			Name: "a breaker never opens", File: "coord/breaker.go", Pkg: engine,
 			Old:  "b.failures >= breakerFailures",
@@ -184,6 +268,12 @@ func callMutants() []mutants.Mutant {
 			Test: "TestAPanicIsAFailure",
 		},
 		{
+			Name: "a function that does not end is waited for", File: "coord/flight.go", Pkg: engine,
+			Old:  "end: now.Add(limit + grace)",
+			New:  "end: now.Add(1000 * limit)",
+			Test: "TestAFunctionThatDoesNotEnd",
+		},
+		{
 			Name: "a call that is broken off counts as a failure", File: "coord/flight.go", Pkg: engine,
 			Old:  "return plan.Answer{Kind: plan.Pending, After: time.Millisecond, Note: \"broken off\"}",
 			New:  "return plan.Answer{Kind: plan.Failed, Note: \"broken off\"}",
@@ -194,6 +284,12 @@ func callMutants() []mutants.Mutant {
 			Old:  "slots: make(chan struct{}, ls.perTarget)",
 			New:  "slots: make(chan struct{}, 1000*ls.perTarget)",
 			Test: "TestCallsToATargetAreBounded",
+		},
+		{
+			Name: "a large result is kept", File: "coord/flight.go", Pkg: engine,
+			Old:  "	c.trim(&a)\n",
+			New:  "",
+			Test: "TestALargeResultIsNotKept",
 		},
 	}
 }

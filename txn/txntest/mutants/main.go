@@ -17,7 +17,8 @@ func main() { mutants.Main(all()) }
 // all lists the mutants.
 func all() []mutants.Mutant {
 	return slices.Concat(
-		decisionMutants(), ownerMutants(), recoveryMutants(), callMutants(), definitionMutants(), reachMutants(),
-		answerMutants(), modeMutants(), memoryMutants(), sqliteMutants(), batchMutants(), barrierMutants(),
+		decisionMutants(), ownerMutants(), interventionMutants(), recoveryMutants(), restMutants(), callMutants(),
+		definitionMutants(), reachMutants(), answerMutants(), modeMutants(), memoryMutants(),
+		sqliteMutants(), batchMutants(), barrierMutants(),
 	)
 }

@@ -1,0 +1,148 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// TestInterventions: which of them fit, and what becomes of the transaction.
+func TestInterventions(t *testing.T) {
+	const no = txn.Status("refused")
+	running := func(*testing.T, *coord.Coordinator, *participants, string) {}
+	parked := func(t *testing.T, c *coord.Coordinator, _ *participants, id string) {
+		if err := c.Act(t.Context(), id, txn.ActPark, "wait"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	final := func(t *testing.T, c *coord.Coordinator, parts *participants, id string) {
+		parts.answer("give", nil)
+		if err := c.Act(t.Context(), id, txn.ActRetry, "it is up"); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := c.Wait(t.Context(), id); err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+	}
+	for _, state := range []struct {
+		name  string
+		reach func(*testing.T, *coord.Coordinator, *participants, string)
+		want  map[txn.Action]txn.Status
+	}{
+		{"running", running, map[txn.Action]txn.Status{
+			txn.ActRetry: txn.Running, txn.ActPark: txn.Running, txn.ActResume: no,
+			txn.ActCompensate: txn.RolledBack, txn.ActAbandon: no, txn.ActRemove: no,
+		}},
+		{"parked", parked, map[txn.Action]txn.Status{
+			txn.ActRetry: no, txn.ActPark: no, txn.ActResume: txn.Running,
+			txn.ActCompensate: txn.RolledBack, txn.ActAbandon: txn.InDoubt, txn.ActRemove: no,
+		}},
+		{"final", final, map[txn.Action]txn.Status{
+			txn.ActRetry: no, txn.ActPark: no, txn.ActResume: no, txn.ActCompensate: no, txn.ActAbandon: no,
+		}},
+	} {
+		for action, want := range state.want {
+			t.Run(state.name+"/"+string(action), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					parts := transferParts()
+					parts.answer("give", errBroken)
+					c := start(t, memstore.New(nil), nil, parts)
+					d := transfer()
+					d.Branches[1].Policy = &txn.Policy{Backoff: time.Hour, MaxBackoff: time.Hour}
+					id, err := c.Submit(t.Context(), d)
+					if err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					state.reach(t, c, parts, id)
+					before := get(t, c, id)
+					err = c.Act(t.Context(), id, action, "because")
+					time.Sleep(time.Second)
+					after := get(t, c, id)
+					switch {
+					case want == no && (!errors.Is(err, txn.ErrAction) || after.Status != before.Status || after.Parked != before.Parked):
+						t.Errorf("%v; %s %q became %s %q", err, before.Status, before.Parked, after.Status, after.Parked)
+					case want != no && (err != nil || after.Status != want || (after.Parked != "") != (action == txn.ActPark)):
+						t.Errorf("%v; it is %s, parked %q; want %s", err, after.Status, after.Parked, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestRetryDoesNotWait: the next attempt was an hour away.
+func TestRetryDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		parts.answer("give", errBroken, nil)
+		c := start(t, memstore.New(nil), nil, parts)
+		d := transfer()
+		d.Branches[1].Policy = &txn.Policy{Backoff: time.Hour, MaxBackoff: time.Hour}
+		id, err := c.Submit(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := c.Act(t.Context(), id, txn.ActRetry, "it is up"); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := c.Wait(t.Context(), id); err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("after %v", took)
+		}
+	})
+}
+
+// TestNoSubscriptionIsLost: two coordinators change one topic at once.
+func TestNoSubscriptionIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		slow := &intercepted{store, func(ctx context.Context, was driver.Version, rec *driver.Record) error {
+			time.Sleep(time.Millisecond) // all of them have read by then
+			return store.Update(ctx, was, rec)
+		}}
+		replicas := []*coord.Coordinator{start(t, slow, nil, nil), start(t, slow, nil, nil)}
+		names := []txn.Target{"a", "b", "c", "d", "e", "f", "g", "h"}
+		var group sync.WaitGroup
+		for i, name := range names {
+			group.Go(func() {
+				if err := replicas[i%2].Subscribe(t.Context(), "orders", name); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		got, err := replicas[0].Subscribers(t.Context(), "orders")
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, names) {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
+
+// TestALargeResultIsNotKept, but what it belongs to is done.
+func TestALargeResultIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), &coord.Options{Result: 8}, transferParts())
+		res, err := c.Run(t.Context(), transfer())
+		if err != nil || len(res.Returned["give"]) != 0 {
+			t.Errorf("%+v %v", res, err)
+		}
+		if a := get(t, c, res.ID).Attempts[0]; a.Excerpt != "result of 13 bytes not kept: at most 8" {
+			t.Errorf("recorded as %+v", a)
+		}
+	})
+}
