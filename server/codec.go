@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -16,7 +17,20 @@ import (
 // strictJSON reads and writes JSON. A field it does not know is a mistake of the
 // caller, who expects something of it, and is refused. Payloads are taken and given
 // as they are: a protobuf value would round large numbers.
-type strictJSON struct{ name string }
+type strictJSON struct {
+	name string
+	turn chan struct{} // held while a large message is read
+}
+
+// largeText is where a message is large. While it is read it may take a hundred
+// times its size, if it is made for that.
+const largeText = 64 << 10
+
+// newJSON makes the codec of a content type. Large messages are read by as many at
+// once as there are processors; more would not be faster.
+func newJSON(name string) strictJSON {
+	return strictJSON{name: name, turn: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
 
 // Name is the part of the content type that selects the codec.
 func (c strictJSON) Name() string { return c.name }
@@ -46,7 +60,7 @@ func (c strictJSON) MarshalStable(message any) ([]byte, error) {
 }
 
 // Unmarshal reads a message.
-func (strictJSON) Unmarshal(text []byte, message any) error {
+func (c strictJSON) Unmarshal(text []byte, message any) error {
 	m, ok := message.(proto.Message)
 	if !ok {
 		return fmt.Errorf("%T is not a message", message)
@@ -54,16 +68,28 @@ func (strictJSON) Unmarshal(text []byte, message any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return errors.New("the body is empty; want a JSON object, {} at least")
 	}
+	if len(text) > largeText {
+		c.turn <- struct{}{}
+		defer func() { <-c.turn }()
+	}
 	if err := protojson.Unmarshal(text, m); err != nil {
 		return plain(err)
 	}
 	return keepPayloads(text, m)
 }
 
+// longestProblem is how much is said about a request that cannot be read, in bytes:
+// a name in it may be as long as the request.
+const longestProblem = 300
+
 // plain takes the library's name and its unusual spaces out of an error.
 func plain(err error) error {
 	text := strings.ReplaceAll(err.Error(), "\u00a0", " ")
-	return errors.New(strings.TrimPrefix(text, "proto: "))
+	text = strings.TrimPrefix(text, "proto: ")
+	if len(text) > longestProblem {
+		text = strings.ToValidUTF8(text[:longestProblem], "") + "…"
+	}
+	return errors.New(text)
 }
 
 // payloads are the places of a request where the payload's own text counts.

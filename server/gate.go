@@ -17,6 +17,9 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
+// framing is what a body may have around its message.
+const framing = 4 << 10
+
 // gate lets requests in: it knows who may do what, and how much at once. A request
 // it refuses has cost no more than its headers.
 type gate struct {
@@ -26,6 +29,7 @@ type gate struct {
 	limiter    *limiter
 	requests   room
 	streams    room
+	body       int64
 	bodyTime   time.Duration
 	errors     *connect.ErrorWriter
 }
@@ -34,7 +38,7 @@ func newGate(c *Config, l *Limits, next http.Handler) *gate {
 	return &gate{
 		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
 		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)},
-		bodyTime: l.BodyTime, errors: connect.NewErrorWriter(),
+		body: int64(l.Body) + framing, bodyTime: l.BodyTime, errors: connect.NewErrorWriter(),
 	}
 }
 
@@ -166,11 +170,13 @@ func challenge(r *http.Request) string {
 	return `Basic realm="Bedrock: the token is the password"`
 }
 
-// hurry bounds the time a request's body takes to arrive.
+// hurry bounds how long a request's body is and takes to arrive. What comes after
+// the bound is not even read: it would be skipped otherwise, however long it is.
 func (g *gate) hurry(w http.ResponseWriter, r *http.Request) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
+	r.Body = http.MaxBytesReader(w, r.Body, g.body)
 	control := http.NewResponseController(w)
 	if control.SetReadDeadline(time.Now().Add(g.bodyTime)) == nil {
 		r.Body = &hurried{r.Body, control}

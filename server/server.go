@@ -32,8 +32,8 @@ func New(c Config) (http.Handler, error) {
 // api mounts the services.
 func api(routes *http.ServeMux, c *Config, limits *Limits) {
 	opts := []connect.HandlerOption{
-		connect.WithCodec(strictJSON{name: "json"}),
-		connect.WithCodec(strictJSON{name: "json; charset=utf-8"}),
+		connect.WithCodec(newJSON("json")),
+		connect.WithCodec(newJSON("json; charset=utf-8")),
 		connect.WithReadMaxBytes(limits.Body),
 		connect.WithCompressMinBytes(compressFrom),
 		connect.WithRecover(recovered(c.Logger)),
