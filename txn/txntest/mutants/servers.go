@@ -1,0 +1,52 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// serverMutants are faults in what stores on servers have of their own.
+func serverMutants() []mutants.Mutant {
+	const (
+		postgres = "txn/sqlstore/postgres"
+		mysql    = "txn/sqlstore/mysql"
+		redis    = "txn/redisstore"
+		scripts  = "txn/redisstore/scripts/"
+	)
+	onRedis := func(behaviour string) string { return "TestConformanceStandalone/" + behaviour }
+	return []mutants.Mutant{
+		{
+			Name: "postgres: anybody's epoch writes", File: postgres + "/statement.go", Pkg: postgres,
+			Old:  " AND t.epoch = v.was_epoch RETURNING",
+			New:  " RETURNING",
+			Test: conformance("StaleEpochWrites"),
+		},
+		{
+			Name: "mysql: anybody's epoch writes", File: mysql + "/write.go", Pkg: mysql,
+			Old:  "id = ? AND revision = ? AND epoch = ? OR ",
+			New:  "id = ? AND revision = ? AND ? > 0 OR ",
+			Test: conformance("StaleEpochWrites"),
+		},
+		{
+			Name: "redis: anybody's epoch writes", File: scripts + "update.lua", Pkg: redis,
+			Old:  "if old[1] ~= ARGV[2] or old[2] ~= ARGV[3] then",
+			New:  "if old[1] ~= ARGV[2] then",
+			Test: onRedis("StaleEpochWrites"),
+		},
+		{
+			Name: "redis: clean-up ignores the version", File: scripts + "delete.lua", Pkg: redis,
+			Old:  "if r[1] == revision and r[2] == epoch and final[r[4]] then",
+			New:  "if final[r[4]] then",
+			Test: onRedis("ChangedRecordIsDeleted"),
+		},
+		{
+			Name: "redis: a claim leaves the epoch", File: scripts + "take.lua", Pkg: redis,
+			Old:  "'', owner, raised(r[9]), expiry",
+			New:  "'', owner, r[9], expiry",
+			Test: onRedis("OvertakenOwnerWrites"),
+		},
+		{
+			Name: "redis: a claim takes what is not due", File: scripts + "take.lua", Pkg: redis,
+			Old:  "  return is.due and tonumber(is.due) <= clock\n",
+			New:  "  return is.due\n",
+			Test: onRedis("RecordIsClaimedTwice"),
+		},
+	}
+}
