@@ -88,7 +88,7 @@ func (s *system) readDefinition(name string) (txn.Definition, error) {
 func (s *system) submit(ctx context.Context, c *client.Client, d txn.Definition, wait bool) error {
 	id, err := c.Submit(ctx, d)
 	if err != nil {
-		return err
+		return s.interrupted(err)
 	}
 	if !wait {
 		return s.printSubmitted(txResult{ID: id})
@@ -98,10 +98,19 @@ func (s *system) submit(ctx context.Context, c *client.Client, d txn.Definition,
 	}
 	result, err := c.Wait(ctx, id)
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(s.stderr, "bedrock: the transaction goes on; see 'bedrock tx watch %s'\n", id)
-		return err
+		return s.interrupted(err)
 	}
 	return errors.Join(s.printResult(&result), err)
+}
+
+// interrupted says where to look when somebody stops waiting: the transaction does
+// not stop with the command.
+func (s *system) interrupted(err error) error {
+	var inDoubt *txn.InDoubtError
+	if errors.Is(err, context.Canceled) && errors.As(err, &inDoubt) {
+		fmt.Fprintf(s.stderr, "bedrock: no longer waiting; see 'bedrock tx watch %s'\n", inDoubt.ID)
+	}
+	return err
 }
 
 // txResult is what tx submit prints.
