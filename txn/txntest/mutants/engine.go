@@ -304,6 +304,18 @@ func definitionMutants() []mutants.Mutant {
 			Test: "TestSubmitIsIdempotent",
 		},
 		{
+			Name: "a second submit does not wait for the first", File: "coord/create.go", Pkg: engine,
+			Old:  "	select {\n	case <-other.begun:\n	case <-ctx.Done():\n		return ctx.Err()\n	}\n",
+			New:  "",
+			Test: "TestSubmittedBesideItself",
+		},
+		{
+			Name: "a submit that was refused is in doubt", File: "coord/create.go", Pkg: engine,
+			Old:  "errors.AsType[*txn.InDoubtError](err); ok {",
+			New:  "errors.AsType[*txn.InDoubtError](err); ok || err != nil {",
+			Test: "TestARefusedSubmitIsNotInDoubt",
+		},
+		{
 			Name: "a topic without subscribers is left out", File: "coord/topics.go", Pkg: engine,
 			Old:  "if len(receivers) == 0 {",
 			New:  "if len(receivers) < 0 {",
