@@ -264,7 +264,7 @@ func record(t *txn.Transaction, spec []byte, digest string) *driver.Record {
 // write creates the record, as often as it takes to know that it is there.
 func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 	for wait := firstWait; ; wait = longer(wait) {
-		err := c.store.Create(ctx, rec)
+		err := c.createOnce(ctx, rec)
 		switch {
 		case err == nil:
 			return nil
@@ -278,6 +278,12 @@ func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}
 	}
+}
+
+func (c *Coordinator) createOnce(ctx context.Context, rec *driver.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return c.store.Create(ctx, rec)
 }
 
 // accepted compares a new record with the one that has its ID.
