@@ -316,6 +316,18 @@ func definitionMutants() []mutants.Mutant {
 			Test: "TestARefusedSubmitIsNotInDoubt",
 		},
 		{
+			Name: "a target that may not be called is accepted", File: "coord/create.go", Pkg: engine,
+			Old:  "return caller.Check(t)",
+			New:  "return nil",
+			Test: "TestTargetsThatMayNotBeCalled",
+		},
+		{
+			Name: "hooks are accepted unseen", File: "coord/create.go", Pkg: engine,
+			Old:  "			visit(fmt.Sprintf(\"branches[%d].policy.hook\", i), b.Policy.Hook)\n",
+			New:  "",
+			Test: "TestTargetsThatMayNotBeCalled",
+		},
+		{
 			Name: "a topic without subscribers is left out", File: "coord/topics.go", Pkg: engine,
 			Old:  "if len(receivers) == 0 {",
 			New:  "if len(receivers) < 0 {",
