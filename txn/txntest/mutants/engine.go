@@ -317,14 +317,14 @@ func definitionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a target that may not be called is accepted", File: "coord/create.go", Pkg: engine,
-			Old:  "return caller.Check(t)",
-			New:  "return nil",
+			Old:  "	return caller.Check(t)\n",
+			New:  "	_ = caller\n	return nil\n",
 			Test: "TestTargetsThatMayNotBeCalled",
 		},
 		{
 			Name: "hooks are accepted unseen", File: "coord/create.go", Pkg: engine,
-			Old:  "			visit(fmt.Sprintf(\"branches[%d].policy.hook\", i), b.Policy.Hook)\n",
-			New:  "",
+			Old:  "{\"policy.hook\", hook}",
+			New:  "{\"policy.hook\", hook[:0]}",
 			Test: "TestTargetsThatMayNotBeCalled",
 		},
 		{
