@@ -88,3 +88,27 @@ func TestWhatIsNotArchivedStays(t *testing.T) {
 		}
 	})
 }
+
+// TestADelayBeginsWithTheDecision, not when the message was prepared.
+func TestADelayBeginsWithTheDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("receive"))
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "msg", Timeout: time.Hour, Delay: time.Minute, Branches: []txn.Branch{
+			{ID: "one", Confirm: "receive"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		began := time.Now()
+		if err := c.Commit(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := c.Wait(t.Context(), id); err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+		if took := time.Since(began); took < time.Minute || took > 62*time.Second {
+			t.Errorf("delivered after %v", took)
+		}
+	})
+}

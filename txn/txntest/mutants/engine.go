@@ -68,6 +68,12 @@ func decisionMutants() []mutants.Mutant {
 			New:  "r.store.Add(time.Since(r.store))",
 			Test: "TestTheStoresClockCounts",
 		},
+		{
+			Name: "a delay begins before the decision", File: "coord/run.go", Pkg: engine,
+			Old:  "		t.Decided = now\n",
+			New:  "		t.Decided = t.Created\n",
+			Test: "TestADelayBeginsWithTheDecision",
+		},
 	}
 }
 
