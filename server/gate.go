@@ -20,6 +20,9 @@ import (
 // framing is what a body may have around its message.
 const framing = 4 << 10
 
+// beyondWait is how much longer than a wait a call may take.
+const beyondWait = 10 * time.Second
+
 // gate lets requests in: it knows who may do what, and how much at once. A request
 // it refuses has cost no more than its headers.
 type gate struct {
@@ -31,6 +34,7 @@ type gate struct {
 	streams    room
 	body       int64
 	bodyTime   time.Duration
+	longest    time.Duration
 	errors     *connect.ErrorWriter
 }
 
@@ -38,7 +42,8 @@ func newGate(c *Config, l *Limits, next http.Handler) *gate {
 	return &gate{
 		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
 		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)},
-		body: int64(l.Body) + framing, bodyTime: l.BodyTime, errors: connect.NewErrorWriter(),
+		body: int64(l.Body) + framing, bodyTime: l.BodyTime,
+		longest: l.Wait + beyondWait, errors: connect.NewErrorWriter(),
 	}
 }
 
@@ -82,8 +87,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if who.Name != "" {
 		ctx = txn.ContextWithActor(ctx, who.Name)
 	}
-	if p.stream {
+	switch {
+	case p.stream:
 		ctx = withWriter(ctx, w)
+	case ok: // a store that does not answer would keep the call for ever
+		bounded, cancel := context.WithTimeout(ctx, g.longest)
+		defer cancel()
+		ctx = bounded
 	}
 	r = r.WithContext(ctx)
 	g.hurry(w, r)

@@ -37,6 +37,16 @@ func run(t *testing.T, adjust func(*daemon.Config)) string {
 // start serves until it is told to stop, which must succeed.
 func start(t *testing.T, adjust func(*daemon.Config)) (address string, stop func()) {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + l.Addr().String(), serve(t, l, adjust)
+}
+
+// serve is start on a given listener.
+func serve(t *testing.T, l net.Listener, adjust func(*daemon.Config)) (stop func()) {
+	t.Helper()
 	locks, err := backendurl.New("mem:")
 	if err != nil {
 		t.Fatal(err)
@@ -51,14 +61,10 @@ func start(t *testing.T, adjust func(*daemon.Config)) (address string, stop func
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- d.Serve(ctx, l) }()
-	return "http://" + l.Addr().String(), func() {
+	return func() {
 		cancel()
 		if err := <-served; err != nil {
 			t.Error("serve:", err)
