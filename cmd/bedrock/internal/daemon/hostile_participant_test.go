@@ -31,18 +31,20 @@ func hostiles(trap string) map[string]hostile {
 		}
 	}
 	return map[string]hostile{
-		"hangs":              {hang, "rolled-back", "deadline exceeded"},
-		"panics":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "rolled-back", "EOF"},
-		"redirects":          {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap, http.StatusTemporaryRedirect) }, "rolled-back", "307"},
-		"redirects to cloud": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound) }, "rolled-back", "302"},
-		"says 100 MB":        {flood(http.StatusOK), "committed", "dropped"},
-		"fails with 100 MB":  {flood(http.StatusInternalServerError), "rolled-back", "500"},
-		"refuses 100 MB":     {flood(http.StatusConflict), "rolled-back", "xxx"},
-		"drips":              {drip, "rolled-back", "broke off"},
-		"works for ever":     {status(http.StatusTooEarly, ""), "rolled-back", "time"},
-		"speaks HTML":        {status(http.StatusInternalServerError, "<script>alert(1)</script>\x00\x1b[2J"), "rolled-back", "script"},
-		"says no JSON":       {status(http.StatusOK, "{oops"), "rolled-back", "not JSON"},
-		"says nothing":       {status(http.StatusOK, ""), "rolled-back", "returned nothing"},
+		"hangs":     {hang, "rolled-back", "deadline exceeded"},
+		"panics":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "rolled-back", "EOF"},
+		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap, http.StatusTemporaryRedirect) }, "rolled-back", "307"},
+		"redirects to cloud": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		}, "rolled-back", "302"},
+		"says 100 MB":       {flood(http.StatusOK), "committed", "dropped"},
+		"fails with 100 MB": {flood(http.StatusInternalServerError), "rolled-back", "500"},
+		"refuses 100 MB":    {flood(http.StatusConflict), "rolled-back", "xxx"},
+		"drips":             {drip, "rolled-back", "broke off"},
+		"works for ever":    {status(http.StatusTooEarly, ""), "rolled-back", "time"},
+		"speaks HTML":       {status(http.StatusInternalServerError, "<script>alert(1)</script>\x00\x1b[2J"), "rolled-back", "script"},
+		"says no JSON":      {status(http.StatusOK, "{oops"), "rolled-back", "not JSON"},
+		"says nothing":      {status(http.StatusOK, ""), "rolled-back", "returned nothing"},
 	}
 }
 
@@ -109,6 +111,7 @@ func (p *participants) count(transaction, operation string) int {
 
 // TestHostileParticipants: all of them at once, beside transactions that are well.
 func TestHostileParticipants(t *testing.T) {
+	t.Parallel()
 	s := open(t, nil)
 	var trapped atomic.Int32
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { trapped.Add(1) }))

@@ -104,7 +104,6 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 	const size, atOnce, most = 1 << 20, 6, 350 << 20
 	for name, body := range map[string]string{
 		"empty steps":   submission(`"branches": [` + strings.Repeat("{},", size/3) + `{}]`),
-		"many objects":  submission(`"payload": [` + strings.Repeat("{},", size/3) + `{}]`),
 		"unknown field": submission(`"` + strings.Repeat("x", size) + `": 1`),
 	} {
 		t.Run(name, func(t *testing.T) {

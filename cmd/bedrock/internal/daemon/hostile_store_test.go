@@ -18,7 +18,7 @@ import (
 // fault is how a store goes wrong: call does what was asked for.
 type fault func(ctx context.Context, call func() error) error
 
-var errDeadlock = errors.New("Error 1213 (40001): Deadlock found when trying to get lock; try restarting transaction")
+var errDeadlock = errors.New("error 1213 (40001): deadlock found when trying to get lock; try restarting transaction")
 
 // faults are the ways a store goes wrong.
 func faults() map[string]fault {
@@ -103,9 +103,9 @@ func (s *ill) wrote(rec *driver.Record) {
 func sideOf(s driver.Status) txn.Outcome {
 	switch s {
 	case txn.Committing, txn.Committed:
-		return txn.Outcome(txn.Committed)
+		return txn.Committed
 	case txn.RollingBack, txn.RolledBack:
-		return txn.Outcome(txn.RolledBack)
+		return txn.RolledBack
 	default:
 		return ""
 	}
