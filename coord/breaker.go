@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// breakerFailures in a row take a target for down.
+	// breakerFailures in a row take a target for down, or for one in trouble.
 	breakerFailures = 5
 	// breakerPause is the time between two probes of a target that is down: long
 	// enough to be no burden, short enough to notice soon that it is back.
@@ -18,13 +18,34 @@ const (
 	holdBack = 30 * time.Second
 )
 
-// breaker keeps calls from a target that does not answer.
+// breaker keeps calls from a target that does not answer, and notices when a target
+// has recovered. One that answers with errors is called on, because they may be
+// about single transactions; but when it succeeds after a while without success,
+// what waits for it should not sit out its pauses either.
 type breaker struct {
-	mu       sync.Mutex
-	failures int
-	open     bool
-	probing  bool
-	next     time.Time
+	mu      sync.Mutex
+	silent  int // calls in a row that found the target down
+	open    bool
+	probing bool
+	next    time.Time
+
+	failures   int       // calls in a row without success
+	since      time.Time // the first of them
+	recoveries int
+}
+
+// verdict is what a call says about its target.
+type verdict int
+
+const (
+	well    verdict = iota // it answered
+	failing                // it answered that it does not know
+	down                   // it did not answer
+)
+
+// turn is how a breaker has changed.
+type turn struct {
+	opened, closed, recovered bool
 }
 
 // allow tells whether a call may be made. While the breaker is open one call at a
@@ -56,21 +77,51 @@ func (b *breaker) abandon() {
 	b.probing = false
 }
 
-// report enters how a call went and tells whether the breaker has changed.
-func (b *breaker) report(down bool, now time.Time) bool {
+// report enters how a call went and tells what has changed.
+func (b *breaker) report(v verdict, now time.Time) turn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !down {
-		changed := b.open
-		b.failures, b.open, b.probing = 0, false, false
-		return changed
+	b.probing = false
+	if v == down {
+		return b.missed(now)
+	}
+	t := turn{closed: b.open}
+	b.silent, b.open = 0, false
+	if v == failing {
+		b.fail(now)
+		t.recovered = t.closed
+	} else {
+		t.recovered = t.closed || b.failures >= breakerFailures && now.Sub(b.since) >= breakerPause
+		b.failures = 0
+	}
+	if t.recovered {
+		b.recoveries++
+	}
+	return t
+}
+
+// missed enters a call that found nobody.
+func (b *breaker) missed(now time.Time) turn {
+	b.fail(now)
+	b.silent++
+	b.next = now.Add(breakerPause*3/4 + rand.N(breakerPause/4))
+	t := turn{opened: !b.open && b.silent >= breakerFailures}
+	b.open = b.open || t.opened
+	return t
+}
+
+func (b *breaker) fail(now time.Time) {
+	if b.failures == 0 {
+		b.since = now
 	}
 	b.failures++
-	b.probing = false
-	b.next = now.Add(breakerPause*3/4 + rand.N(breakerPause/4))
-	changed := !b.open && b.failures >= breakerFailures
-	b.open = b.open || changed
-	return changed
+}
+
+// recovered counts the recoveries.
+func (b *breaker) recovered() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.recoveries
 }
 
 func (b *breaker) isOpen() bool {

@@ -147,16 +147,19 @@ func (c *Coordinator) Nudge() {
 	}
 }
 
-// laneChanged is told when a target goes down or comes back.
-func (c *Coordinator) laneChanged(name string, open bool) {
-	if open {
+// laneChanged is told when a target goes down, comes back or recovers.
+func (c *Coordinator) laneChanged(name string, t turn) {
+	switch {
+	case t.opened:
 		c.opts.Logger.Warn("target is down; its calls are held back", "target", name)
 		c.opts.Observer.Observe(Event{Kind: BreakerOpened, Target: txn.Target(name)})
-		return
+	case t.closed:
+		c.opts.Logger.Info("target is up again", "target", name)
+		c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
 	}
-	c.opts.Logger.Info("target is up again", "target", name)
-	c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
-	c.drains.add(name)
+	if t.recovered {
+		c.drains.add(name)
+	}
 }
 
 // pause sleeps unless the coordinator stops; it tells whether it may go on.

@@ -41,14 +41,6 @@ func (d drains) take() []string {
 	return names
 }
 
-// recheck looks again at a target for which a transaction was just put back to
-// wait: it may have come up while that was being written, too late for the drain.
-func (d drains) recheck(name string, ls *lanes) {
-	if name != "" && !ls.isDown(name) {
-		d.add(name)
-	}
-}
-
 // drainLanes fetches what waited for targets that are up again.
 func (c *Coordinator) drainLanes() {
 	for {

@@ -32,6 +32,8 @@ type answer struct {
 	plan.Answer
 	flight  *flight
 	attempt txn.Attempt // zero if nobody was asked
+	// recoveries is how often the target had recovered by then.
+	recoveries int
 }
 
 // fly starts a call.
@@ -142,15 +144,17 @@ func brokenOff() plan.Answer {
 
 // ask makes one call: when there is a slot, if the breaker lets it, in its time.
 func (c *Coordinator) ask(ctx context.Context, f *flight) answer {
+	recoveries := f.lane.breaker.recovered()
 	if f.lane.breaker.blocked(time.Now()) {
-		return answer{flight: f, Answer: held()}
+		return answer{flight: f, Answer: held(), recoveries: recoveries}
 	}
 	if err := f.lane.enter(ctx); err != nil {
 		return answer{flight: f, Answer: brokenOff()}
 	}
 	defer f.lane.leave()
+	recoveries = f.lane.breaker.recovered()
 	if !f.lane.breaker.allow(time.Now()) {
-		return answer{flight: f, Answer: held()}
+		return answer{flight: f, Answer: held(), recoveries: recoveries}
 	}
 	return c.callOnce(ctx, f)
 }
@@ -171,7 +175,7 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight) answer {
 		f.lane.breaker.abandon()
 		a = brokenOff()
 	default:
-		c.lanes.report(f.lane, a.Down)
+		c.lanes.report(f.lane, judge(a))
 	}
 	c.trim(&a)
 	end(a)
@@ -180,7 +184,19 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight) answer {
 		Kind: Called, ID: f.call.Transaction, Mode: f.call.Mode, Branch: f.call.Branch, Op: f.call.Op,
 		Target: txn.Target(f.lane.name), Answer: a.Kind, Took: attempt.Took, Reason: a.Note,
 	})
-	return answer{flight: f, Answer: a, attempt: attempt}
+	return answer{flight: f, Answer: a, attempt: attempt, recoveries: f.lane.breaker.recovered()}
+}
+
+// judge is what an answer says about the target as a whole.
+func judge(a plan.Answer) verdict {
+	switch {
+	case a.Down:
+		return down
+	case a.Kind == plan.Failed || a.Kind == plan.Unreached:
+		return failing
+	default:
+		return well
+	}
 }
 
 // dispatch finds who can make the call.

@@ -13,7 +13,7 @@ import (
 // lanes keeps calls to one target or host from crowding out the others.
 type lanes struct {
 	perTarget, perHost int
-	changed            func(lane string, open bool)
+	changed            func(lane string, t turn)
 
 	mu    sync.Mutex
 	lane  map[string]*lane
@@ -32,7 +32,7 @@ type lane struct {
 // contain IDs would otherwise pile up.
 const manyLanes = 4096
 
-func newLanes(perTarget, perHost int, changed func(string, bool)) *lanes {
+func newLanes(perTarget, perHost int, changed func(string, turn)) *lanes {
 	return &lanes{
 		perTarget: perTarget, perHost: perHost, changed: changed,
 		lane: make(map[string]*lane), hosts: make(map[string]chan struct{}),
@@ -138,9 +138,9 @@ func take(ctx context.Context, slots chan struct{}) error {
 }
 
 // report tells a lane's breaker how a call went.
-func (ls *lanes) report(l *lane, down bool) {
-	if l.breaker.report(down, time.Now()) {
-		ls.changed(l.name, down)
+func (ls *lanes) report(l *lane, v verdict) {
+	if t := l.breaker.report(v, time.Now()); t != (turn{}) {
+		ls.changed(l.name, t)
 	}
 }
 

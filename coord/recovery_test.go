@@ -188,3 +188,33 @@ func TestDownAloneKeepsItsPauses(t *testing.T) {
 		}
 	})
 }
+
+// TestFailingTargetIsDrainedWhenItRecovers: a participant that answered every call
+// with an error, as a function does whose database is away, is not waited for until
+// everybody's pause is over.
+func TestFailingTargetIsDrainedWhenItRecovers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		parts.answer("take", errBroken)
+		c := start(t, memstore.New(nil), nil, parts)
+		var ids []string
+		for range 1000 {
+			id, err := c.Submit(t.Context(), transfer())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		time.Sleep(10 * time.Minute)
+		parts.answer("take", nil)
+		began := time.Now()
+		for _, id := range ids {
+			if res, err := c.Wait(t.Context(), id); err != nil {
+				t.Fatalf("%+v %v", res, err)
+			}
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("drained after %v", took)
+		}
+	})
+}

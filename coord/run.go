@@ -37,6 +37,9 @@ type run struct {
 	written time.Time // store's clock
 	dirty   bool
 
+	blamed     *lane // the target that holds the transaction up, if one does
+	recoveries int   // how often it had recovered by then
+
 	begun   chan struct{} // closed when the record is written, or will never be
 	gone    chan struct{} // closed when the run is over
 	leaving chan struct{} // closed when the run is to hand over
@@ -230,15 +233,15 @@ func (r *run) apply(a answer) {
 	r.dirty = true
 }
 
-// blame remembers which target holds the transaction up, if its breaker is open. A
-// failure alone does not count: the pause after it is to be kept.
+// blame remembers which target holds the transaction up.
 func (r *run) blame(a answer) {
+	l := a.flight.lane
 	switch {
-	case a.flight.lane == nil:
-	case a.Down && a.flight.lane.breaker.isOpen():
-		r.tx.Waits = a.flight.lane.name
-	case r.tx.Waits == a.flight.lane.name:
-		r.tx.Waits = ""
+	case l == nil:
+	case a.Kind == plan.Failed || a.Kind == plan.Unreached || a.Kind == plan.Held:
+		r.tx.Waits, r.blamed, r.recoveries = l.name, l, a.recoveries
+	case r.tx.Waits == l.name:
+		r.tx.Waits, r.blamed = "", nil
 	}
 }
 
@@ -257,8 +260,9 @@ func (r *run) handOver(due time.Time) {
 		due = r.c.clock.now().Add(holdBack)
 	}
 	r.tx.Due = due
-	if r.save(true) {
-		r.c.drains.recheck(r.rec.Waits, r.c.lanes)
+	if r.save(true) && r.blamed != nil && r.blamed.breaker.recovered() != r.recoveries {
+		// It has recovered while this was being written, too early for the drain to see.
+		r.c.drains.add(r.blamed.name)
 	}
 }
 
