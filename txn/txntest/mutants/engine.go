@@ -173,8 +173,8 @@ func recoveryMutants() []mutants.Mutant {
 		},
 		{
 			Name: "retries are kept in memory only", File: "coord/run.go", Pkg: engine,
-			Old:  "	r.tx.Due = due\n	if r.save(true) {\n",
-			New:  "	r.tx.Due = due\n	if r.dirty {\n",
+			Old:  "	r.tx.Due = due\n	if r.save(true) && ",
+			New:  "	r.tx.Due = due\n	if r.dirty && ",
 			Test: "TestRetriesOutliveTheirCoordinator",
 		},
 		{
@@ -203,33 +203,39 @@ func restMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "a breaker never opens", File: "coord/breaker.go", Pkg: engine,
-			Old:  "b.failures >= breakerFailures",
-			New:  "b.failures < 0",
-			Test: "TestOutageIsDrainedAtOnce",
+			Old:  "b.silent >= breakerFailures",
+			New:  "b.silent < 0",
+			Test: "TestTheEndOfAnOutageIsNoticed",
 		},
 		{
 			Name: "a breaker never closes", File: "coord/breaker.go", Pkg: engine,
-			Old:  "b.failures, b.open, b.probing = 0, false, false",
-			New:  "b.failures, b.probing = 0, false",
-			Test: "TestOutageIsDrainedAtOnce",
+			Old:  "b.silent, b.open = 0, false",
+			New:  "b.silent = 0",
+			Test: "TestTheEndOfAnOutageIsNoticed",
+		},
+		{
+			Name: "a target that has recovered from errors goes unnoticed", File: "coord/breaker.go", Pkg: engine,
+			Old:  "t.recovered = t.closed || b.failures >= breakerFailures && now.Sub(b.since) >= breakerPause",
+			New:  "t.recovered = t.closed",
+			Test: "TestFailingTargetIsDrainedWhenItRecovers",
 		},
 		{
 			Name: "what waited for a target is not fetched", File: "coord/coordinator.go", Pkg: engine,
 			Old:  "	c.drains.add(name)\n",
 			New:  "",
-			Test: "TestOutageIsDrainedAtOnce",
+			Test: "TestTheEndOfAnOutageIsNoticed",
 		},
 		{
 			Name: "what was fetched still waits", File: "coord/claim.go", Pkg: engine,
 			Old:  "	if target != \"\" {\n		hurry(",
 			New:  "	if target == \" \" {\n		hurry(",
-			Test: "TestOutageIsDrainedAtOnce",
+			Test: "TestTheEndOfAnOutageIsNoticed",
 		},
 		{
 			Name: "a target that is down is not tried", File: "coord/claim.go", Pkg: engine,
 			Old:  "		c.probe()\n",
 			New:  "",
-			Test: "TestOutageIsDrainedAtOnce",
+			Test: "TestTheEndOfAnOutageIsNoticed",
 		},
 		{
 			Name: "what could not be archived is removed", File: "coord/retain.go", Pkg: engine,

@@ -51,13 +51,13 @@ func memoryMutants() []mutants.Mutant {
 func sqliteMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
-			Name: "sqlite: anybody's epoch writes", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
+			Name: "sqlite: anybody's epoch writes", File: "txn/sqlstore/sqlite/write.go", Pkg: sqlite,
 			Old:  "WHERE id = ? AND revision = ? AND epoch = ?",
 			New:  "WHERE id = ? AND revision = ? AND ? > 0",
 			Test: conformance("StaleEpochWrites"),
 		},
 		{
-			Name: "sqlite: any revision writes", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
+			Name: "sqlite: any revision writes", File: "txn/sqlstore/sqlite/write.go", Pkg: sqlite,
 			Old:  "WHERE id = ? AND revision = ? AND epoch = ?",
 			New:  "WHERE id = ? AND ? > 0 AND epoch = ?",
 			Test: conformance("StaleRevisionWrites"),
