@@ -205,15 +205,7 @@ func (c *cell) settle(healed time.Time) {
 	c.t.Helper()
 	ctx, cancel := context.WithDeadline(context.Background(), healed.Add(bound))
 	defer cancel()
-	var left []*driver.Record
-	err := until(ctx, func() bool {
-		var failed error
-		left, failed = c.store.List(ctx, driver.Query{
-			Status: []driver.Status{driver.Open, driver.Running, driver.Committing, driver.RollingBack}, Limit: 1000,
-		})
-		return failed == nil && len(left) == 0
-	})
-	if err != nil {
+	if left, err := allFinal(ctx, c.store); err != nil {
 		c.t.Errorf("%d transactions are not final %v after the last fault; the first: %+v", len(left), bound, left[:min(1, len(left))])
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), patience)
@@ -221,6 +213,20 @@ func (c *cell) settle(healed time.Time) {
 	if err := until(ctx, func() bool { return c.pendingCalls() == "0" }); err != nil {
 		c.t.Errorf("calls are still under way at the service: %s", c.pendingCalls())
 	}
+}
+
+// allFinal waits until all transactions are final, and returns those that are not.
+func allFinal(ctx context.Context, store driver.Store) (left []*driver.Record, err error) {
+	err = until(ctx, func() bool {
+		list, failed := store.List(ctx, driver.Query{
+			Status: []driver.Status{driver.Open, driver.Running, driver.Committing, driver.RollingBack}, Limit: 1000,
+		})
+		if failed == nil {
+			left = list
+		}
+		return failed == nil && len(list) == 0
+	})
+	return left, err
 }
 
 func (c *cell) pendingCalls() string {

@@ -213,7 +213,7 @@ func (k *killings) kill(v killing) error {
 			return err
 		}
 		if err := k.ending(v, p); err != nil {
-			return fmt.Errorf("%w\n%s", err, p.tail())
+			return fmt.Errorf("%w (victim: %v)\n%s", err, p.cmd.ProcessState, p.tail())
 		}
 		if p.killed() {
 			k.enter(v)
@@ -281,9 +281,13 @@ func (k *killings) check(points []killing) {
 			}
 		}
 	}
-	records, err := readRecords(k.t.Context(), k.store)
+	// A write that was on its way when its sender died may have arrived since.
+	ctx, cancel := context.WithTimeout(k.t.Context(), bound)
+	defer cancel()
+	_, late := allFinal(ctx, k.store)
+	records, err := readRecords(ctx, k.store)
 	b := &books{records: records}
-	if err := errors.Join(err, b.read(k.t.Context(), k.accounts)); err != nil {
+	if err := errors.Join(late, err, b.read(ctx, k.accounts)); err != nil {
 		k.t.Fatal(err)
 	}
 	for _, complaint := range b.audit() {

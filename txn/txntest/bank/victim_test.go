@@ -36,7 +36,7 @@ type point struct {
 // runVictim makes a transfer with a coordinator of its own, which dies at its
 // point. One that comes to its end prints how often it called what.
 func runVictim(ctx context.Context, s *settings) error {
-	m := &mortal{at: s.Victim.Point, count: make(map[string]int)}
+	m := &mortal{id: s.Victim.Transfer.ID, at: s.Victim.Point, count: make(map[string]int)}
 	calls, err := httpcall.New(nil)
 	if err != nil {
 		return err
@@ -69,8 +69,10 @@ func runVictim(ctx context.Context, s *settings) error {
 	return errors.Join(err, m.print(), stopReplica(ctx, co), store.Close())
 }
 
-// mortal counts calls, and kills the process at one of them.
+// mortal counts calls for one transaction, and kills the process at one of them. A
+// victim may also take over what other victims have left; that is not counted.
 type mortal struct {
+	id    string
 	at    point
 	mu    sync.Mutex
 	count map[string]int
@@ -78,7 +80,11 @@ type mortal struct {
 
 // do makes a call, and dies before or after it if its time has come. While it dies
 // nothing else begins.
-func (m *mortal) do(kind string, call func()) {
+func (m *mortal) do(kind, id string, call func()) {
+	if id != m.id {
+		call()
+		return
+	}
 	m.mu.Lock()
 	m.count[kind]++
 	mine := kind == m.at.Kind && m.count[kind] == m.at.N
@@ -114,7 +120,7 @@ type mortalCaller struct {
 
 // Call implements [coord.Caller].
 func (c *mortalCaller) Call(ctx context.Context, target txn.Target, call txn.Call) (a plan.Answer) {
-	c.m.do("call "+call.Op, func() { a = c.Caller.Call(ctx, target, call) })
+	c.m.do("call "+call.Op, call.Transaction, func() { a = c.Caller.Call(ctx, target, call) })
 	return a
 }
 
@@ -127,18 +133,18 @@ type mortalStore struct {
 
 // Create implements [driver.Store].
 func (s *mortalStore) Create(ctx context.Context, rec *driver.Record) (err error) {
-	s.m.do("Create", func() { err = s.Store.Create(ctx, rec) })
+	s.m.do("Create", rec.ID, func() { err = s.Store.Create(ctx, rec) })
 	return err
 }
 
 // Update implements [driver.Store].
 func (s *mortalStore) Update(ctx context.Context, was driver.Version, rec *driver.Record) (err error) {
-	s.m.do("Update", func() { err = s.Store.Update(ctx, was, rec) })
+	s.m.do("Update", rec.ID, func() { err = s.Store.Update(ctx, was, rec) })
 	return err
 }
 
 // Claim implements [driver.Store].
 func (s *mortalStore) Claim(ctx context.Context, c driver.Claim) (claimed driver.Claimed, err error) {
-	s.m.do("Claim", func() { claimed, err = s.Store.Claim(ctx, c) })
+	s.m.do("Claim", s.m.id, func() { claimed, err = s.Store.Claim(ctx, c) })
 	return claimed, err
 }
