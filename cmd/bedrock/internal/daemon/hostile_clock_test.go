@@ -31,10 +31,10 @@ func TestClocksThatDisagree(t *testing.T) {
 				here, there := newWork(t, openVirtual(t, store)), newWork(t, openVirtual(t, store))
 				here.submit("here", 12)
 				there.submit("there", 12)
-				time.Sleep(700 * time.Millisecond) // in the middle of their first calls
+				wait(700 * time.Millisecond) // in the middle of their first calls
 				off.Add(int64(jump))
 				here.submit("here-later", 6)
-				time.Sleep(time.Second)
+				wait(time.Second)
 				off.Add(-int64(jump))
 				there.submit("there-later", 6)
 				here.going.Wait()

@@ -52,7 +52,7 @@ func (d *database) store(t *testing.T) driver.Store {
 	return store
 }
 
-// wait lets a fault last. There is nothing to wait for but time.
+// wait lets a fault last, or virtual time pass: there is no event to wait for.
 func wait(d time.Duration) { <-time.After(d) }
 
 // deadlocks says how many the database has resolved.

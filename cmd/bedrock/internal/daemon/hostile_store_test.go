@@ -184,10 +184,10 @@ func TestTheStoreIsIllForTwentySeconds(t *testing.T) {
 				s := openVirtual(t, store)
 				w := newWork(t, s)
 				w.submit("before", 12)
-				time.Sleep(1500 * time.Millisecond) // in the middle of their first calls
+				wait(1500 * time.Millisecond) // in the middle of their first calls
 				store.set(f)
 				w.submit("meanwhile", 12)
-				time.Sleep(20 * time.Second)
+				wait(20 * time.Second)
 				store.set(nil)
 				w.submit("after", 3)
 				w.finish(45 * time.Second)
