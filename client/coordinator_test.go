@@ -118,7 +118,7 @@ func TestErrorsAreThoseOfTheEngine(t *testing.T) {
 		if err := c.Commit(ctx, id); !errors.Is(err, txn.ErrDecided) {
 			t.Errorf("%T: commit after roll back: %v", c, err)
 		}
-		if err := c.Enlist(ctx, id, txn.Branch{ID: "a", Do: "echo", Confirm: "echo", Undo: "undo"}); !errors.Is(err, txn.ErrDecided) {
+		if err := c.Enlist(ctx, id, txn.Branch{ID: "a", Confirm: "echo", Undo: "undo"}); !errors.Is(err, txn.ErrDecided) {
 			t.Errorf("%T: enlist after roll back: %v", c, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestBeginEnlistCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Enlist(ctx, id, txn.Branch{ID: "a", Do: "echo", Confirm: "echo", Undo: "undo"}); err != nil {
+	if err := c.Enlist(ctx, id, txn.Branch{ID: "a", Confirm: "echo", Undo: "undo"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Commit(ctx, id); err != nil {

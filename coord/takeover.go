@@ -93,25 +93,41 @@ func (c *Coordinator) change(ctx context.Context, id string, f func(t *txn.Trans
 // errUnwritten marks a write of which nobody knows whether it was made.
 var errUnwritten = errors.New("store does not answer")
 
+// changeOnce tries a change. Where this coordinator drives the transaction it looks
+// first whether there is anything to do, because a run that hands over breaks its
+// calls off.
 func (c *Coordinator) changeOnce(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) error {
-	if err := c.active.evict(ctx, id); err != nil {
+	if c.active.get(id) != nil {
+		if _, _, write, err := c.draft(ctx, id, f); err != nil || !write {
+			return err
+		}
+		if err := c.active.evict(ctx, id); err != nil {
+			return err
+		}
+	}
+	rec, t, write, err := c.draft(ctx, id, f)
+	if err != nil || !write {
 		return err
 	}
-	rec, err := c.load(ctx, id)
-	if err != nil {
-		return err
+	return c.takeOver(ctx, rec, t)
+}
+
+// draft makes a change to what the store has, and does not write it.
+func (c *Coordinator) draft(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) (
+	rec *driver.Record, t *txn.Transaction, write bool, err error,
+) {
+	if rec, err = c.load(ctx, id); err != nil {
+		return nil, nil, false, err
 	}
 	t, complete, err := decode(rec)
 	if err != nil {
-		return err
+		return nil, nil, false, err
 	}
 	if !complete {
 		doubt(t)
 	}
-	if write, err := f(t); err != nil || !write {
-		return err
-	}
-	return c.takeOver(ctx, rec, t)
+	write, err = f(t)
+	return rec, t, write, err
 }
 
 // takeOver writes a changed transaction under a new epoch and drives it.

@@ -26,7 +26,7 @@ func gzipped(t *testing.T, text string) string {
 
 func TestWatchUntilFinal(t *testing.T) {
 	s := serve(t, config(t), nil)
-	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "branches": [{"id": "a", "do": "echo", "confirm": "echo", "undo": "undo"}]}}`).want(t, 200)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "branches": [{"id": "a", "confirm": "echo", "undo": "undo"}]}}`).want(t, 200)
 	w := s.stream(t, transactions+"Watch", `{"id": "w"}`)
 	if first := w.message(t); !strings.Contains(first, `"open"`) {
 		t.Errorf("first message %s", first)
@@ -139,7 +139,7 @@ func TestSlowConsumerIsCutOff(t *testing.T) {
 		transactions, len(body), body)
 	for i := range 20 { // every change sends the payload again, until no buffer takes more
 		s.post(t, transactions+"Enlist", fmt.Sprintf(
-			`{"id": "big", "branches": [{"id": "b%d", "do": "echo", "confirm": "echo", "undo": "undo"}]}`, i)).want(t, 200)
+			`{"id": "big", "branches": [{"id": "b%d", "confirm": "echo", "undo": "undo"}]}`, i)).want(t, 200)
 	}
 	eventually(t, func() bool {
 		w := s.stream(t, transactions+"Watch", `{"id": "nobody"}`) // there is room for one stream only

@@ -114,7 +114,7 @@ type brokenCalls struct {
 	ledger *ledger
 	faults *injector
 	stall  time.Duration
-	late   *sync.WaitGroup
+	late   *latecomers
 }
 
 var errNoAnswer = errors.New("injected: the participant does not answer")
@@ -137,10 +137,8 @@ func (b *brokenCalls) serve(ctx context.Context, call txn.Call) ([]byte, error) 
 		b.faults.die()
 		return nil, errDead
 	case Stall:
-		b.late.Add(1)
-		defer b.late.Done()
-		time.Sleep(b.stall) // the network keeps it, whatever the caller does
-		return nil, b.ledger.serve(ctx, call)
+		// The network keeps it, whatever the caller does.
+		return nil, b.late.delay(b.stall, func() error { return b.ledger.serve(ctx, call) })
 	case Twice:
 		second := make(chan error, 1)
 		go func() { second <- b.ledger.serve(ctx, call) }()

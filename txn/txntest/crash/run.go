@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord"
@@ -35,7 +34,7 @@ type oneRun struct {
 	ledger  *ledger
 	witness *witness
 	inject  *injector
-	late    sync.WaitGroup // calls that a stall has delayed
+	late    latecomers // calls that a stall has delayed
 	told    txn.Result
 	lasted  time.Duration // from the client's last word to the end
 }
@@ -123,7 +122,7 @@ func (r *oneRun) judge(ctx context.Context, second *coord.Coordinator) error {
 	defer cancel()
 	_, err := second.Wait(ctx, r.id)
 	r.lasted = time.Since(began)
-	r.late.Wait()
+	r.late.wait(r.timing.Poll)
 	if r.script.removed {
 		return errors.Join(r.removed(ctx, second), r.witnessed())
 	}

@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -19,7 +18,7 @@ type brokenStore struct {
 	driver.Store
 	faults *injector
 	stall  time.Duration
-	late   *sync.WaitGroup
+	late   *latecomers
 }
 
 // do makes one call with what the injector has for it. The call is made at most
@@ -42,10 +41,7 @@ func (s *brokenStore) do(kind string, call func() error) error {
 		s.faults.die()
 		return errDead
 	case Stall:
-		s.late.Add(1)
-		defer s.late.Done()
-		time.Sleep(s.stall)
-		return call()
+		return s.late.delay(s.stall, call)
 	default:
 		return call()
 	}
