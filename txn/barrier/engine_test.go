@@ -51,7 +51,7 @@ func TestMariaDB(t *testing.T) {
 			s.CreateDatabase(name)
 			// clientFoundRows changes what the server says of rows it did not change.
 			e := open(t, "mysql", s.DSN(name)+"&clientFoundRows=true", barrier.MySQL, layout)
-			e.crash = func(*testing.T) { s.Kill(); s.Restart() }
+			e.crash = func(*testing.T) { s.Kill(); s.Restart(); e.forget() }
 			suite(t, e)
 		})
 	}
@@ -65,7 +65,7 @@ func TestPostgres(t *testing.T) {
 			name := fmt.Sprintf("business%d", i)
 			s.CreateDatabase(name)
 			e := open(t, "pgx", s.DSN(name), barrier.Postgres, layout)
-			e.crash = func(*testing.T) { s.Kill(); s.Restart() }
+			e.crash = func(*testing.T) { s.Kill(); s.Restart(); e.forget() }
 			suite(t, e)
 		})
 	}
@@ -105,13 +105,16 @@ func suite(t *testing.T, e *engine) {
 	}
 }
 
+// idle is how many connections wait for work.
+const idle = 16
+
 func open(t *testing.T, driver, dsn string, d barrier.Dialect, layout barrier.Layout) *engine {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db.SetMaxIdleConns(16) // or most of the time goes into new connections
+	db.SetMaxIdleConns(idle) // or most of the time goes into new connections
 	t.Cleanup(func() { db.Close() })
 	b, err := barrier.New(db, d, &barrier.Options{Layout: layout})
 	if err != nil {
@@ -125,6 +128,13 @@ func open(t *testing.T, driver, dsn string, d barrier.Dialect, layout barrier.La
 	e := &engine{db: db, b: b, dialect: d, layout: layout}
 	e.exec(t, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL)")
 	return e
+}
+
+// forget closes the connections nobody uses. After a crash they are dead, and pgx
+// looks at those only that have been idle for a second.
+func (e *engine) forget() {
+	e.db.SetMaxIdleConns(-1)
+	e.db.SetMaxIdleConns(idle)
 }
 
 // exec runs a statement; question marks stand for arguments on every database.
