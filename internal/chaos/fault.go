@@ -67,9 +67,7 @@ func (p *Proxy) set(change func(*fault)) {
 
 // cutLink closes a connection and counts it.
 func (p *Proxy) cutLink(l *link) {
-	if l.close() {
-		p.note(func(e *Evidence) { e.Cut++ })
-	}
+	l.close(func() { p.note(func(e *Evidence) { e.Cut++ }) })
 }
 
 // note adds evidence.

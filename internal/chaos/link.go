@@ -22,25 +22,29 @@ type link struct {
 	doomed bool
 }
 
-// close ends the link and tells whether it was open.
-func (l *link) close() bool {
+// close ends the link. If it was open, noted is called first: whoever sees the end
+// sees the evidence, too.
+func (l *link) close(noted func()) {
 	if l.closed.Swap(true) {
-		return false
+		return
 	}
+	noted()
 	reset(l.client)
 	_ = l.server.Close() // politely: what was forwarded must arrive
-	return true
 }
+
+// end ends the link because one side has.
+func (l *link) end() { l.close(func() {}) }
 
 // pumpRequests forwards from the client to the server.
 func (l *link) pumpRequests() {
-	defer l.close()
+	defer l.end()
 	l.pump(l.client, Requests, l.forwardRequest)
 }
 
 // pumpReplies forwards from the server to the client.
 func (l *link) pumpReplies() {
-	defer l.close()
+	defer l.end()
 	l.pump(l.server, Replies, l.forwardReply)
 }
 

@@ -74,7 +74,7 @@ func (p *Proxy) Close() error {
 	p.closing.Do(func() { close(p.done) })
 	err := p.listener.Close()
 	for _, l := range p.open() {
-		l.close()
+		l.end()
 	}
 	p.running.Wait()
 	if errors.Is(err, net.ErrClosed) {
@@ -116,7 +116,7 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	l := &link{proxy: p, client: client, server: server}
-	defer l.close()
+	defer l.end()
 	if !p.add(l) {
 		return
 	}
