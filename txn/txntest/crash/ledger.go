@@ -19,6 +19,8 @@ type ledger struct {
 	seen    map[mark]bool
 	refuse  string // the branch that refuses to go forward
 	hang    string // the branch that never answers going forward
+	slow    string // the branch whose answer going forward is late
+	pause   time.Duration
 }
 
 type key struct{ tx, branch string }
@@ -28,8 +30,11 @@ type mark struct {
 	op string
 }
 
-func newLedger(s script) *ledger {
-	return &ledger{effects: make(map[key][]string), seen: make(map[mark]bool), refuse: s.refuse, hang: s.hang}
+func newLedger(s script, pause time.Duration) *ledger {
+	return &ledger{
+		effects: make(map[key][]string), seen: make(map[mark]bool),
+		refuse: s.refuse, hang: s.hang, slow: s.slow, pause: pause,
+	}
 }
 
 // origin is the operation that another one undoes.
@@ -51,6 +56,15 @@ func (l *ledger) serve(ctx context.Context, call txn.Call) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
+	err := l.note(call, forward)
+	if forward && call.Branch == l.slow {
+		time.Sleep(l.pause) // done, and not yet known to be
+	}
+	return err
+}
+
+// note enters one call.
+func (l *ledger) note(call txn.Call, forward bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if forward && call.Branch == l.refuse {

@@ -41,7 +41,7 @@ type oneRun struct {
 
 // play runs the script and returns what is wrong with the end, if anything.
 func (r *oneRun) play(ctx context.Context) error {
-	r.ledger, r.witness, r.inject = newLedger(r.script), newWitness(r.store), newInjector(r.faults)
+	r.ledger, r.witness, r.inject = newLedger(r.script, r.timing.Poll), newWitness(r.store), newInjector(r.faults)
 	first, err := r.coordinator("first", &brokenStore{Store: r.witness, faults: r.inject, stall: r.stall(), late: &r.late},
 		(&brokenCalls{ledger: r.ledger, faults: r.inject, stall: r.stall(), late: &r.late}).serve)
 	if err != nil {

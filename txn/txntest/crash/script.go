@@ -13,6 +13,7 @@ type script struct {
 	name   string
 	refuse string // the branch that refuses
 	hang   string // the branch that never answers
+	slow   string // the branch whose answer is late
 	// alone: what is broken is done in the background, where a standby might be the
 	// one to do it.
 	alone bool
@@ -60,6 +61,11 @@ func scripts() []script {
 		{name: "tcc times out", hang: "b", outcomes: rolledBack, run: submit(func(c client) txn.Definition {
 			d := tccOf(c)
 			d.Timeout = c.timing.Timeout
+			return d
+		})},
+		{name: "tcc is refused while another try is under way", refuse: "b", slow: "a", outcomes: rolledBack, run: submit(func(c client) txn.Definition {
+			d := tccOf(c)
+			d.Parallel = 2
 			return d
 		})},
 		{name: "tcc begun and committed", outcomes: either, run: begunTCC(true)},
