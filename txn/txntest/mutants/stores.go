@@ -99,12 +99,6 @@ func sqliteMutants() []mutants.Mutant {
 			Test: conformance("FinalRecordIsClaimed"),
 		},
 		{
-			Name: "sqlite: migrations do not wait for each other", File: "txn/sqlstore/sqlite/dialect.go", Pkg: sqlite,
-			Old:  "	return sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error { return fn(tx) })\n",
-			New:  "	return fn(d.db)\n",
-			Test: "TestDatabase",
-		},
-		{
 			Name: "sqlite: a commit may not be on the disk", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
 			Old:  "synchronous(FULL)",
 			New:  "synchronous(NORMAL)",
