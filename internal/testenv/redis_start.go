@@ -24,9 +24,18 @@ func (s *RedisServer) start() {
 	if err := os.WriteFile(conf, []byte(s.config()), 0o600); err != nil {
 		s.t.Fatalf("redis %s: write configuration: %v", s.Addr(), err)
 	}
-	s.run(append([]string{conf}, s.opts.Args...))
-	s.awaitReady()
+	for range portTries {
+		s.run(append([]string{conf}, s.opts.Args...))
+		if s.isReady() {
+			return
+		}
+	}
+	s.t.Fatalf("redis %s: the port is not free\n%s", s.Addr(), s.logTail())
 }
+
+// portTries is how often a server is started whose port somebody else listens on
+// for a moment, in spite of the reservation.
+const portTries = 5
 
 // run starts the process.
 func (s *RedisServer) run(args []string) {
@@ -102,11 +111,21 @@ func (s *RedisServer) memoryLines() []string {
 // master's data.
 func (s *RedisServer) awaitReady() {
 	s.t.Helper()
+	if !s.isReady() {
+		s.t.Fatalf("redis %s: the port is not free\n%s", s.Addr(), s.logTail())
+	}
+}
+
+// isReady waits for the same; false when the server has found its port taken.
+func (s *RedisServer) isReady() bool {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if err := s.waitFor(ctx, "readiness", s.ready); err != nil {
+	err := s.waitFor(ctx, "readiness", s.ready)
+	if err != nil && (!s.proc.ended() || !strings.Contains(s.logTail(), "Address already in use")) {
 		s.t.Fatalf("redis %s: %v\n%s", s.Addr(), err, s.logTail())
 	}
+	return err == nil
 }
 
 // ready tells whether the server may be used.
