@@ -163,13 +163,4 @@ func (c *Coordinator) laneChanged(name string, t turn) {
 }
 
 // pause sleeps unless the coordinator stops; it tells whether it may go on.
-func (c *Coordinator) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-c.life.Done():
-		return false
-	}
-}
+func (c *Coordinator) pause(d time.Duration) bool { return sleep(c.life, c.life, d) }

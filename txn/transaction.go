@@ -133,15 +133,15 @@ type Op struct {
 type OpState string
 
 const (
-	// Idle means not called yet.
+	// Idle means that it was not called yet.
 	Idle OpState = ""
-	// Unsure means called, or perhaps called, without a definite answer.
+	// Unsure means that it was called, or perhaps called, without a definite answer.
 	Unsure OpState = "unsure"
 	// Done means that the participant has said so.
 	Done OpState = "done"
 	// Refused means that the participant has said that it will not, and has done nothing.
 	Refused OpState = "refused"
-	// Skipped means counts as done because a hook or a person said so.
+	// Skipped means that it counts as done because a hook or a person said so.
 	Skipped OpState = "skipped"
 )
 
