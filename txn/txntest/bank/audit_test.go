@@ -218,15 +218,20 @@ func (c *cell) settle(healed time.Time) {
 // allFinal waits until all transactions are final, and returns those that are not.
 func allFinal(ctx context.Context, store driver.Store) (left []*driver.Record, err error) {
 	err = until(ctx, func() bool {
-		list, failed := store.List(ctx, driver.Query{
-			Status: []driver.Status{driver.Open, driver.Running, driver.Committing, driver.RollingBack}, Limit: 1000,
-		})
+		list, failed := unfinished(ctx, store)
 		if failed == nil {
 			left = list
 		}
 		return failed == nil && len(list) == 0
 	})
 	return left, err
+}
+
+// unfinished lists transactions that are not final.
+func unfinished(ctx context.Context, store driver.Store) ([]*driver.Record, error) {
+	return store.List(ctx, driver.Query{
+		Status: []driver.Status{driver.Open, driver.Running, driver.Committing, driver.RollingBack}, Limit: 1000,
+	})
 }
 
 func (c *cell) pendingCalls() string {

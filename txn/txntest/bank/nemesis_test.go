@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -50,23 +52,52 @@ func (c *cell) killAndStart(p *process) error {
 }
 
 // pauseReplica stops a coordinator for longer than its lease. Where there is
-// another one, this takes over, and the first has to be refused when it goes on.
+// another one, this takes over what the first had begun, and the first has to be
+// refused when it goes on. A pause that met a replica without work is made again.
 func (c *cell) pauseReplica() error {
-	const tries = 5
-	for range tries {
-		p := c.anyReplica()
-		before := countEvidence(p.settings.Evidence, fenced)
-		if err := p.pause(lease * 3 / 2); err != nil {
-			return err
+	p := c.anyReplica()
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	if len(c.replicas) == 1 {
+		return p.pause(func() error { rest(ctx, lease*3/2); return nil })
+	}
+	before := countEvidence(p.settings.Evidence, fenced)
+	for pauses := 1; ; pauses++ {
+		if err := p.pause(func() error { return c.takenOver(ctx, p) }); err != nil {
+			return fmt.Errorf("pause %d: %w", pauses, err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lease)
-		err := until(ctx, func() bool { return countEvidence(p.settings.Evidence, fenced) > before })
+		refused, cancel := context.WithTimeout(ctx, lease)
+		err := until(refused, func() bool { return countEvidence(p.settings.Evidence, fenced) > before })
 		cancel()
-		if err == nil || len(c.replicas) == 1 {
+		if err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("after %d pauses no replica was ever overtaken", tries)
+}
+
+// takenOver waits until what a paused replica works on is another one's. If it works
+// on nothing there is nothing to wait for.
+func (c *cell) takenOver(ctx context.Context, p *process) error {
+	held, err := c.heldBy(ctx, p)
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	return until(ctx, func() bool {
+		now, err := c.heldBy(ctx, p)
+		return err == nil && !slices.ContainsFunc(held, func(id string) bool { return slices.Contains(now, id) })
+	})
+}
+
+// heldBy lists what a replica works on, as the store has it.
+func (c *cell) heldBy(ctx context.Context, p *process) ([]string, error) {
+	records, err := unfinished(ctx, c.store)
+	var held []string
+	for _, rec := range records {
+		if strings.HasPrefix(rec.Owner, p.settings.Name+"-") {
+			held = append(held, rec.ID)
+		}
+	}
+	return held, err
 }
 
 func (c *cell) killStore() error {

@@ -156,16 +156,19 @@ func (p *process) killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// pause stops the child for a while, and makes sure that it was stopped all the
-// time. The signal takes a moment to reach all threads.
-func (p *process) pause(d time.Duration) error {
+// pause stops the child while something is done, and makes sure that it was stopped
+// all the time. The signal takes a moment to reach all threads.
+func (p *process) pause(while func() error) error {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := until(ctx, func() bool { return !p.answers(100 * time.Millisecond) })
-	if err == nil && p.answers(d) {
+	if err == nil {
+		err = while()
+	}
+	if err == nil && p.answers(100*time.Millisecond) {
 		err = fmt.Errorf("%s answered while it was paused", p.settings.Name)
 	}
 	return errors.Join(err, p.cmd.Process.Signal(syscall.SIGCONT))
