@@ -49,7 +49,14 @@ func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some b
 	return now, err == nil, err
 }
 
+// claim takes several round trips. Somebody who is frozen in between must not keep
+// for long what he has locked: others are to take over from him.
 func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
+	if text := s.clauses.EndIfSilent; text != "" {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
+			return driver.Claimed{}, err
+		}
+	}
 	now, err := s.dialect.Now(ctx, tx)
 	if err != nil {
 		return driver.Claimed{}, err

@@ -49,6 +49,9 @@ type Clauses struct {
 	// SkipLocked ends a SELECT that locks what it finds and passes over what others
 	// have locked.
 	SkipLocked string
+	// EndIfSilent begins a transaction of several round trips. It has the server end
+	// that transaction when its client falls silent. Empty where sessions see to it.
+	EndIfSilent string
 	// ByStatus follows the table where its rows are wanted in the order of the index
 	// by status, for planners that need to be told.
 	ByStatus string

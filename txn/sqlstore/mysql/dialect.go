@@ -82,6 +82,8 @@ const (
 	errShutdown    = 1053
 	errKilled      = 1927 // MariaDB: the connection was killed
 	errInterrupted = 1317
+	errReadTimeout = 1159 // MariaDB: the client was silent for too long
+	errSilent      = 4031 // MySQL: the same
 )
 
 // Judge implements [sqlstore.Dialect].
@@ -102,7 +104,7 @@ func judge(number uint16) sqlstore.Verdict {
 		return sqlstore.Duplicate
 	case errDeadlock, errLockWait:
 		return sqlstore.Collided
-	case errShutdown, errKilled, errInterrupted:
+	case errShutdown, errKilled, errInterrupted, errReadTimeout, errSilent:
 		return sqlstore.Broken
 	default:
 		return sqlstore.Refused

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -17,6 +19,15 @@ type Options = sqlstore.Options
 
 // connections is how many a store has of its own. Writers and reads share them.
 const connections = 16
+
+// What the server does for those who wait for somebody that is frozen: MariaDB
+// ends a transaction whose client is silent for idleInTx. MySQL only ends a whole
+// session, after idleAtServer; the pool closes it before.
+const (
+	idleInTx     = 5 * time.Second
+	idleAtServer = 30 * time.Second
+	idleInPool   = 20 * time.Second
+)
 
 // Open opens a store in a database, with connections of its own. The source is a
 // URL such as mysql://user:secret@host:3306/database?tls=true, whose parameters
@@ -33,14 +44,20 @@ func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, e
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(idleInPool)
 	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db, Close: db.Close}, opts)
 }
 
 // New opens a store in a database the program has already, and leaves it open. A
-// driver with interpolateParams=true saves a round trip per statement.
+// driver with interpolateParams=true saves a round trip per statement. With
+// idle_transaction_timeout=5 (MariaDB) or wait_timeout=30 (MySQL) among its
+// parameters, a program that is frozen amid a write does not keep others from
+// taking its transactions over; see [sql.DB.SetConnMaxIdleTime] for the latter.
 func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error) {
 	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db}, opts)
 }
+
+func seconds(d time.Duration) int { return int(d / time.Second) }
 
 // parse reads a source. Its errors do not repeat it, for it has a password.
 func parse(source string) (*mysql.Config, error) {
@@ -87,6 +104,8 @@ func tuned(config *mysql.Config) *mysql.Config {
 		config.Params = make(map[string]string)
 	}
 	// Nothing is cut off silently, whatever the server's default.
-	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'" +
+		fmt.Sprintf(" /*M! , idle_transaction_timeout = %d */", seconds(idleInTx)) // a comment to MySQL
+	config.Params["wait_timeout"] = strconv.Itoa(seconds(idleAtServer))
 	return config
 }

@@ -22,7 +22,8 @@ func TestSource(t *testing.T) {
 		if got, _, _ := strings.Cut(dsn, "?"); got != want {
 			t.Errorf("%s: got %s, want %s", source, got, want)
 		}
-		if !config.InterpolateParams || config.MaxAllowedPacket != 0 || !strings.Contains(dsn, "sql_mode=") {
+		if !config.InterpolateParams || config.MaxAllowedPacket != 0 || !strings.Contains(dsn, "sql_mode=") ||
+			!strings.Contains(dsn, "idle_transaction_timeout+%3D+5") || !strings.Contains(dsn, "wait_timeout=30") {
 			t.Errorf("%s: not tuned: %s", source, dsn)
 		}
 	}

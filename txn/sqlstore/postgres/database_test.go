@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
@@ -34,6 +35,17 @@ func TestGivenDatabase(t *testing.T) {
 	if err := db.PingContext(t.Context()); err != nil {
 		t.Errorf("after the stores were closed: %v", err)
 	}
+}
+
+// TestFrozenClient: nobody who is frozen keeps others from taking over.
+func TestFrozenClient(t *testing.T) {
+	server := start(t)
+	f := sqltest.NewFreezer(t, server.Addr())
+	url := strings.Replace(server.URL(database), server.Addr(), f.Addr(), 1) + "&default_query_exec_mode=exec"
+	s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+		return postgres.Open(ctx, url, opts)
+	}}
+	sqltest.FrozenClient(t, s, f, "UPDATE")
 }
 
 func subject(server *testenv.PostgresServer) sqltest.Subject {

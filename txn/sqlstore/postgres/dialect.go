@@ -27,8 +27,13 @@ type dialect struct{ db *sql.DB }
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
 		Name: "postgres", Numbered: true, IfAbsent: "ON CONFLICT (id) DO NOTHING", SkipLocked: "FOR UPDATE SKIP LOCKED",
+		EndIfSilent: endIfSilent,
 	}
 }
+
+// endIfSilent holds until the commit, not for the session: behind a pooler that
+// may be somebody else's next.
+const endIfSilent = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 
 // Now implements [sqlstore.Dialect].
 func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {
@@ -41,6 +46,9 @@ func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error
 // transaction. DDL is part of that.
 func (d *dialect) Alone(ctx context.Context, table string, fn func(sqlstore.Querier) error) error {
 	return sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, endIfSilent); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('bedrock migrates ' || $1::text, 0))", table)
 		if err != nil {
 			return fmt.Errorf("lock: %w", err)
@@ -75,6 +83,10 @@ func judge(code string) sqlstore.Verdict {
 		return sqlstore.Collided
 	}
 	const connection, resources, intervention = "08", "53", "57"
+	const silent = "25P03" // for too long, in a transaction
+	if code == silent {
+		return sqlstore.Broken
+	}
 	switch code[:min(2, len(code))] {
 	case connection, resources, intervention:
 		return sqlstore.Broken
