@@ -20,10 +20,12 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 		if claimed.Now, some, err = s.look(ctx, c); err != nil || !some {
 			return Unwritten(err)
 		}
-		return s.repeat(ctx, func() error {
-			return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
-				claimed, err = s.claim(ctx, tx, c)
-				return err
+		return s.settling.make(func() error {
+			return s.repeat(ctx, func() error {
+				return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
+					claimed, err = s.claim(ctx, tx, c)
+					return err
+				})
 			})
 		})
 	})

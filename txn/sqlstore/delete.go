@@ -43,13 +43,15 @@ func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 		args = append(args, ref.ID, ref.Revision, ref.Epoch)
 	}
 	var n int64
-	err := s.repeat(ctx, func() error {
-		result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)
-		if err != nil {
+	err := s.settling.make(func() error {
+		return s.repeat(ctx, func() error {
+			result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)
+			if err != nil {
+				return err
+			}
+			n, err = result.RowsAffected()
 			return err
-		}
-		n, err = result.RowsAffected()
-		return err
+		})
 	})
 	return int(n), err
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode"
@@ -39,7 +40,8 @@ func (s *Store) list(ctx context.Context, q driver.Query) ([]*driver.Record, err
 	if err != nil {
 		return nil, err
 	}
-	return scanAll(rows, !q.Brief)
+	recs, err := scanAll(rows, !q.Brief)
+	return recs, errors.Join(err, s.settling.seen(ctx))
 }
 
 const newestFirst = " ORDER BY created DESC, id DESC"

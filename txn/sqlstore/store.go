@@ -14,12 +14,13 @@ import (
 // Store keeps records in one table of a database. The packages below this one
 // open it.
 type Store struct {
-	dialect Dialect
-	clauses Clauses
-	opts    Options
-	db      Databases
-	writers []*writer
-	counts  tally
+	dialect  Dialect
+	clauses  Clauses
+	opts     Options
+	db       Databases
+	writers  []*writer
+	settling *settling
+	counts   tally
 
 	// life ends with the store. It ends what calls and writers do at the database,
 	// and is stored because it belongs to no call.
@@ -57,6 +58,7 @@ func Open(ctx context.Context, d Dialect, db Databases, opts *Options) (*Store, 
 		s.end()
 		return nil, errors.Join(err, db.close())
 	}
+	s.settling = startSettling(d)
 	s.startWriters()
 	return s, nil
 }
@@ -96,6 +98,7 @@ func (s *Store) Close() error {
 		for _, w := range s.writers {
 			<-w.stopped
 		}
+		s.settling.stop()
 		s.closeErr = s.db.close()
 	})
 	return s.closeErr
@@ -116,7 +119,7 @@ func (s *Store) load(ctx context.Context, id string) (*driver.Record, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, driver.ErrNotFound
 	}
-	return rec, err
+	return rec, errors.Join(err, s.settling.seen(ctx))
 }
 
 // call runs fn, which is no write by a writer, for as long as its caller and the

@@ -1,11 +1,13 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -24,7 +26,8 @@ const (
 type writer struct {
 	store   *Store
 	queue   chan *op
-	held    *op // taken from the queue, but not fit for the batch before
+	held    *op            // taken from the queue, but not fit for the batch before
+	loose   sync.WaitGroup // batches that were committed and not answered
 	stopped chan struct{}
 }
 
@@ -39,6 +42,7 @@ func (s *Store) startWriters() {
 // run ends with the store. What is still queued then is answered by stopped.
 func (w *writer) run() {
 	defer close(w.stopped)
+	defer w.loose.Wait()
 	for {
 		first := w.wait()
 		if first == nil {
@@ -100,16 +104,34 @@ func (w *writer) write(ops []*op) {
 	w.attempt(ops)
 }
 
-// attempt writes a batch and answers. A batch that fails as a whole is halved
+// attempt writes a batch and has it answered. A batch that fails as a whole is halved
 // until what is to blame stands alone.
 func (w *writer) attempt(ops []*op) {
+	settling := w.store.settling
+	if err := settling.commit(); err != nil {
+		answer(ops, nil, err)
+		return
+	}
 	refused, err := w.apply(ops)
-	if err != nil && len(ops) > 1 && isUnwritten(err) && w.store.judge(err) != Broken && w.store.life.Err() == nil {
+	if !isUnwritten(err) {
+		w.loose.Add(1)
+		settling.settled(func(failed error) {
+			answer(ops, refused, cmp.Or(err, failed))
+			w.loose.Done()
+		})
+		return
+	}
+	settling.abandon()
+	if len(ops) > 1 && w.store.judge(err) != Broken && w.store.life.Err() == nil {
 		half := len(ops) / 2
 		w.attempt(ops[:half])
 		w.attempt(ops[half:])
 		return
 	}
+	answer(ops, refused, err)
+}
+
+func answer(ops []*op, refused []string, err error) {
 	for _, o := range ops {
 		o.answer(o.outcome(refused, err))
 	}

@@ -20,13 +20,14 @@ var migrations embed.FS
 // dialect implements [sqlstore.Dialect].
 type dialect struct {
 	db    *sql.DB // one connection, on which all is written
+	path  string
 	stmts statements
 }
 
 // ifAbsent makes an insertion of what is there do nothing.
 const ifAbsent = "ON CONFLICT (id) DO NOTHING"
 
-func newDialect(write *sql.DB) *dialect { return &dialect{db: write} }
+func newDialect(write *sql.DB, path string) *dialect { return &dialect{db: write, path: path} }
 
 // Clauses implements [sqlstore.Dialect]. A transaction that writes is alone, so
 // there is nothing to skip.

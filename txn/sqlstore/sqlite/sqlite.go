@@ -42,21 +42,29 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", path, err)
 	}
-	write, err := connect(abs, own, 1)
+	d, db, err := databases(abs, own)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", path, err)
 	}
-	read, err := connect(abs, own, own.Readers)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlite: open %q: %w", path, err), write.Close())
-	}
-	d := newDialect(write)
-	db := sqlstore.Databases{Write: write, Read: read, Close: func() error {
-		return errors.Join(d.close(), read.Close(), write.Close())
-	}}
 	return sqlstore.Open(ctx, d, db, &sqlstore.Options{
 		Table: own.Table, NoMigrate: own.NoMigrate, Writers: 1, Timeout: -1, // BusyTimeout bounds it
 	})
+}
+
+// databases makes the connections to a file: one that writes, and some that read.
+func databases(path string, own Options) (*dialect, sqlstore.Databases, error) {
+	write, err := connect(path, own, 1)
+	if err != nil {
+		return nil, sqlstore.Databases{}, err
+	}
+	read, err := connect(path, own, own.Readers)
+	if err != nil {
+		return nil, sqlstore.Databases{}, errors.Join(err, write.Close())
+	}
+	d := newDialect(write, path)
+	return d, sqlstore.Databases{Write: write, Read: read, Close: func() error {
+		return errors.Join(d.close(), read.Close(), write.Close())
+	}}, nil
 }
 
 func (o *Options) filled() Options {
@@ -113,10 +121,11 @@ func source(path string, opts Options) string {
 	pragmas := []string{
 		fmt.Sprintf("busy_timeout(%d)", opts.BusyTimeout.Milliseconds()),
 		"journal_mode(WAL)",            // readers and the writer do not wait for each other
-		"synchronous(FULL)",            // a commit is on the disk
-		"fullfsync(1)",                 // and on macOS not only in the disk's cache
+		"synchronous(NORMAL)",          // nothing gets out of order; Settle flushes
+		"fullfsync(1)",                 // on macOS not only into the disk's cache
 		"cache_size(-16384)",           // more makes commits slower: the whole of it is looked through
 		"journal_size_limit(67108864)", // what a long read made large does not stay so
+		"wal_autocheckpoint(4000)",     // pages that change often are copied less often
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()}
 	return u.String()

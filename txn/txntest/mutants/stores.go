@@ -99,10 +99,22 @@ func sqliteMutants() []mutants.Mutant {
 			Test: conformance("FinalRecordIsClaimed"),
 		},
 		{
-			Name: "sqlite: a commit may not be on the disk", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
-			Old:  "synchronous(FULL)",
-			New:  "synchronous(NORMAL)",
-			Test: "TestCommitIsOnTheDisk",
+			Name: "sqlite: the log and the file may get out of order", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
+			Old:  "synchronous(NORMAL)",
+			New:  "synchronous(OFF)",
+			Test: "TestConnections",
+		},
+		{
+			Name: "sqlite: another file is flushed than the log", File: "txn/sqlstore/sqlite/settle.go", Pkg: sqlite,
+			Old:  `d.path+"-wal"`,
+			New:  "d.path",
+			Test: "TestSettleFlushesTheLog",
+		},
+		{
+			Name: "sqlite: what is read may not be on the disk", File: "txn/sqlstore/settle.go", Pkg: sqlite,
+			Old:  "if s == nil || s.loose.Load() == 0 {",
+			New:  "if s != nil {",
+			Test: "TestReadsWaitForTheDisk",
 		},
 	}
 }
@@ -117,6 +129,24 @@ func batchMutants() []mutants.Mutant {
 			Test: "TestAcknowledgedAfterTheCommit",
 		},
 		{
+			Name: "a batch is acknowledged before it is on the disk", File: "txn/sqlstore/settle.go", Pkg: sql,
+			Old:  "	s.join(func(err error) {\n		s.loose.Add(-1)\n		tell(err)\n	})",
+			New:  "	tell(nil)\n	s.join(func(error) { s.loose.Add(-1) })",
+			Test: "TestAcknowledgedAfterItSettled",
+		},
+		{
+			Name: "a flush counts for what was committed while it ran", File: "txn/sqlstore/settle.go", Pkg: sql,
+			Old:  "	waiting := s.waiting\n	s.waiting, s.over = nil, last\n	s.mu.Unlock()\n	if len(waiting) == 0 {\n		return\n	}\n	err := s.settle()\n",
+			New:  "	s.mu.Unlock()\n	err := s.settle()\n	s.mu.Lock()\n	waiting := s.waiting\n	s.waiting, s.over = nil, last\n	s.mu.Unlock()\n",
+			Test: "TestBatchesAreWrittenMeanwhile",
+		},
+		{
+			Name: "a disk that failed is trusted again", File: "txn/sqlstore/settle.go", Pkg: sql,
+			Old:  "		s.failed.CompareAndSwap(nil, &unsettled{err})\n",
+			New:  "",
+			Test: "TestUnsettledStoreWritesNoMore",
+		},
+		{
 			Name: "who was refused in a batch is told otherwise", File: "txn/sqlstore/writer.go", Pkg: sql,
 			Old:  "case !slices.Contains(refused, o.rec.ID):",
 			New:  "case !slices.Contains(refused, \"\"):",
@@ -124,8 +154,8 @@ func batchMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a batch of unknown outcome is written again", File: "txn/sqlstore/writer.go", Pkg: sql,
-			Old:  "len(ops) > 1 && isUnwritten(err) && ",
-			New:  "len(ops) > 1 && ",
+			Old:  "	if !isUnwritten(err) {\n		w.loose",
+			New:  "	if !isUnwritten(err) && err == nil {\n		w.loose",
 			Test: "TestUnknownOutcomeIsNotHalved",
 		},
 		{

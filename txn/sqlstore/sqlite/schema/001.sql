@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS bedrock_tx (
 CREATE INDEX IF NOT EXISTS bedrock_tx_status ON bedrock_tx (status, created, id);
 
 CREATE INDEX IF NOT EXISTS bedrock_tx_due ON bedrock_tx (due, id, shard)
-	WHERE due > 0 AND parked = '' AND COALESCE(status, '') IN ('open', 'running', 'committing', 'rolling-back');
+	WHERE due > 0 AND parked = '';
 
 CREATE INDEX IF NOT EXISTS bedrock_tx_waits ON bedrock_tx (waits, due) WHERE waits > '';
 
