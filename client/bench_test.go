@@ -46,6 +46,11 @@ func benchSaga() *saga.Saga {
 // one process: with a coordinator that does nothing, with the engine on a store in
 // memory, and the same bytes over bare HTTP.
 func BenchmarkRun(b *testing.B) {
+	b.Run("client/own", func(b *testing.B) {
+		c := dial(b, serve(b, instantHandler(b)).url(), nil)
+		order := benchSaga()
+		flood(b, func() error { _, err := order.Run(b.Context(), c, map[string]int{"n": 1}); return err })
+	})
 	for name, set := range map[string]func(*http.Protocols){
 		"http1": func(p *http.Protocols) { p.SetHTTP1(true) },
 		"h2c":   func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },

@@ -2,18 +2,21 @@ package client
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
 
 	"connectrpc.com/connect"
 	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/bedrock-go/bedrock/internal/http1"
 )
 
 // How connections are kept.
 const (
-	keepIdle    = 512 // connections for calls
-	idleTime    = 90 * time.Second
+	keepIdle    = 512              // connections for calls
+	idleTime    = 90 * time.Second // less than servers keep them
 	pingAfter   = 15 * time.Second // of silence on a connection with streams
 	pingTimeout = 10 * time.Second
 )
@@ -21,21 +24,37 @@ const (
 // connections returns what makes calls, what carries streams, and what closes both.
 // Calls go over HTTP/1.1, which takes a quarter less processor time than HTTP/2;
 // streams share one HTTP/2 connection, so that thousands of them cost one.
-func connections(base *url.URL, o *Options) (calls, streams *http.Client, closeIdle func()) {
+func connections(base *url.URL, o *Options) (calls, streams connect.HTTPClient, closeIdle func()) {
 	if o.HTTP != nil {
 		return o.HTTP, o.HTTP, o.HTTP.CloseIdleConnections
 	}
-	one := transport(o)
+	calls, closeCalls := callers(base, o)
 	many := transport(o)
 	if base.Scheme == "http" {
-		one.Protocols.SetHTTP1(true)
 		many.Protocols.SetUnencryptedHTTP2(true)
 	} else {
-		one.Protocols.SetHTTP1(true)
 		many.Protocols.SetHTTP1(true)
 		many.Protocols.SetHTTP2(true)
 	}
-	return client(one), client(many), func() { one.CloseIdleConnections(); many.CloseIdleConnections() }
+	return calls, client(many), func() { closeCalls(); many.CloseIdleConnections() }
+}
+
+// callers returns what makes calls: connections of our own, which take half the
+// processor time, where there is nothing but TCP between us and the server.
+func callers(base *url.URL, o *Options) (calls connect.HTTPClient, closeIdle func()) {
+	if base.Scheme == "http" && !proxied(base) {
+		p := http1.New(http1.Options{Dial: new(net.Dialer).DialContext, PerHost: keepIdle, Idle: idleTime})
+		return direct{p}, p.CloseIdleConnections
+	}
+	t := transport(o)
+	t.Protocols.SetHTTP1(true)
+	return client(t), t.CloseIdleConnections
+}
+
+// proxied tells whether the environment wants a proxy between us and a server.
+func proxied(base *url.URL) bool {
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: base})
+	return proxy != nil || err != nil
 }
 
 func transport(o *Options) *http.Transport {
@@ -54,6 +73,12 @@ func client(t *http.Transport) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
+
+// direct makes requests as they are, and so follows no redirects either.
+type direct struct{ *http1.Pool }
+
+// Do implements [connect.HTTPClient].
+func (d direct) Do(r *http.Request) (*http.Response, error) { return d.RoundTrip(r) }
 
 // introduction says with every call who makes it, and which trace it belongs to.
 type introduction struct{ token string }

@@ -1,16 +1,14 @@
 package httpcall
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/internal/reach"
+	"github.com/bedrock-go/bedrock/internal/http1"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/participant/wire"
 	"github.com/bedrock-go/bedrock/txn/plan"
@@ -18,10 +16,11 @@ import (
 
 // Caller calls participants over HTTP. It is a coord.Caller.
 type Caller struct {
-	rules      *allow.Rules
-	transports map[string]transport // by scheme
-	maxResult  int64
-	targets    reach.Cache[*http.Request]
+	rules     *allow.Rules
+	pool      *http1.Pool     // for http
+	secure    *http.Transport // for https
+	maxResult int64
+	routes    reach.Cache[*route]
 }
 
 // New makes a Caller. Close it when no coordinator uses it any more.
@@ -30,81 +29,54 @@ func New(opts *Options) (*Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Caller{
-		rules:      o.Allow,
-		transports: map[string]transport{"http": o.newPool(), "https": o.newSecure()},
-		maxResult:  int64(o.MaxResult),
-	}, nil
+	return &Caller{rules: o.Allow, pool: o.newPool(), secure: o.newSecure(), maxResult: int64(o.MaxResult)}, nil
 }
 
 // Close closes the idle connections.
 func (c *Caller) Close() {
-	for _, t := range c.transports {
-		t.CloseIdleConnections()
-	}
+	c.pool.CloseIdleConnections()
+	c.secure.CloseIdleConnections()
 }
 
 // Check refuses a target that may not be called.
 func (c *Caller) Check(target txn.Target) error {
-	if scheme, _, _ := strings.Cut(string(target), ":"); c.transports[scheme] == nil {
-		return fmt.Errorf("scheme %q: want http or https", wire.Excerpt(scheme))
-	}
-	return c.rules.Check(string(target))
+	_, err := c.routes.Get(target, c.route)
+	return err
 }
 
 // Call asks the participant.
 func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
-	blank, err := c.targets.Get(target, c.blank)
-	if err != nil {
+	to, err := c.routes.Get(target, c.route)
+	switch {
+	case err != nil:
 		return reach.Unreached(err)
+	case to.blank != nil:
+		return c.callSecure(ctx, to, &call)
+	default:
+		return c.callPlain(ctx, to, &call)
 	}
-	followed, attempt := reach.Follow(ctx)
-	reply, err := c.transports[blank.URL.Scheme].RoundTrip(fill(blank.WithContext(followed), &call))
-	if err != nil {
-		return attempt.Failed(ctx, err)
-	}
-	defer reply.Body.Close()
-	return c.read(reply)
 }
 
-// blank makes the request that all calls of a target are copies of.
-func (c *Caller) blank(target txn.Target) (*http.Request, error) {
-	if err := c.Check(target); err != nil {
+// route is how a target is reached. It does not change, as the rules do not.
+type route struct {
+	address string        // of an http target
+	start   []byte        // of all requests to it
+	blank   *http.Request // that all requests to an https target are copies of
+}
+
+// route finds the route to a target that may be called.
+func (c *Caller) route(target txn.Target) (*route, error) {
+	scheme, _, _ := strings.Cut(string(target), ":")
+	if scheme != "http" && scheme != "https" {
+		return nil, fmt.Errorf("scheme %q: want http or https", wire.Excerpt(scheme))
+	}
+	if err := c.rules.Check(string(target)); err != nil {
 		return nil, err
 	}
-	return http.NewRequestWithContext(context.Background(), http.MethodPost, string(target), nil)
-}
-
-// fill puts a call into a request of its own.
-func fill(r *http.Request, call *txn.Call) *http.Request {
-	r.Header = wire.Header(call)
-	r.Header["User-Agent"] = []string{"bedrock"}
-	if len(call.Payload) == 0 {
-		return r
+	blank, err := http.NewRequestWithContext(context.Background(), http.MethodPost, string(target), nil)
+	if err != nil || scheme == "https" {
+		return &route{blank: blank}, err
 	}
-	r.Header["Content-Type"] = []string{contentType(call.Payload)}
-	r.ContentLength = int64(len(call.Payload))
-	// GetBody lets the transport use another connection if it finds one closed before
-	// it has sent anything.
-	r.GetBody = func() (io.ReadCloser, error) { return newBody(call.Payload), nil }
-	r.Body = newBody(call.Payload)
-	return r
+	start, err := http1.Start(blank.URL, agent)
+	return &route{address: http1.Address(blank.URL), start: start}, err
 }
-
-func contentType(payload []byte) string {
-	if json.Valid(payload) {
-		return "application/json"
-	}
-	return "application/octet-stream"
-}
-
-// body is a payload that needs no closing.
-type body struct{ bytes.Reader }
-
-func newBody(payload []byte) *body {
-	b := new(body)
-	b.Reset(payload)
-	return b
-}
-
-func (*body) Close() error { return nil }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/participant"
@@ -265,6 +267,25 @@ func TestHTTP2KnowsWhetherACallHasLeft(t *testing.T) {
 	fresh := caller(t, &httpcall.Options{TLS: good})
 	if got := fresh.Call(t.Context(), txn.Target(s.URL), call()); got.Kind != plan.Unreached || !got.Down {
 		t.Error(got)
+	}
+}
+
+// A target is judged once, however often it is submitted.
+func TestCheckRemembers(t *testing.T) {
+	c := caller(t, &httpcall.Options{Allow: allow.Loopback()})
+	for _, target := range []txn.Target{"http://127.0.0.1/a", "https://localhost/b"} {
+		if n := testing.AllocsPerRun(100, func() {
+			if err := c.Check(target); err != nil {
+				t.Error(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", target, n)
+		}
+	}
+	for range 2 {
+		if err := c.Check("http://10.0.0.1/"); !errors.Is(err, allow.ErrDenied) {
+			t.Error(err)
+		}
 	}
 }
 

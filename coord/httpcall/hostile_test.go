@@ -237,9 +237,13 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	var trapped atomic.Int64
 	trap := serve(t, func(http.ResponseWriter, *http.Request) { trapped.Add(1) })
 	for _, status := range []int{300, 301, 302, 303, 307, 308} {
-		target := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, string(trap), status) })
-		if got := caller(t, nil).Call(t.Context(), target, call()); got.Kind != plan.Failed || !strings.Contains(got.Note, "redirect") {
-			t.Error(got)
+		redirect := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, string(trap), status) }
+		s, config := serveTLS(t, redirect)
+		c := caller(t, &httpcall.Options{TLS: config})
+		for _, target := range []txn.Target{serve(t, redirect), txn.Target(s.URL)} {
+			if got := c.Call(t.Context(), target, call()); got.Kind != plan.Failed || !strings.Contains(got.Note, "redirect") {
+				t.Error(target, got)
+			}
 		}
 	}
 	if trapped.Load() != 0 {

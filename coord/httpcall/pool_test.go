@@ -83,17 +83,6 @@ func wantDone(t *testing.T, c *Caller, target txn.Target, result string) {
 	}
 }
 
-// idlePool returns the pool of a caller and how many connections are idle in it.
-func idlePool(c *Caller) (p *pool, count int) {
-	p = c.transports["http"].(*pool)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, all := range p.idle {
-		count += len(all)
-	}
-	return p, count
-}
-
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":   empty,
@@ -153,9 +142,11 @@ func TestAConnectionWithAReplyUnreadIsNotUsedAgain(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r)
 	})
 	c := newCaller(t, nil)
-	wantDone(t, c, s.target, "")
-	if _, n := idlePool(c); n != 0 {
-		t.Error("kept")
+	for range 5 {
+		wantDone(t, c, s.target, "")
+	}
+	if n := s.connections.Load(); n != 5 {
+		t.Error(n, "connections")
 	}
 }
 
@@ -195,68 +186,30 @@ func TestAnIdleConnectionThatIsNotQuiet(t *testing.T) {
 }
 
 func TestIdleConnectionsAreBounded(t *testing.T) {
-	const calls = 8
-	var together sync.WaitGroup
+	const calls, kept = 8, 3
+	var together, surplus sync.WaitGroup
 	together.Add(calls)
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	surplus.Add(calls - kept) // one more would be a panic
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		together.Done()
 		together.Wait()
 	}))
+	var ending atomic.Bool
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed && !ending.Load() {
+			surplus.Done()
+		}
+	}
+	s.Start()
 	defer s.Close()
-	c := newCaller(t, &Options{PerHost: 3})
+	c := newCaller(t, &Options{PerHost: kept})
 	var all sync.WaitGroup
 	for range calls {
 		all.Go(func() { wantDone(t, c, txn.Target(s.URL), "") })
 	}
 	all.Wait()
-	if _, n := idlePool(c); n != 3 {
-		t.Error(n, "idle")
-	}
-}
-
-func TestTheReaperTakesTheOld(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer s.Close()
-	c := newCaller(t, nil)
-	wantDone(t, c, txn.Target(s.URL), "")
-	p, n := idlePool(c)
-	p.reap()
-	if _, left := idlePool(c); n != 1 || left != 1 || p.reaper == nil {
-		t.Error("a young connection was closed:", n, left)
-	}
-	p.mu.Lock()
-	for _, all := range p.idle {
-		all[0].since = all[0].since.Add(-idle)
-	}
-	p.mu.Unlock()
-	p.reap()
-	if _, left := idlePool(c); left != 0 || p.reaper != nil || len(p.idle) != 0 {
-		t.Error("an old connection was kept")
-	}
-}
-
-// A connection is not used again after its call was given up, even if the reply has
-// arrived at the same moment.
-func TestACallGivenUpSpoilsItsConnection(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer s.Close()
-	c := newCaller(t, nil)
-	p, _ := idlePool(c)
-	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := p.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	reply.Body.Close()
-	reply.Body.Close() // which must not do it twice
-	if _, n := idlePool(c); n != 0 {
-		t.Error("kept")
-	}
+	surplus.Wait()
+	ending.Store(true)
 }
 
 // Whoever does not read is given up in time.
@@ -274,19 +227,5 @@ func TestAParticipantThatDoesNotRead(t *testing.T) {
 	got := newCaller(t, nil).Call(ctx, s.target, txn.Call{Transaction: "t", Op: "o", Payload: payload})
 	if got.Kind != plan.Failed || !got.Down {
 		t.Error(got)
-	}
-}
-
-func TestAddress(t *testing.T) {
-	for url, want := range map[string]string{
-		"http://a/": "a:80", "http://a:/": "a:80", "http://a:81/": "a:81", "http://[::1]/": "[::1]:80", "http://[::1]:81/": "[::1]:81",
-	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := address(r.URL); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
 	}
 }

@@ -9,34 +9,42 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
+// reply is what a participant has answered, over http or https.
+type reply struct {
+	status int
+	length int64 // of the body; -1: not known
+	header func(name string) string
+	body   io.Reader
+}
+
 // read turns a reply into an answer. What is left of the body unread costs the
 // connection, which is cheaper than reading what somebody goes on sending.
-func (c *Caller) read(reply *http.Response) plan.Answer {
-	switch status := reply.StatusCode; {
+func (c *Caller) read(r reply) plan.Answer {
+	switch status := r.status; {
 	case status >= 200 && status < 300:
-		return c.done(reply)
+		return c.done(r)
 	case status == http.StatusConflict:
-		return plan.Answer{Kind: plan.Refused, Note: excerpt(reply)}
+		return plan.Answer{Kind: plan.Refused, Note: excerpt(r)}
 	case status == http.StatusTooEarly:
-		after := wire.ParseRetryAfter(reply.Header.Get(wire.RetryAfter), reply.Header.Get("Retry-After"))
-		return plan.Answer{Kind: plan.Pending, Note: excerpt(reply), After: after}
+		after := wire.ParseRetryAfter(r.header(wire.RetryAfter), r.header("Retry-After"))
+		return plan.Answer{Kind: plan.Pending, Note: excerpt(r), After: after}
 	case status >= 300 && status < 400:
 		return plan.Answer{Kind: plan.Failed, Note: statusText(status) + ": redirects are not followed"}
 	default:
-		return failed(reply)
+		return failed(r)
 	}
 }
 
 // done reads the result. If the reply breaks off, it is as if there was none: asked
 // again, an idempotent participant returns the result again.
-func (c *Caller) done(reply *http.Response) plan.Answer {
-	if reply.ContentLength > c.maxResult {
+func (c *Caller) done(r reply) plan.Answer {
+	if r.length > c.maxResult {
 		return c.dropped()
 	}
-	result, err := readBody(reply, c.maxResult+1)
+	result, err := readBody(r, c.maxResult+1)
 	switch {
 	case err != nil:
-		note := fmt.Sprintf("%s, but the result broke off after %d bytes: %v", statusText(reply.StatusCode), len(result), err)
+		note := fmt.Sprintf("%s, but the result broke off after %d bytes: %v", statusText(r.status), len(result), err)
 		return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt(note)}
 	case int64(len(result)) > c.maxResult:
 		return c.dropped()
@@ -51,12 +59,12 @@ func (c *Caller) dropped() plan.Answer {
 	return plan.Answer{Kind: plan.Done, Note: fmt.Sprintf("the result was dropped: more than %d bytes", c.maxResult)}
 }
 
-func failed(reply *http.Response) plan.Answer {
-	note := statusText(reply.StatusCode)
-	if text := excerpt(reply); text != "" {
+func failed(r reply) plan.Answer {
+	note := statusText(r.status)
+	if text := excerpt(r); text != "" {
 		note = wire.Excerpt(note + ": " + text)
 	}
-	return plan.Answer{Kind: plan.Failed, Note: note, Down: unavailable(reply.StatusCode)}
+	return plan.Answer{Kind: plan.Failed, Note: note, Down: unavailable(r.status)}
 }
 
 // unavailable tells whether a status is about the service, not about the call.
@@ -70,9 +78,9 @@ func statusText(status int) string {
 
 // excerpt is the beginning of the body. A little more is read than is kept, so that
 // the connection survives an error page of usual size.
-func excerpt(reply *http.Response) string {
+func excerpt(r reply) string {
 	const most = 4 << 10
-	text, err := readBody(reply, most)
+	text, err := readBody(r, most)
 	if err != nil && len(text) == 0 {
 		return ""
 	}
@@ -80,11 +88,11 @@ func excerpt(reply *http.Response) string {
 }
 
 // readBody reads at most limit bytes, in one piece if their number is known.
-func readBody(reply *http.Response, limit int64) ([]byte, error) {
-	if n := reply.ContentLength; n >= 0 && n < limit {
+func readBody(r reply, limit int64) ([]byte, error) {
+	if n := r.length; n >= 0 && n < limit {
 		result := make([]byte, n)
-		n, err := io.ReadFull(reply.Body, result)
+		n, err := io.ReadFull(r.body, result)
 		return result[:n], err
 	}
-	return io.ReadAll(io.LimitReader(reply.Body, limit))
+	return io.ReadAll(io.LimitReader(r.body, limit))
 }

@@ -29,6 +29,7 @@ func layers() []layer {
 		{packages: "txn", own: []string{"txn/driver"}},
 		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/wheel"},
+		{packages: "internal/http1"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
 		// Layer 2: backends, one client library each, and observers.
 		{packages: "lock/memlock", own: front},
@@ -97,7 +98,7 @@ func layers() []layer {
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
 		},
 		{
-			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
+			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/http1"},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
 		},
 		// Layer 3: how the engine calls over the network, and what observes it.
@@ -108,7 +109,7 @@ func layers() []layer {
 		},
 		{
 			packages: "coord/httpcall",
-			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach"},
+			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach", "internal/http1"},
 		},
 		{
 			packages: "coord/grpccall",

@@ -32,11 +32,17 @@ func Follow(ctx context.Context) (context.Context, *Attempt) {
 
 // Failed is the answer of a call that ended without one. ctx is the caller's.
 func (a *Attempt) Failed(ctx context.Context, err error) plan.Answer {
+	return Failed(ctx, err, a.connected.Load())
+}
+
+// Failed is the answer of a call that ended without one; connected says whether bytes
+// of it may have left. ctx is the caller's.
+func Failed(ctx context.Context, err error, connected bool) plan.Answer {
 	ended := ctx.Err()
 	if ended != nil {
 		err = context.Cause(ctx)
 	}
-	if !a.connected.Load() {
+	if !connected {
 		answer := Unreached(err)
 		answer.Down = !errors.Is(ended, context.Canceled) && !errors.Is(err, allow.ErrDenied)
 		return answer

@@ -2,8 +2,10 @@ package wire
 
 import (
 	"encoding/base64"
+	"iter"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -37,28 +39,59 @@ func Header(call *txn.Call) http.Header {
 	const own = 9
 	h := make(http.Header, len(call.Headers)+own+3)
 	values := make([]string, 0, len(call.Headers)+own) // one allocation for all
-	set := func(name, value string) {
-		if value != "" {
-			values = append(values, value)
-			n := len(values)
-			h[name] = values[n-1 : n : n]
-		}
-	}
-	for name, value := range call.Headers {
-		set(http.CanonicalHeaderKey(name), value)
-	}
-	set(Transaction, call.Transaction)
-	set(Branch, call.Branch)
-	set(Operation, call.Op)
-	set(Mode, call.Mode)
-	set(Attempt, strconv.Itoa(call.Attempt))
-	set(Epoch, strconv.FormatInt(call.Epoch, 10))
-	set(Idempotency, call.Transaction+"/"+call.Branch+"/"+call.Op)
-	if !call.Deadline.IsZero() {
-		set(Deadline, call.Deadline.UTC().Format(time.RFC3339Nano))
-	}
-	if len(call.Result) <= MaxResult {
-		set(Result, base64.StdEncoding.EncodeToString(call.Result))
+	for name, value := range Fields(call) {
+		values = append(values, value)
+		n := len(values)
+		h[name] = values[n-1 : n : n]
 	}
 	return h
+}
+
+// Fields lists the headers of a call: those of its transaction, in no order, and then
+// the call's own, which the transaction's cannot stand in for.
+func Fields(call *txn.Call) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) { eachField(call, yield) }
+}
+
+func eachField(call *txn.Call, yield func(name, value string) bool) {
+	for name, value := range call.Headers {
+		name = http.CanonicalHeaderKey(name)
+		if value != "" && !ours(name) && !yield(name, value) {
+			return
+		}
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{Transaction, call.Transaction},
+		{Branch, call.Branch},
+		{Operation, call.Op},
+		{Mode, call.Mode},
+		{Attempt, strconv.Itoa(call.Attempt)},
+		{Epoch, strconv.FormatInt(call.Epoch, 10)},
+		{Idempotency, call.Transaction + "/" + call.Branch + "/" + call.Op},
+		{Deadline, deadline(call)},
+		{Result, result(call)},
+	} {
+		if f.value != "" && !yield(f.name, f.value) {
+			return
+		}
+	}
+}
+
+// ours tells whether a header is the call's own, however it is spelt.
+func ours(name string) bool {
+	return strings.HasPrefix(name, "Bedrock-") || strings.EqualFold(name, Idempotency)
+}
+
+func deadline(call *txn.Call) string {
+	if call.Deadline.IsZero() {
+		return ""
+	}
+	return call.Deadline.UTC().Format(time.RFC3339Nano)
+}
+
+func result(call *txn.Call) string {
+	if len(call.Result) > MaxResult {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(call.Result)
 }

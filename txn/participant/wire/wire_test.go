@@ -57,8 +57,32 @@ func TestATransactionsHeadersCannotForgeTheCall(t *testing.T) {
 		"bedrock-transaction": "other", "BEDROCK-OPERATION": "confirm", "Idempotency-Key": "x",
 	}}
 	h := wire.Header(&call)
-	if h.Get(wire.Transaction) != "t" || h.Get(wire.Operation) != "try" {
+	if h.Get(wire.Transaction) != "t" || h.Get(wire.Operation) != "try" || h.Get("Idempotency-Key") != "" || len(h[wire.Idempotency]) != 1 {
 		t.Error(h)
+	}
+}
+
+// A header that the call lacks cannot be put there either.
+func TestATransactionsHeadersCannotAddToTheCall(t *testing.T) {
+	call := txn.Call{Transaction: "t", Op: "check", Headers: map[string]string{"bedrock-branch": "b", "Bedrock-Deadline": "2030-01-02T03:04:05Z"}}
+	got, err := wire.Parse(wire.Header(&call))
+	if err != nil || got.Branch != "" || !got.Deadline.IsZero() {
+		t.Error(got, err)
+	}
+}
+
+// Whoever writes the headers one by one writes the same.
+func TestFieldsAreTheHeaders(t *testing.T) {
+	call := fullCall()
+	fields := http.Header{}
+	for name, value := range wire.Fields(&call) {
+		fields[name] = append(fields[name], value)
+	}
+	if diff := cmp.Diff(wire.Header(&call), fields); diff != "" {
+		t.Error(diff)
+	}
+	for range wire.Fields(&call) {
+		break // which must not be a panic
 	}
 }
 

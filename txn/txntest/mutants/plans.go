@@ -7,9 +7,9 @@ func reachMutants() []mutants.Mutant {
 	const http = "coord/httpcall"
 	return []mutants.Mutant{
 		{
-			Name: "http: redirects are followed", File: "coord/httpcall/caller.go", Pkg: http,
-			Old:  "c.transports[blank.URL.Scheme].RoundTrip(",
-			New:  "(&http.Client{Transport: c.transports[blank.URL.Scheme]}).Do(",
+			Name: "http: redirects are followed", File: "coord/httpcall/request.go", Pkg: http,
+			Old:  "c.secure.RoundTrip(",
+			New:  "(&http.Client{Transport: c.secure}).Do(",
 			Test: "TestRedirectsAreNotFollowed",
 		},
 		{
@@ -29,6 +29,24 @@ func reachMutants() []mutants.Mutant {
 			Old:  "	case err != nil:\n		note := ",
 			New:  "	case err != nil && result == nil:\n		note := ",
 			Test: "TestHostileParticipants",
+		},
+		{
+			Name: "http: a request that may have arrived is sent again", File: "internal/http1/pool.go", Pkg: "internal/http1",
+			Old:  "!unsent || !c.used",
+			New:  "(!unsent && err == nil) || !c.used",
+			Test: "TestWhatHasLeftIsNotRepeated",
+		},
+		{
+			Name: "http: what follows a reply answers the next call", File: "internal/http1/reply.go", Pkg: "internal/http1",
+			Old:  " && c.in.Buffered() == 0",
+			New:  "",
+			Test: "TestConnectionsThatAreNotUsedAgain",
+		},
+		{
+			Name: "http: a repeated Content-Length counts", File: "internal/http1/head.go", Pkg: "internal/http1",
+			Old:  "	if h.length >= 0 {\n		return false\n	}\n	var ok bool",
+			New:  "	var ok bool",
+			Test: "FuzzReply",
 		},
 		{
 			Name: "forbidden addresses are refused by their names only", File: "coord/allow/dial.go", Pkg: "coord/allow",
