@@ -57,7 +57,7 @@ func TestATransactionsHeadersCannotForgeTheCall(t *testing.T) {
 		"bedrock-transaction": "other", "BEDROCK-OPERATION": "confirm", "Idempotency-Key": "x",
 	}}
 	h := wire.Header(&call)
-	if h.Get(wire.Transaction) != "t" || h.Get(wire.Operation) != "try" || h.Get("Idempotency-Key") != "" || len(h[wire.Idempotency]) != 1 {
+	if h.Get(wire.Transaction) != "t" || h.Get(wire.Operation) != "try" || h.Get("Idempotency-Key") != "" {
 		t.Error(h)
 	}
 }
