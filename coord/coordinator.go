@@ -29,6 +29,7 @@ type Coordinator struct {
 	names   functions
 	active  registry
 	news    news
+	recent  *recent
 
 	wake    chan struct{}   // something may be due
 	drains  drains          // targets that are up again
@@ -38,7 +39,6 @@ type Coordinator struct {
 	giveUp  context.CancelFunc
 	work    sync.WaitGroup
 	started sync.Once
-	stopped sync.Once
 }
 
 var (
@@ -65,6 +65,7 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 		checker: plan.NewChecker(o.Limits),
 		wake:    make(chan struct{}, 1),
 		drains:  newDrains(),
+		recent:  newRecent(),
 	}
 	for _, m := range []txn.Mode{saga.Mode{}, tcc.Mode{}, msg.Mode{}} {
 		c.modes[m.Name()] = m
@@ -103,7 +104,7 @@ func (c *Coordinator) Start(ctx context.Context) error {
 // coordinator runs any more, or with an error when ctx ends before; then the
 // leases of what is left run out by themselves.
 func (c *Coordinator) Stop(ctx context.Context) error {
-	c.stopped.Do(c.stop)
+	c.stop()
 	done := make(chan struct{})
 	go func() {
 		c.active.wait()

@@ -74,7 +74,11 @@ func (c *Coordinator) create(ctx context.Context, d txn.Definition, begun bool) 
 // room.
 func (c *Coordinator) enter(ctx context.Context, t *txn.Transaction, rec *driver.Record) error {
 	if t.Status == txn.Open {
-		return c.write(ctx, rec)
+		err := c.write(ctx, rec)
+		if err == nil {
+			c.recent.keep(rec)
+		}
+		return err
 	}
 	x := newRun(c, t, rec)
 	other, ok := c.active.add(t.ID, x)

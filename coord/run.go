@@ -34,6 +34,7 @@ type run struct {
 	answers chan answer
 	phase   context.Context //nolint:containedctx // of calls made since the last decision
 	halt    context.CancelFunc
+	timer   *time.Timer
 	written time.Time // store's clock
 	dirty   bool
 
@@ -82,6 +83,7 @@ func (r *run) leave() { r.once.Do(func() { close(r.leaving) }) }
 func (r *run) loop() {
 	r.answers = make(chan answer)
 	r.phase, r.halt = context.WithCancel(r.c.calls)
+	r.timer = time.NewTimer(saveProgress) // set anew before each wait
 	defer r.end()
 	for {
 		after := r.turn()
@@ -94,6 +96,7 @@ func (r *run) loop() {
 // end makes room for another transaction.
 func (r *run) end() {
 	r.halt()
+	r.timer.Stop()
 	close(r.gone)
 	full := r.c.active.room() == 0
 	r.c.active.remove(r.tx.ID)
@@ -131,7 +134,6 @@ func (r *run) decide(p txn.Plan, now time.Time) next {
 		return await
 	}
 	r.halt()
-	r.phase, r.halt = context.WithCancel(r.c.calls)
 	settle(r.tx, p, now)
 	if !r.save(false) {
 		return over
@@ -140,6 +142,7 @@ func (r *run) decide(p txn.Plan, now time.Time) next {
 	if r.tx.Status.Final() {
 		return over
 	}
+	r.phase, r.halt = context.WithCancel(r.c.calls)
 	return goOn
 }
 
@@ -183,13 +186,12 @@ func (r *run) call(steps []txn.Step, now time.Time) next {
 
 // wait returns when something has happened; false when the run is over.
 func (r *run) wait() bool {
-	timer := time.NewTimer(r.nap())
-	defer timer.Stop()
+	r.timer.Reset(r.nap())
 	select {
 	case a := <-r.answers:
 		r.enter(a)
 		return true
-	case <-timer.C:
+	case <-r.timer.C:
 		r.ground()
 		return r.keepLease()
 	case <-r.leaving:

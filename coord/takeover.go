@@ -105,11 +105,30 @@ func (c *Coordinator) changeOnce(ctx context.Context, id string, f func(t *txn.T
 			return err
 		}
 	}
+	if done, err := c.changeRecent(ctx, id, f); done {
+		return err
+	}
 	rec, t, write, err := c.draft(ctx, id, f)
 	if err != nil || !write {
 		return err
 	}
 	return c.takeOver(ctx, rec, t)
+}
+
+// changeRecent tries a change to what this coordinator has written last, without
+// asking the store first. Only a write that the store takes proves that this was
+// the latest; anything else is not done.
+func (c *Coordinator) changeRecent(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) (done bool, err error) {
+	rec := c.recent.take(id)
+	if rec == nil {
+		return false, nil
+	}
+	t, write, err := redraft(rec, f)
+	if err != nil || !write {
+		return false, nil //nolint:nilerr // what the store has decides
+	}
+	err = c.takeOver(ctx, rec, t)
+	return !errors.Is(err, driver.ErrStale), err
 }
 
 // draft makes a change to what the store has, and does not write it.
@@ -119,15 +138,20 @@ func (c *Coordinator) draft(ctx context.Context, id string, f func(t *txn.Transa
 	if rec, err = c.load(ctx, id); err != nil {
 		return nil, nil, false, err
 	}
+	t, write, err = redraft(rec, f)
+	return rec, t, write, err
+}
+
+func redraft(rec *driver.Record, f func(t *txn.Transaction) (bool, error)) (t *txn.Transaction, write bool, err error) {
 	t, complete, err := decode(rec)
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
 	if !complete {
 		doubt(t)
 	}
 	write, err = f(t)
-	return rec, t, write, err
+	return t, write, err
 }
 
 // takeOver writes a changed transaction under a new epoch and drives it.
@@ -153,11 +177,14 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 		return unwritten(err)
 	}
 	t.Revision = rec.Revision
+	c.recent.keep(rec)
 	c.announce(t)
-	if drive {
+	switch {
+	case drive:
 		x.start()
+	case !rec.Due.After(rec.Updated):
+		c.Nudge()
 	}
-	c.Nudge()
 	return nil
 }
 

@@ -23,11 +23,11 @@ func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
 	}
 	heard := c.news.listen(id)
 	defer c.news.leave(id, heard)
-	return c.await(ctx, id, heard, true)
+	return c.await(ctx, id, heard, c.active.get(id) == nil)
 }
 
 // await waits for the end of a transaction. With ask it begins with a look at the
-// store, because the end may have come before anybody listened.
+// store: the end may have come before anybody listened, or come elsewhere.
 func (c *Coordinator) await(ctx context.Context, id string, heard *listener, ask bool) (txn.Result, error) {
 	pause := askStore
 	timer := time.NewTimer(pause)

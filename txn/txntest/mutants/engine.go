@@ -21,8 +21,8 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "calls from before a decision go on", File: "coord/run.go", Pkg: engine,
-			Old:  "	r.halt()\n	r.phase, r.halt = ",
-			New:  "	r.phase, r.halt = ",
+			Old:  "	r.halt()\n	settle(r.tx, p, now)",
+			New:  "	settle(r.tx, p, now)",
 			Test: "TestTheDeadlineBreaksCallsOff",
 		},
 		{
@@ -80,6 +80,18 @@ func decisionMutants() []mutants.Mutant {
 // ownerMutants are faults in who drives a transaction.
 func ownerMutants() []mutants.Mutant {
 	return []mutants.Mutant{
+		{
+			Name: "what is remembered is believed", File: "coord/takeover.go", Pkg: engine,
+			Old:  "		return false, nil //nolint:nilerr // what the store has decides",
+			New:  "		return true, err",
+			Test: "TestWhatIsRememberedIsNotBelieved",
+		},
+		{
+			Name: "a change that was overtaken is given up", File: "coord/takeover.go", Pkg: engine,
+			Old:  "return !errors.Is(err, driver.ErrStale), err",
+			New:  "return true, nil",
+			Test: "TestOvertakenChangeIsMadeAnew",
+		},
 		{
 			Name: "a run that was overtaken goes on", File: "coord/save.go", Pkg: engine,
 			Old: "stored.Epoch == rec.Epoch && stored.Revision == r.rec.Revision+1 &&\n" +

@@ -1,0 +1,132 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// readCounter is a store that counts how often a record is read.
+type readCounter struct {
+	driver.Store
+
+	reads atomic.Int64
+}
+
+func (s *readCounter) Load(ctx context.Context, id string) (*driver.Record, error) {
+	s.reads.Add(1)
+	return s.Store.Load(ctx, id)
+}
+
+// booking is a TCC transaction that is begun.
+func booking(id string) txn.Definition { return txn.Definition{ID: id, Mode: "tcc", Name: "booking"} }
+
+func seat(n int) txn.Branch {
+	return txn.Branch{ID: fmt.Sprintf("seat-%d", n), Confirm: "confirm", Undo: "cancel"}
+}
+
+// TestOwnWritesAreNotReadAgain: whoever begins a transaction, adds to it and commits
+// it on one coordinator has no use for reading it.
+func TestOwnWritesAreNotReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &readCounter{Store: memstore.New(nil)}
+		parts := newParticipants("confirm", "cancel")
+		c := start(t, store, nil, parts)
+		if _, err := c.Begin(t.Context(), booking("trip")); err != nil {
+			t.Fatal(err)
+		}
+		err := errors.Join(c.Enlist(t.Context(), "trip", seat(1)), c.Enlist(t.Context(), "trip", seat(2)), c.Commit(t.Context(), "trip"))
+		if _, failed := c.Wait(t.Context(), "trip"); errors.Join(err, failed) != nil {
+			t.Fatal(err, failed)
+		}
+		if n := store.reads.Load(); n != 0 {
+			t.Errorf("%d reads, want none", n)
+		}
+		made := parts.made()
+		slices.Sort(made) // they are called side by side
+		if diff := cmp.Diff([]string{"seat-1 confirm", "seat-2 confirm"}, made); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestWhatIsRememberedIsNotBelieved: another replica may have written since.
+func TestWhatIsRememberedIsNotBelieved(t *testing.T) {
+	decide := map[string]func(ctx context.Context, c *coord.Coordinator) error{
+		"committed":   func(ctx context.Context, c *coord.Coordinator) error { return c.Commit(ctx, "trip") },
+		"rolled back": func(ctx context.Context, c *coord.Coordinator) error { return c.RollBack(ctx, "trip", "too dear") },
+	}
+	for name, decide := range decide {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memstore.New(nil)
+				c1 := start(t, store, nil, newParticipants("confirm", "cancel"))
+				c2 := start(t, store, nil, newParticipants("confirm", "cancel"))
+				if _, err := c1.Begin(t.Context(), booking("trip")); err != nil {
+					t.Fatal(err)
+				}
+				if err := errors.Join(c1.Enlist(t.Context(), "trip", seat(1)), decide(t.Context(), c2)); err != nil {
+					t.Fatal(err)
+				}
+				// There is nothing to write if it is still open, for the branch is in.
+				if err := c1.Enlist(t.Context(), "trip", seat(1)); !errors.Is(err, txn.ErrDecided) {
+					t.Errorf("enlist: %v, want %v", err, txn.ErrDecided)
+				}
+			})
+		})
+	}
+}
+
+// TestOvertakenChangeIsMadeAnew: the write that finds another version is repeated on
+// what the store has.
+func TestOvertakenChangeIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		c1 := start(t, store, nil, newParticipants("confirm", "cancel"))
+		c2 := start(t, store, nil, newParticipants("confirm", "cancel"))
+		if _, err := c1.Begin(t.Context(), booking("trip")); err != nil {
+			t.Fatal(err)
+		}
+		err := errors.Join(c2.Enlist(t.Context(), "trip", seat(1)), c1.Enlist(t.Context(), "trip", seat(2)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(get(t, c2, "trip").Branches); n != 2 {
+			t.Errorf("%d branches, want both", n)
+		}
+	})
+}
+
+// TestManyOpenTransactionsAreForgotten: remembering is bounded, and nothing depends
+// on it.
+func TestManyOpenTransactionsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 1100
+		store := &readCounter{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("confirm", "cancel"))
+		for n := range many {
+			if _, err := c.Begin(t.Context(), booking(fmt.Sprint("trip-", n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range many {
+			if err := c.Enlist(t.Context(), fmt.Sprint("trip-", n), seat(1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := store.reads.Load(); n < many-1024 {
+			t.Errorf("%d reads: want the oldest to be forgotten", n)
+		}
+	})
+}
