@@ -2,6 +2,7 @@ package txns
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -75,5 +76,17 @@ func TestTwoReplicasShareAStore(t *testing.T) {
 	}, 2)
 	if find(rows, "outage-slow", "bedrock-postgres-x2") == nil {
 		t.Error("two replicas were not measured")
+	}
+}
+
+// TestNamesThatNothingHas are refused before anything starts.
+func TestNamesThatNothingHas(t *testing.T) {
+	for what, suite := range map[string]*Suite{
+		`no workload is called "saga-65"`: {Workloads: []string{"saga-64", "saga-65"}},
+		`no subject is called "bedrok"`:   {Stores: []string{"sqlite"}, Subjects: []string{"bedrok"}},
+	} {
+		if _, err := suite.Run(t.Context()); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v: want %q", err, what)
+		}
 	}
 }

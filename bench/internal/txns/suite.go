@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
 )
@@ -77,13 +78,16 @@ func (s *Suite) subjects() []Subject {
 // Run measures until all is measured or ctx ends. A measurement that fails is
 // part of the outcome and stops nothing; one that ctx cut short is not.
 func (s *Suite) Run(ctx context.Context) ([]*Outcome, error) {
-	b, err := newBed(ctx, s.Dir, s.progress)
-	if err != nil {
-		return nil, err
-	}
 	workloads := s.workloads
 	if workloads == nil {
 		workloads = Workloads(s.Quick)
+	}
+	if err := s.check(workloads); err != nil {
+		return nil, err
+	}
+	b, err := newBed(ctx, s.Dir, s.progress)
+	if err != nil {
+		return nil, err
 	}
 	var all []*Outcome
 	for _, w := range workloads {
@@ -97,6 +101,27 @@ func (s *Suite) Run(ctx context.Context) ([]*Outcome, error) {
 		all = append(all, outcomes...)
 	}
 	return all, b.close()
+}
+
+// check refuses names that nothing has.
+func (s *Suite) check(workloads []Workload) error {
+	var works, subjects []string
+	for _, w := range workloads {
+		works = append(works, w.Name)
+	}
+	for _, sub := range s.subjects() {
+		subjects = append(subjects, sub.Name)
+	}
+	return errors.Join(known("workload", s.Workloads, works), known("subject", s.Subjects, subjects))
+}
+
+func known(what string, names, all []string) error {
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("no %s is called %q: there are %s", what, name, strings.Join(all, ", "))
+		}
+	}
+	return nil
 }
 
 // outcomes returns an empty outcome for each subject that fits w.
