@@ -43,8 +43,9 @@ func benchSaga() *saga.Saga {
 }
 
 // BenchmarkRun measures submit and wait over the wire for 64 callers, both sides in
-// one process: with a coordinator that does nothing, with the engine on a store in
-// memory, and the same bytes over bare HTTP.
+// one process: with a coordinator that does nothing (over the client's own connections
+// and those of the standard library), with the engine on a store in memory, and the
+// same bytes over bare HTTP.
 func BenchmarkRun(b *testing.B) {
 	b.Run("client/own", func(b *testing.B) {
 		c := dial(b, serve(b, instantHandler(b)).url(), nil)

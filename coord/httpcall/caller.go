@@ -40,32 +40,12 @@ func (c *Caller) Close() {
 
 // Check refuses a target that may not be called.
 func (c *Caller) Check(target txn.Target) error {
-	_, err := c.routes.Get(target, c.route)
+	_, err := c.routes.Get(target, c.judge)
 	return err
 }
 
-// Call asks the participant.
-func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
-	to, err := c.routes.Get(target, c.route)
-	switch {
-	case err != nil:
-		return reach.Unreached(err)
-	case to.blank != nil:
-		return c.callSecure(ctx, to, &call)
-	default:
-		return c.callPlain(ctx, to, &call)
-	}
-}
-
-// route is how a target is reached. It does not change, as the rules do not.
-type route struct {
-	address string        // of an http target
-	start   []byte        // of all requests to it
-	blank   *http.Request // that all requests to an https target are copies of
-}
-
-// route finds the route to a target that may be called.
-func (c *Caller) route(target txn.Target) (*route, error) {
+// judge opens a route to a target that may be called.
+func (c *Caller) judge(target txn.Target) (*route, error) {
 	scheme, _, _ := strings.Cut(string(target), ":")
 	if scheme != "http" && scheme != "https" {
 		return nil, fmt.Errorf("scheme %q: want http or https", wire.Excerpt(scheme))
@@ -73,10 +53,21 @@ func (c *Caller) route(target txn.Target) (*route, error) {
 	if err := c.rules.Check(string(target)); err != nil {
 		return nil, err
 	}
-	blank, err := http.NewRequestWithContext(context.Background(), http.MethodPost, string(target), nil)
-	if err != nil || scheme == "https" {
-		return &route{blank: blank}, err
+	return &route{target: target, secure: scheme == "https"}, nil
+}
+
+// Call asks the participant.
+func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
+	to, err := c.routes.Get(target, c.judge)
+	if err == nil {
+		err = to.ready()
 	}
-	start, err := http1.Start(blank.URL, agent)
-	return &route{address: http1.Address(blank.URL), start: start}, err
+	switch {
+	case err != nil:
+		return reach.Unreached(err)
+	case to.secure:
+		return c.callSecure(ctx, to, &call)
+	default:
+		return c.callPlain(ctx, to, &call)
+	}
 }
