@@ -60,20 +60,14 @@ func (s *Store) submit(ctx context.Context, o *op) error {
 		return err
 	}
 	w := s.writers[driver.Shard(o.rec.ID)%len(s.writers)]
-	select {
-	case w.queue <- o:
-	case <-ctx.Done():
-		return Unwritten(ctx.Err())
-	case <-s.life.Done():
-		return driver.ErrClosed
+	if err := w.enqueue(ctx, o); err != nil {
+		return err
 	}
 	select {
 	case <-o.done:
 		return o.err
 	case <-ctx.Done():
 		return o.leave(ctx)
-	case <-w.stopped:
-		return o.strand()
 	}
 }
 
@@ -91,16 +85,6 @@ func (o *op) leave(ctx context.Context) error {
 func (o *op) take() bool {
 	o.taken.Store(true)
 	return !o.left.Load()
-}
-
-// strand is the end of an operation whose writer is gone.
-func (o *op) strand() error {
-	select {
-	case <-o.done:
-		return o.err
-	default:
-		return driver.ErrClosed
-	}
 }
 
 func (o *op) answer(err error) {

@@ -39,10 +39,48 @@ func (s *Store) startWriters() {
 	}
 }
 
-// run ends with the store. What is still queued then is answered by stopped.
+// enqueue hands an operation over, to be answered for certain. It waits if many do.
+// All callers meet at the channels of the store's life, which makes looking there
+// dear, so that is left to those who have to wait anyway.
+func (w *writer) enqueue(ctx context.Context, o *op) error {
+	select {
+	case w.queue <- o:
+	default:
+		select {
+		case w.queue <- o:
+		case <-ctx.Done():
+			return Unwritten(ctx.Err())
+		case <-w.store.life.Done():
+			return driver.ErrClosed
+		}
+	}
+	if w.store.life.Err() != nil { // perhaps too late for the writer to see it
+		select {
+		case <-w.stopped:
+			w.strand()
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// strand answers what is queued and will not be written.
+func (w *writer) strand() {
+	for {
+		select {
+		case o := <-w.queue:
+			o.answer(driver.ErrClosed)
+		default:
+			return
+		}
+	}
+}
+
+// run ends with the store.
 func (w *writer) run() {
 	defer close(w.stopped)
 	defer w.loose.Wait()
+	defer w.strand()
 	for {
 		first := w.wait()
 		if first == nil {
