@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
@@ -37,15 +38,47 @@ func TestGivenDatabase(t *testing.T) {
 	}
 }
 
-// TestFrozenClient: nobody who is frozen keeps others from taking over.
+// TestFrozenClient: nobody who is frozen keeps others from taking over, be it by
+// the way the store connects, or by what users are told to do themselves.
 func TestFrozenClient(t *testing.T) {
 	server := start(t)
 	f := sqltest.NewFreezer(t, server.Addr())
-	url := strings.Replace(server.URL(database), server.Addr(), f.Addr(), 1)
+	t.Run("Open", func(t *testing.T) {
+		url := strings.Replace(server.URL(database), server.Addr(), f.Addr(), 1)
+		s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+			return mysql.Open(ctx, url, opts)
+		}}
+		sqltest.FrozenClient(t, s, f, "UPDATE")
+	})
+	t.Run("New", func(t *testing.T) {
+		const database = "given"
+		server.CreateDatabase(database)
+		dsn := strings.Replace(server.DSN(database), server.Addr(), f.Addr(), 1)
+		db, err := sql.Open("mysql", dsn+"&interpolateParams=true&idle_transaction_timeout=5")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+			return mysql.New(ctx, db, opts)
+		}}
+		sqltest.FrozenClient(t, s, f, "FOR UPDATE")
+	})
+}
+
+// TestLostAnswer: what may be written is not called unwritten.
+func TestLostAnswer(t *testing.T) {
+	server := start(t)
+	proxy, err := chaos.New(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { proxy.Close() })
+	url := strings.Replace(server.URL(database), server.Addr(), proxy.Addr(), 1)
 	s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
 		return mysql.Open(ctx, url, opts)
 	}}
-	sqltest.FrozenClient(t, s, f, "FOR UPDATE")
+	sqltest.LostAnswer(t, s, proxy)
 }
 
 func subject(server *testenv.MariaDBServer) sqltest.Subject {

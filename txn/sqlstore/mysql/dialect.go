@@ -22,7 +22,10 @@ import (
 var migrations embed.FS
 
 // dialect implements [sqlstore.Dialect].
-type dialect struct{ db *sql.DB }
+type dialect struct {
+	db      *sql.DB
+	packets bool // several statements may go out together
+}
 
 // Clauses implements [sqlstore.Dialect]. INSERT IGNORE would ignore too much, so
 // an ID that is taken is an error.

@@ -10,8 +10,19 @@ import (
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
-// Write implements [sqlstore.Dialect].
+// Write implements [sqlstore.Dialect]. Hardly ever is anything refused; who it was
+// is found out step by step.
 func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (refused []string, err error) {
+	if d.packets {
+		if refused, err := d.send(ctx, newPacket(table, b)); !refused {
+			return nil, err
+		}
+	}
+	return d.writeInSteps(ctx, table, b)
+}
+
+// writeInSteps asks, decides and writes.
+func (d *dialect) writeInSteps(ctx context.Context, table string, b sqlstore.Batch) (refused []string, err error) {
 	err = sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error {
 		taken, err := d.create(ctx, tx, table, b.Creates)
 		if err != nil {
@@ -80,8 +91,10 @@ func current(ctx context.Context, tx *sql.Tx, table string, updates []sqlstore.U
 
 // replace makes an INSERT write what may change of a record that exists. A spec
 // that is not given stays.
-const replace = " ON DUPLICATE KEY UPDATE status = VALUES(status), parked = VALUES(parked), waits = VALUES(waits), " +
-	"owner = VALUES(owner), epoch = VALUES(epoch), revision = VALUES(revision), due = VALUES(due), " +
+const replace = " ON DUPLICATE KEY UPDATE revision = VALUES(revision), " + changes
+
+const changes = "status = VALUES(status), parked = VALUES(parked), waits = VALUES(waits), " +
+	"owner = VALUES(owner), epoch = VALUES(epoch), due = VALUES(due), " +
 	"deadline = VALUES(deadline), updated = VALUES(updated), finished = VALUES(finished), " +
 	"spec = COALESCE(VALUES(spec), spec), state = VALUES(state)"
 
@@ -90,15 +103,19 @@ func insert(ctx context.Context, tx *sql.Tx, table string, recs []*driver.Record
 	if len(recs) == 0 {
 		return nil
 	}
-	var args []any
+	text, args := insertion(table, recs, otherwise)
+	_, err := tx.ExecContext(ctx, text, args...)
+	return err
+}
+
+// insertion is a statement that inserts records, of which there are some.
+func insertion(table string, recs []*driver.Record, otherwise string) (text string, args []any) {
 	for _, rec := range recs {
 		args = append(args, sqlstore.Values(rec)...)
 	}
 	row := tuple(len(args) / len(recs))
 	rows := strings.TrimSuffix(strings.Repeat(row+", ", len(recs)), ", ")
-	text := "INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES " + rows + otherwise //nolint:gosec // nothing in it is a value
-	_, err := tx.ExecContext(ctx, text, args...)
-	return err
+	return "INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES " + rows + otherwise, args
 }
 
 // tuple is a row of n parameters.

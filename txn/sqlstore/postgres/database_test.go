@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
@@ -46,6 +47,21 @@ func TestFrozenClient(t *testing.T) {
 		return postgres.Open(ctx, url, opts)
 	}}
 	sqltest.FrozenClient(t, s, f, "UPDATE")
+}
+
+// TestLostAnswer: what may be written is not called unwritten.
+func TestLostAnswer(t *testing.T) {
+	server := start(t)
+	proxy, err := chaos.New(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { proxy.Close() })
+	url := strings.Replace(server.URL(database), server.Addr(), proxy.Addr(), 1)
+	s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+		return postgres.Open(ctx, url, opts)
+	}}
+	sqltest.LostAnswer(t, s, proxy)
 }
 
 func subject(server *testenv.PostgresServer) sqltest.Subject {
