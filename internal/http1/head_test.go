@@ -38,7 +38,7 @@ func TestPlainHeads(t *testing.T) {
 func TestOtherHeads(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for _, text := range []string{
-		"\n", "\r\n", "x\r\n", "HTTP/1.0 200 OK\r\n", "HTTP/2.0 200 OK\r\n", "http/1.1 200 OK\r\n", "HTTP/1.1  200 OK\r\n",
+		"\n", "\r\n", "x\r\n", "200 OK\r\n", "HTTP/1.0 200 OK\r\n", "HTTP/2.0 200 OK\r\n", "http/1.1 200 OK\r\n", "HTTP/1.1  200 OK\r\n",
 		"HTTP/1.1\t200 OK\r\n", "HTTP/1.1 100 Go on\r\n", "HTTP/1.1 101 Switch\r\n", "HTTP/1.1 20\r\n", "HTTP/1.1 +20 OK\r\n",
 		"HTTP/1.1 2000 OK\r\n", "HTTP/1.1 200\tOK\r\n", "HTTP/1.1 200 OK\n", "HTTP/1.1 200 O\rK\r\n", "HTTP/1.1 200 O\x00K\r\n",
 		ok + "Content-Length: 1\n", ok + "\n", ok + "\r\n", ok + " A: b\r\n", ok + "A: b\r\n c\r\n", ok + "A: b\r\n\tc\r\n",

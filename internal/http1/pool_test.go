@@ -132,14 +132,36 @@ func TestTheReaperTakesTheOld(t *testing.T) {
 	if left := p.count(); n != 1 || left != 1 || p.reaper == nil {
 		t.Error("a young connection was closed:", n, left)
 	}
-	p.mu.Lock()
-	for _, all := range p.idle {
-		all[0].since = all[0].since.Add(-p.opts.Idle)
-	}
-	p.mu.Unlock()
+	p.age()
 	p.reap()
 	if p.count() != 0 || p.reaper != nil || len(p.idle) != 0 {
 		t.Error("an old connection was kept")
+	}
+}
+
+// Between two visits of the reaper the old are not used either.
+func TestAnOldConnectionIsNotUsedAgain(t *testing.T) {
+	s := saying(t, empty)
+	p := newPool(t, nil)
+	wantReply(t, p, s.url(), "")
+	p.age()
+	wantReply(t, p, s.url(), "")
+	if n := s.connections.Load(); n != 2 || p.count() != 1 {
+		t.Error(n, "connections,", p.count(), "idle")
+	}
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	line := "A: " + strings.Repeat("b", 1<<10) + "\r\n"
+	for name, text := range map[string]string{
+		"one":     "HTTP/1.1 200 OK\r\n" + strings.Repeat(line, 64) + "\r\n",
+		"line":    "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", 64<<10) + "\r\n\r\n",
+		"interim": strings.Repeat("HTTP/1.1 103 Early Hints\r\n"+line+"\r\n", 64),
+	} {
+		r, err := post(t.Context(), t, newPool(t, nil), saying(t, text).url(), "")
+		if err == nil {
+			t.Error(name, r)
+		}
 	}
 }
 

@@ -36,6 +36,17 @@ func (p *Pool) count() (idle int) {
 	return idle
 }
 
+// age makes all idle connections as old as connections get.
+func (p *Pool) age() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, all := range p.idle {
+		for _, c := range all {
+			c.since = c.since.Add(-p.opts.Idle)
+		}
+	}
+}
+
 // peer is a server of which is known what it has been given.
 type peer struct {
 	address     string
