@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,6 +91,9 @@ func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePla
 		return notStarted(ctx, err)
 	}
 	p.daemon.Store = store
+	if p.daemon.Collector != "" {
+		reportTelemetry(p.daemon.Logger)
+	}
 	d, err := daemon.Start(starting, p.daemon)
 	if err != nil {
 		return notStarted(ctx, errors.Join(err, store.Close()))
@@ -119,12 +123,13 @@ console  %s/
 API      %s/bedrock.v1.TransactionService/ and LockService/, gRPC or JSON
 store    %s
 locks    %s
+traces   %s
 
 A first transaction:
 
 %s
 
-`, readBuild().Version, base, base, p.store, p.locksShown(), p.curl(base))
+`, readBuild().Version, base, base, p.store, p.locksShown(), cmp.Or(p.daemon.Collector, "not sent"), p.curl(base))
 	if p.store.Kind == storeurl.Memory {
 		fmt.Fprintln(s.stderr, "bedrock: note: --store memory: all transactions are gone when this server stops")
 	}

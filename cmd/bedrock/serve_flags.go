@@ -29,6 +29,7 @@ type serveFlags struct {
 	lease                         time.Duration
 	retention, archive            string
 	noMigrate, volatile           bool
+	otlp                          string
 	logLevel, logFormat           string
 }
 
@@ -57,6 +58,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.archive, "archive", "", "folder that gets final transactions before they are removed")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the store's schema alone; see 'bedrock migrate'")
 	flags.BoolVar(&f.volatile, "allow-volatile", false, "accept a Redis that may lose transactions")
+	flags.StringVar(&f.otlp, "otlp", "", "URL of an OTLP/HTTP collector that gets traces (default $OTEL_EXPORTER_OTLP_ENDPOINT, or none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 }
@@ -97,6 +99,9 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 		return nil, err
 	}
 	if p.daemon.Logger, err = f.logger(sys); err != nil {
+		return nil, err
+	}
+	if p.daemon.Collector, err = collector(f.otlp, sys.getenv); err != nil {
 		return nil, err
 	}
 	if p.daemon.Keep, err = f.keep(); err != nil {

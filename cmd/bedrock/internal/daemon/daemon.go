@@ -44,6 +44,9 @@ type Config struct {
 	// Archive is the folder that gets final transactions before they are removed;
 	// empty: none does.
 	Archive string
+	// Collector is the URL that spans are sent to, over OTLP/HTTP; empty: none are.
+	// The rest is up to OpenTelemetry's variables, such as OTEL_EXPORTER_OTLP_HEADERS.
+	Collector string
 
 	Logger *slog.Logger
 }
@@ -56,6 +59,7 @@ type Daemon struct {
 	backend lockdriver.Backend
 	hangUp  func() error // closes the connections of locks
 	metrics *prometheus.Registry
+	tracing *tracing
 }
 
 // Start begins to drive the transactions of the store. Nothing can be asked yet.
@@ -65,15 +69,21 @@ func Start(ctx context.Context, c Config) (*Daemon, error) {
 	if err := d.openLocks(); err != nil {
 		return nil, err
 	}
-	engine, err := d.newEngine()
-	if err == nil {
-		d.engine = engine
-		err = engine.Start(ctx)
-	}
-	if err != nil {
+	if err := d.startEngine(ctx); err != nil {
+		d.tracing.stop(ctx)
 		return nil, errors.Join(err, d.closeLocks(ctx))
 	}
 	return d, nil
+}
+
+func (d *Daemon) startEngine(ctx context.Context) (err error) {
+	if d.tracing, err = startTracing(ctx, &d.config); err != nil {
+		return err
+	}
+	if d.engine, err = d.newEngine(); err != nil {
+		return err
+	}
+	return d.engine.Start(ctx)
 }
 
 func (d *Daemon) openLocks() (err error) {
@@ -120,6 +130,7 @@ func (d *Daemon) console(ctx context.Context, operator acting) http.Handler {
 // Stop hands over what is under way to other replicas, or to the next start.
 func (d *Daemon) Stop(ctx context.Context) error {
 	err := errors.Join(d.engine.Stop(ctx), d.closeLocks(ctx))
+	d.tracing.stop(ctx) // last, and with what the others have still done
 	if err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}

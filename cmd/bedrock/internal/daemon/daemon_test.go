@@ -47,13 +47,7 @@ func start(t *testing.T, adjust func(*daemon.Config)) (address string, stop func
 // serve is start on a given listener.
 func serve(t *testing.T, l net.Listener, adjust func(*daemon.Config)) (stop func()) {
 	t.Helper()
-	locks, err := backendurl.New("mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := daemon.Config{
-		Store: memstore.New(nil), Locks: locks, Allow: allow.Loopback(), Replica: "test", Logger: slog.New(slog.DiscardHandler),
-	}
+	config := configuration(t)
 	if adjust != nil {
 		adjust(&config)
 	}
@@ -74,6 +68,18 @@ func serve(t *testing.T, l net.Listener, adjust func(*daemon.Config)) (stop func
 		if err := d.Stop(stopping); err != nil {
 			t.Error("stop:", err)
 		}
+	}
+}
+
+// configuration is that of a server without anything special.
+func configuration(t *testing.T) daemon.Config {
+	t.Helper()
+	locks, err := backendurl.New("mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return daemon.Config{
+		Store: memstore.New(nil), Locks: locks, Allow: allow.Loopback(), Replica: "test", Logger: slog.New(slog.DiscardHandler),
 	}
 }
 

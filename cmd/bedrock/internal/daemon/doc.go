@@ -1,3 +1,3 @@
 // Package daemon is what bedrock serve runs: a coordinator, a store of locks, the
-// API, the console and metrics, started and stopped together.
+// API, the console, metrics and traces, started and stopped together.
 package daemon

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/bedrock-go/bedrock/coord"
-	"github.com/bedrock-go/bedrock/coord/coordotel"
 	"github.com/bedrock-go/bedrock/coord/coordprom"
 	"github.com/bedrock-go/bedrock/coord/grpccall"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
@@ -23,7 +22,7 @@ func (d *Daemon) newEngine() (*coord.Coordinator, error) {
 	}
 	engine, err := coord.New(d.config.Store, &coord.Options{
 		Replica: d.config.Replica, Callers: callers, Lease: d.config.Lease, Retention: d.retention(),
-		Observer: observer, Tracing: coordotel.New(nil), Logger: d.config.Logger,
+		Observer: observer, Tracing: d.tracing.transactions(), Logger: d.config.Logger,
 	})
 	if err != nil {
 		return nil, err
