@@ -54,7 +54,7 @@ func TestFrozenClient(t *testing.T) {
 		const database = "given"
 		server.CreateDatabase(database)
 		dsn := strings.Replace(server.DSN(database), server.Addr(), f.Addr(), 1)
-		db, err := sql.Open("mysql", dsn+"&interpolateParams=true&idle_transaction_timeout=5")
+		db, err := sql.Open("mysql", dsn+"&interpolateParams=true&idle_transaction_timeout=5&net_write_timeout=5")
 		if err != nil {
 			t.Fatal(err)
 		}

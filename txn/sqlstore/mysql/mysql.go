@@ -21,18 +21,21 @@ type Options = sqlstore.Options
 const connections = 16
 
 // What the server does for those who wait for somebody that is frozen: MariaDB
-// ends a transaction whose client is silent for idleInTx. MySQL only ends a whole
-// session, after idleAtServer; the pool closes it before.
+// ends a transaction whose client says nothing for silentInTx. MySQL only ends a
+// whole session, after silentAtAll; the pool closes it before. Both end one whose
+// client does not take what they have for it.
 const (
-	idleInTx     = 5 * time.Second
-	idleAtServer = 30 * time.Second
-	idleInPool   = 20 * time.Second
+	silentInTx  = 5 * time.Second
+	silentAtAll = 30 * time.Second
+	idleInPool  = 20 * time.Second
+	deaf        = 5 * time.Second
 )
 
 // Open opens a store in a database, with connections of its own. The source is a
 // URL such as mysql://user:secret@host:3306/database?tls=true, whose parameters
 // are those of github.com/go-sql-driver/mysql, or a DSN of that driver. Several
-// statements go out in one packet, which some proxies would have to allow.
+// statements go out in one packet; behind a proxy that takes no such, writes are
+// slower.
 func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, error) {
 	config, err := parse(source)
 	if err != nil {
@@ -51,10 +54,12 @@ func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, e
 
 // New opens a store in a database the program has already, and leaves it open. It
 // asks for nothing unusual of the connections, and takes some round trips per batch;
-// interpolateParams=true among their parameters saves half of them. So that others
-// can take over when the program is frozen amid a batch, have the server end what
-// is silent: by idle_transaction_timeout=5 with MariaDB, by wait_timeout=30 with
-// MySQL and less than that by [sql.DB.SetConnMaxIdleTime].
+// interpolateParams=true among their parameters saves half of them.
+//
+// So that others can take over when the program is frozen amid a write, have the
+// server end what is: by net_write_timeout=5 and idle_transaction_timeout=5 among
+// the parameters with MariaDB, by net_write_timeout=5 and wait_timeout=30 with
+// MySQL, and less than that by [sql.DB.SetConnMaxIdleTime].
 func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error) {
 	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db}, opts)
 }
@@ -107,7 +112,8 @@ func tuned(config *mysql.Config) *mysql.Config {
 	}
 	// Nothing is cut off silently, whatever the server's default.
 	config.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'" +
-		fmt.Sprintf(" /*M! , idle_transaction_timeout = %d */", seconds(idleInTx)) // a comment to MySQL
-	config.Params["wait_timeout"] = strconv.Itoa(seconds(idleAtServer))
+		fmt.Sprintf(" /*M! , idle_transaction_timeout = %d */", seconds(silentInTx)) // a comment to MySQL
+	config.Params["wait_timeout"] = strconv.Itoa(seconds(silentAtAll))
+	config.Params["net_write_timeout"] = strconv.Itoa(seconds(deaf))
 	return config
 }

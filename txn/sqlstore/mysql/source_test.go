@@ -22,9 +22,13 @@ func TestSource(t *testing.T) {
 		if got, _, _ := strings.Cut(dsn, "?"); got != want {
 			t.Errorf("%s: got %s, want %s", source, got, want)
 		}
-		if !config.InterpolateParams || config.MaxAllowedPacket != 0 || !strings.Contains(dsn, "sql_mode=") ||
-			!strings.Contains(dsn, "idle_transaction_timeout+%3D+5") || !strings.Contains(dsn, "wait_timeout=30") {
+		if !config.InterpolateParams || !config.MultiStatements || config.MaxAllowedPacket != 0 {
 			t.Errorf("%s: not tuned: %s", source, dsn)
+		}
+		for _, param := range []string{"sql_mode=", "idle_transaction_timeout+%3D+5", "wait_timeout=30", "net_write_timeout=5"} {
+			if !strings.Contains(dsn, param) {
+				t.Errorf("%s: no %s: %s", source, param, dsn)
+			}
 		}
 	}
 }

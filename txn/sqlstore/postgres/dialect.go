@@ -31,9 +31,11 @@ func (d *dialect) Clauses() sqlstore.Clauses {
 	}
 }
 
-// endIfSilent holds until the commit, not for the session: behind a pooler that
-// may be somebody else's next.
-const endIfSilent = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
+// endIfSilent gives a client 5 s to say what is next, and as many to take what the
+// server has for it. That holds until the commit, not for the session: behind a
+// pooler it may be somebody else's next.
+const endIfSilent = "SELECT set_config('idle_in_transaction_session_timeout', '5s', true), " +
+	"set_config('tcp_user_timeout', '5s', true)"
 
 // Now implements [sqlstore.Dialect].
 func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {

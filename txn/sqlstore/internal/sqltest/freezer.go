@@ -9,16 +9,22 @@ import (
 )
 
 // Freezer stands between a store and its server. Once asked to, it freezes the
-// client of the first connection on which a word is sent: what has that word
-// arrives and is answered, and then the server hears nothing more.
+// client of the first connection on which a word is sent: when what has that word
+// is answered, it neither sends nor reads any more, until it is thawed.
 type Freezer struct {
 	target   string
 	listener net.Listener
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	word   []byte
-	frozen chan struct{} // closed when what has the word is answered
+	mu   sync.Mutex
+	word []byte
+	next *frost
+}
+
+// frost is what a client is frozen by.
+type frost struct {
+	set    chan struct{} // closed when the client is frozen
+	thawed chan struct{} // closed by the test
 }
 
 // NewFreezer starts one in front of a server, for as long as the test lasts. The
@@ -41,23 +47,24 @@ func NewFreezer(t testing.TB, target string) *Freezer {
 // Addr is where clients connect.
 func (f *Freezer) Addr() string { return f.listener.Addr().String() }
 
-// freezeAt returns what is closed when what has the word is answered.
-func (f *Freezer) freezeAt(word string) <-chan struct{} {
+// freezeAt freezes the next client that sends the word.
+func (f *Freezer) freezeAt(word string) *frost {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.word, f.frozen = []byte(word), make(chan struct{})
-	return f.frozen
+	f.word = []byte(word)
+	f.next = &frost{set: make(chan struct{}), thawed: make(chan struct{})}
+	return f.next
 }
 
-// freezes returns the channel if a client is to be frozen behind this chunk.
-func (f *Freezer) freezes(chunk []byte) chan struct{} {
+// freezes returns the frost if a client is to be frozen behind this chunk.
+func (f *Freezer) freezes(chunk []byte) *frost {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.word == nil || !bytes.Contains(chunk, f.word) {
 		return nil
 	}
 	f.word = nil
-	return f.frozen
+	return f.next
 }
 
 func (f *Freezer) accept(ctx context.Context) {
@@ -78,7 +85,7 @@ func (f *Freezer) serve(ctx context.Context, client net.Conn) {
 		return
 	}
 	defer server.Close()
-	asked := make(chan chan struct{}, 1)
+	asked := make(chan *frost, 1)
 	var replies sync.WaitGroup
 	replies.Go(func() {
 		defer client.Close()
@@ -89,43 +96,45 @@ func (f *Freezer) serve(ctx context.Context, client net.Conn) {
 	replies.Wait()
 }
 
-// ask passes on what the client sends. What a frozen one would have sent is read,
-// so that its end is noticed.
-func (f *Freezer) ask(server, client net.Conn, asked chan<- chan struct{}) {
+// ask passes on what the client sends, unless it is frozen.
+func (f *Freezer) ask(server, client net.Conn, asked chan<- *frost) {
 	buf := make([]byte, 32<<10)
-	for frozen := false; ; {
+	var last *frost
+	for {
 		n, err := client.Read(buf)
-		if n > 0 && !frozen {
-			if last := f.freezes(buf[:n]); last != nil {
-				frozen = true
-				asked <- last // before it can be answered
-			}
-			if _, err := server.Write(buf[:n]); err != nil {
-				return
-			}
-		}
 		if err != nil {
+			return
+		}
+		if last != nil {
+			<-last.thawed
+		}
+		if next := f.freezes(buf[:n]); next != nil {
+			last = next
+			asked <- next // before it can be answered
+		}
+		if _, err := server.Write(buf[:n]); err != nil {
 			return
 		}
 	}
 }
 
-// answer passes on what the server says, and tells when it has answered what
-// freezes the client.
-func answer(client, server net.Conn, asked <-chan chan struct{}) {
+// answer passes on what the server says, unless the client is frozen. What it
+// does not read then fills the buffers in between.
+func answer(client, server net.Conn, asked <-chan *frost) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := server.Read(buf)
 		if err != nil {
 			return
 		}
-		select {
-		case last := <-asked:
-			close(last)
-		default:
-		}
 		if _, err := client.Write(buf[:n]); err != nil {
 			return
+		}
+		select {
+		case frost := <-asked:
+			close(frost.set)
+			<-frost.thawed
+		default:
 		}
 	}
 }

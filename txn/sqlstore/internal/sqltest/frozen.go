@@ -1,6 +1,7 @@
 package sqltest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path"
@@ -11,48 +12,64 @@ import (
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
-// FrozenClient freezes a coordinator amid a claim, and amid a batch, when it has
-// locked a record that others are to take over. They have to wait for it, but for
-// seconds only; and one of them gets through, and the others are told that they
-// have not. The subject's stores connect to the freezer; in their batches it is the
-// statement with the word given that locks.
+// FrozenClient freezes a coordinator when it has locked a record that others are to
+// take over: amid a claim, be its answer small or larger than what fits into the
+// buffers on the way, and amid a batch. They have to wait, but for seconds only;
+// one of them gets through, and the other is told that it has not. The subject's
+// stores connect to the freezer; in their batches it is the statement with the
+// word given that locks.
 func FrozenClient(t *testing.T, s Subject, f *Freezer, word string) {
-	t.Run("claim", func(t *testing.T) {
-		frozenAmid(t, s, f, "SKIP LOCKED", func(ctx context.Context, store *sqlstore.Store, _ *driver.Record) error {
-			_, err := store.Claim(ctx, driver.Claim{Owner: "frozen", Lease: time.Hour, Limit: 10})
-			return err
-		})
-	})
-	t.Run("batch", func(t *testing.T) {
-		frozenAmid(t, s, f, word, func(ctx context.Context, store *sqlstore.Store, rec *driver.Record) error {
-			return store.Update(ctx, rec.Version(), rec)
-		})
-	})
+	claim := func(ctx context.Context, store *sqlstore.Store, _ *driver.Record) error {
+		_, err := store.Claim(ctx, driver.Claim{Owner: "frozen", Lease: time.Hour, Limit: 100})
+		return err
+	}
+	update := func(ctx context.Context, store *sqlstore.Store, rec *driver.Record) error {
+		return store.Update(ctx, rec.Version(), rec)
+	}
+	const large = 256 << 10 // bytes in each record
+	t.Run("claim", func(t *testing.T) { frozenAmid(t, s, f, "SKIP LOCKED", 0, claim) })
+	t.Run("large", func(t *testing.T) { frozenAmid(t, s, f, "SKIP LOCKED", large, claim) })
+	t.Run("batch", func(t *testing.T) { frozenAmid(t, s, f, word, 0, update) })
 }
 
-func frozenAmid(t *testing.T, s Subject, f *Freezer, word string, call func(context.Context, *sqlstore.Store, *driver.Record) error) {
+type call func(context.Context, *sqlstore.Store, *driver.Record) error
+
+// frozenAmid freezes a caller that has locked the first record, at least.
+func frozenAmid(t *testing.T, s Subject, f *Freezer, word string, size int, call call) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	opts := &sqlstore.Options{Table: "amid_" + path.Base(t.Name())}
 	store, other := s.open(t, opts), s.open(t, opts)
-	rec := record("a")
-	if err := store.Create(ctx, rec); err != nil {
-		t.Fatal(err)
+	rec := created(ctx, t, store, "first", 0)
+	for i := range 50 {
+		created(ctx, t, store, numbered("r", i), size)
 	}
 	told := make(chan error, 1)
-	locked := f.freezeAt(word)
+	frost := f.freezeAt(word)
 	go func() { told <- call(ctx, store, rec.Clone()) }()
 	select {
-	case <-locked:
+	case <-frost.set:
 	case <-ctx.Done():
 		t.Fatalf("nobody sent %q", word)
 	}
 	waitingErr := takesOver(ctx, t, other, rec)
+	close(frost.thawed)
 	frozenErr := <-told
 	if (waitingErr == nil) == (frozenErr == nil) || !failed(frozenErr) || !failed(waitingErr) {
 		t.Errorf("who was frozen: %v; who waited: %v", frozenErr, waitingErr)
 	}
+}
+
+// created creates a record whose state has a size.
+func created(ctx context.Context, t *testing.T, store *sqlstore.Store, id string, size int) *driver.Record {
+	t.Helper()
+	rec := record(id)
+	rec.State = bytes.Repeat([]byte("s"), size)
+	if err := store.Create(ctx, rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec
 }
 
 // takesOver writes a record, which takes seconds at most.
