@@ -3,6 +3,7 @@ package http1
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -58,7 +59,11 @@ func (p *Pool) reuse(message *bytes.Buffer) {
 func (p *Pool) RoundTrip(r *http.Request) (*http.Response, error) {
 	message := p.message()
 	defer p.reuse(message)
-	if err := r.Write(message); err != nil { // which closes the body
+	err := r.Write(message) // which closes the body
+	if err == nil && r.URL.Scheme != "http" {
+		err = fmt.Errorf("scheme %q: want http", r.URL.Scheme) // no secret leaves in the open
+	}
+	if err != nil {
 		return nil, &UnsentError{err}
 	}
 	reply, err := p.exchange(r.Context(), Address(r.URL), message.Bytes(), nil, r)

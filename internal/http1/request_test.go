@@ -142,6 +142,20 @@ type closing struct {
 
 func (c closing) Close() error { close(c.closed); return nil }
 
+// What is meant for https does not leave in the open.
+func TestOnlyHTTP(t *testing.T) {
+	s := saying(t, empty)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+s.address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := newPool(t, nil).RoundTrip(r)
+	if err == nil {
+		reply.Body.Close()
+		t.Error("sent")
+	}
+}
+
 // A request whose body cannot be read has not left, nor made a connection.
 func TestABodyThatCannotBeRead(t *testing.T) {
 	s := saying(t, empty)
