@@ -21,23 +21,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn/saga"
 )
 
-// instant is a coordinator that does nothing: what is left is the wire.
-type instant struct{ txn.Coordinator }
-
-func (instant) Run(_ context.Context, d txn.Definition) (txn.Result, error) {
-	return txn.Result{ID: d.ID, Outcome: txn.Committed}, nil
-}
-
-// instantHandler serves a coordinator that does nothing.
-func instantHandler(t testing.TB) http.Handler {
-	t.Helper()
-	h, err := server.New(server.Config{Coordinator: instant{}, Limits: &server.Limits{Rate: -1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
 func benchSaga() *saga.Saga {
 	return saga.New("order").Step("stock", "stock", "stock.undo").Step("pay", "pay", "pay.undo")
 }

@@ -52,6 +52,23 @@ func handler(t testing.TB, co *coord.Coordinator, change func(*server.Config)) h
 	return h
 }
 
+// instant is a coordinator that does nothing: what is left is the wire.
+type instant struct{ txn.Coordinator }
+
+func (instant) Run(_ context.Context, d txn.Definition) (txn.Result, error) {
+	return txn.Result{ID: d.ID, Outcome: txn.Committed}, nil
+}
+
+// instantHandler serves a coordinator that does nothing.
+func instantHandler(t testing.TB) http.Handler {
+	t.Helper()
+	h, err := server.New(server.Config{Coordinator: instant{}, Limits: &server.Limits{Rate: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 // site is a server that can be stopped and started again at its address.
 type site struct {
 	t       testing.TB
