@@ -84,6 +84,7 @@ func (s *system) serve(ctx context.Context, flags *serveFlags) error {
 
 // serveOn opens the store, starts what works on it, and takes both down again.
 func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePlan) error {
+	s.collectLess()
 	starting, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	store, err := p.store.Open(starting, &p.storeOptions)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime/debug"
 
 	"github.com/bedrock-go/bedrock/server"
 )
@@ -18,6 +19,7 @@ type served struct {
 // serve puts the coordinator behind the server, as bedrock serve does on a loopback
 // address.
 func serve(ctx context.Context, e *engine) (*served, error) {
+	debug.SetGCPercent(400) // as bedrock serve does
 	handler, err := server.New(server.Config{Coordinator: e.co, Inspector: e.co, Operator: e.co, Topics: e.co})
 	if err != nil {
 		return nil, err
