@@ -42,27 +42,30 @@ func TestGivenDatabase(t *testing.T) {
 // the way the store connects, or by what users are told to do themselves.
 func TestFrozenClient(t *testing.T) {
 	server := start(t)
-	f := sqltest.NewFreezer(t, server.Addr())
 	t.Run("Open", func(t *testing.T) {
-		url := strings.Replace(server.URL(database), server.Addr(), f.Addr(), 1)
-		s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
-			return mysql.Open(ctx, url, opts)
-		}}
-		sqltest.FrozenClient(t, s, f, "UPDATE")
+		t.Parallel()
+		sqltest.FrozenClient(t, server.Addr(), func(_ testing.TB, addr string) sqltest.Subject {
+			return sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+				return mysql.Open(ctx, strings.Replace(server.URL(database), server.Addr(), addr, 1), opts)
+			}}
+		}, "UPDATE")
 	})
+	const given = "given"
+	server.CreateDatabase(given)
 	t.Run("New", func(t *testing.T) {
-		const database = "given"
-		server.CreateDatabase(database)
-		dsn := strings.Replace(server.DSN(database), server.Addr(), f.Addr(), 1)
-		db, err := sql.Open("mysql", dsn+"&interpolateParams=true&idle_transaction_timeout=5&net_write_timeout=5")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		s := sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
-			return mysql.New(ctx, db, opts)
-		}}
-		sqltest.FrozenClient(t, s, f, "FOR UPDATE")
+		t.Parallel()
+		sqltest.FrozenClient(t, server.Addr(), func(t testing.TB, addr string) sqltest.Subject {
+			t.Helper()
+			dsn := strings.Replace(server.DSN(given), server.Addr(), addr, 1)
+			db, err := sql.Open("mysql", dsn+"&interpolateParams=true&idle_transaction_timeout=5&net_write_timeout=5")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+			return sqltest.Subject{Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
+				return mysql.New(ctx, db, opts)
+			}}
+		}, "FOR UPDATE")
 	})
 }
 

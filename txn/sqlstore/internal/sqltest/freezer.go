@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Freezer stands between a store and its server. Once asked to, it freezes the
+// freezer stands between a store and its server. Once asked to, it freezes the
 // client of the first connection on which a word is sent: when what has that word
 // is answered, it neither sends nor reads any more, until it is thawed.
-type Freezer struct {
+type freezer struct {
 	target   string
 	listener net.Listener
 	running  sync.WaitGroup
@@ -27,15 +27,15 @@ type frost struct {
 	thawed chan struct{} // closed by the test
 }
 
-// NewFreezer starts one in front of a server, for as long as the test lasts. The
+// newFreezer starts one in front of a server, for as long as the test lasts. The
 // stores that use it must have been closed before.
-func NewFreezer(t testing.TB, target string) *Freezer {
+func newFreezer(t testing.TB, target string) *freezer {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Freezer{target: target, listener: listener}
+	f := &freezer{target: target, listener: listener}
 	f.running.Go(func() { f.accept(t.Context()) })
 	t.Cleanup(func() {
 		listener.Close()
@@ -44,11 +44,11 @@ func NewFreezer(t testing.TB, target string) *Freezer {
 	return f
 }
 
-// Addr is where clients connect.
-func (f *Freezer) Addr() string { return f.listener.Addr().String() }
+// addr is where clients connect.
+func (f *freezer) addr() string { return f.listener.Addr().String() }
 
 // freezeAt freezes the next client that sends the word.
-func (f *Freezer) freezeAt(word string) *frost {
+func (f *freezer) freezeAt(word string) *frost {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.word = []byte(word)
@@ -57,7 +57,7 @@ func (f *Freezer) freezeAt(word string) *frost {
 }
 
 // freezes returns the frost if a client is to be frozen behind this chunk.
-func (f *Freezer) freezes(chunk []byte) *frost {
+func (f *freezer) freezes(chunk []byte) *frost {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.word == nil || !bytes.Contains(chunk, f.word) {
@@ -67,7 +67,7 @@ func (f *Freezer) freezes(chunk []byte) *frost {
 	return f.next
 }
 
-func (f *Freezer) accept(ctx context.Context) {
+func (f *freezer) accept(ctx context.Context) {
 	for {
 		client, err := f.listener.Accept()
 		if err != nil {
@@ -78,7 +78,7 @@ func (f *Freezer) accept(ctx context.Context) {
 }
 
 // serve forwards one connection until either side ends it.
-func (f *Freezer) serve(ctx context.Context, client net.Conn) {
+func (f *freezer) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	server, err := (&net.Dialer{}).DialContext(ctx, "tcp", f.target)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *Freezer) serve(ctx context.Context, client net.Conn) {
 }
 
 // ask passes on what the client sends, unless it is frozen.
-func (f *Freezer) ask(server, client net.Conn, asked chan<- *frost) {
+func (f *freezer) ask(server, client net.Conn, asked chan<- *frost) {
 	buf := make([]byte, 32<<10)
 	var last *frost
 	for {

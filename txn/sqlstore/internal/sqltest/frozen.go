@@ -16,9 +16,9 @@ import (
 // take over: amid a claim, be its answer small or larger than what fits into the
 // buffers on the way, and amid a batch. They have to wait, but for seconds only;
 // one of them gets through, and the other is told that it has not. The subject's
-// stores connect to the freezer; in their batches it is the statement with the
-// word given that locks.
-func FrozenClient(t *testing.T, s Subject, f *Freezer, word string) {
+// stores connect to the address it is made for, instead of the server's; in their
+// batches it is the statement with the word given that locks.
+func FrozenClient(t *testing.T, server string, subject func(t testing.TB, addr string) Subject, word string) {
 	claim := func(ctx context.Context, store *sqlstore.Store, _ *driver.Record) error {
 		_, err := store.Claim(ctx, driver.Claim{Owner: "frozen", Lease: time.Hour, Limit: 100})
 		return err
@@ -27,15 +27,27 @@ func FrozenClient(t *testing.T, s Subject, f *Freezer, word string) {
 		return store.Update(ctx, rec.Version(), rec)
 	}
 	const large = 256 << 10 // bytes in each record
-	t.Run("claim", func(t *testing.T) { frozenAmid(t, s, f, "SKIP LOCKED", 0, claim) })
-	t.Run("large", func(t *testing.T) { frozenAmid(t, s, f, "SKIP LOCKED", large, claim) })
-	t.Run("batch", func(t *testing.T) { frozenAmid(t, s, f, word, 0, update) })
+	for name, test := range map[string]struct {
+		word string
+		size int
+		call call
+	}{
+		"claim": {"SKIP LOCKED", 0, claim},
+		"large": {"SKIP LOCKED", large, claim},
+		"batch": {word, 0, update},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they mostly wait
+			f := newFreezer(t, server)
+			frozenAmid(t, subject(t, f.addr()), f, test.word, test.size, test.call)
+		})
+	}
 }
 
 type call func(context.Context, *sqlstore.Store, *driver.Record) error
 
 // frozenAmid freezes a caller that has locked the first record, at least.
-func frozenAmid(t *testing.T, s Subject, f *Freezer, word string, size int, call call) {
+func frozenAmid(t *testing.T, s Subject, f *freezer, word string, size int, call call) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
