@@ -3,5 +3,6 @@
 //
 //	store, err := postgres.Open(ctx, "postgres://user:secret@db/app", nil)
 //
-// A pooler in between must keep a session for a transaction, as they all can.
+// A pooler in between must keep a session for a transaction, as they all can. What
+// a process has locked that is frozen amid a write is free again after 5 s.
 package postgres
