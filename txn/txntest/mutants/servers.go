@@ -25,6 +25,18 @@ func serverMutants() []mutants.Mutant {
 			Test: conformance("StaleEpochWrites"),
 		},
 		{
+			Name: "mysql: anybody's epoch writes in a packet", File: mysql + "/packet.go", Pkg: mysql,
+			Old:  "(revision <> VALUES(revision) - 1 OR epoch <> VALUES(created))",
+			New:  "(revision <> VALUES(revision) - 1)",
+			Test: conformance("StaleEpochWrites"),
+		},
+		{
+			Name: "mysql: a packet revives what was deleted", File: mysql + "/packet.go", Pkg: mysql,
+			Old:  " + (ROW_COUNT() <> ?); COMMIT",
+			New:  " + (ROW_COUNT() > 2 * ?); COMMIT",
+			Test: conformance("DeletedRecordIsRevived"),
+		},
+		{
 			Name: "redis: anybody's epoch writes", File: scripts + "update.lua", Pkg: redis,
 			Old:  "if old[1] ~= ARGV[2] or old[2] ~= ARGV[3] then",
 			New:  "if old[1] ~= ARGV[2] then",
