@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -56,6 +57,24 @@ type Event struct {
 	// Slack is how much of the lease's life was left at a renewal.
 	Slack time.Duration
 	Err   error
+}
+
+// Reason is Err in one word, such as a metric's label wants: unlocked when there is
+// none, else lost, held (by somebody else), gone (the caller's context ended) or
+// failed.
+func (e Event) Reason() string {
+	switch {
+	case e.Err == nil:
+		return "unlocked"
+	case errors.Is(e.Err, ErrLost):
+		return "lost"
+	case errors.Is(e.Err, ErrHeld):
+		return "held"
+	case errors.Is(e.Err, context.Canceled), errors.Is(e.Err, context.DeadlineExceeded):
+		return "gone"
+	default:
+		return "failed"
+	}
 }
 
 // observe tells the observer, if there is one.

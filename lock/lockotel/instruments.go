@@ -5,6 +5,8 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/bedrock-go/bedrock/lock"
 )
 
 // instruments are the metrics.
@@ -47,6 +49,6 @@ func buckets() []float64 {
 }
 
 // because is the attribute that says why somebody left.
-func because(err error) metric.MeasurementOption {
-	return metric.WithAttributes(attribute.String("bedrock.lock.reason", reason(err)))
+func because(e lock.Event) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("bedrock.lock.reason", e.Reason()))
 }

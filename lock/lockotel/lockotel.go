@@ -67,7 +67,7 @@ func (o *observer) Observe(ctx context.Context, e lock.Event) {
 
 // observeLeft reports the end of a wait or of a lease: only a lease has an owner.
 func (o *observer) observeLeft(ctx context.Context, e lock.Event) {
-	o.left.Add(ctx, 1, because(e.Err))
+	o.left.Add(ctx, 1, because(e))
 	if e.Owner == "" {
 		o.span(ctx, "lock wait", e.Wait, e)
 		return

@@ -2,7 +2,6 @@ package lockotel
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -19,7 +18,7 @@ func (o *observer) span(ctx context.Context, name string, d time.Duration, e loc
 	end := time.Now()
 	_, span := o.tracer.Start(ctx, name, trace.WithTimestamp(end.Add(-d)), trace.WithAttributes(attributes(e)...))
 	if e.Err != nil {
-		span.SetAttributes(attribute.String("bedrock.lock.reason", reason(e.Err)))
+		span.SetAttributes(attribute.String("bedrock.lock.reason", e.Reason()))
 		span.SetStatus(codes.Error, e.Err.Error())
 	}
 	span.End(trace.WithTimestamp(end))
@@ -34,20 +33,4 @@ func attributes(e lock.Event) []attribute.KeyValue {
 			attribute.String("bedrock.lock.token", strconv.FormatUint(e.Token, 10)))
 	}
 	return attrs
-}
-
-// reason puts why somebody left into one of a few words.
-func reason(err error) string {
-	switch {
-	case err == nil:
-		return "unlocked"
-	case errors.Is(err, lock.ErrLost):
-		return "lost"
-	case errors.Is(err, lock.ErrHeld):
-		return "held"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "gone"
-	default:
-		return "failed"
-	}
 }

@@ -71,21 +71,5 @@ func (m *metrics) observeLeft(e lock.Event, labels []string) {
 		m.leases.WithLabelValues(labels...).Dec()
 		m.hold.WithLabelValues(labels...).Observe(e.Held.Seconds())
 	}
-	m.left.WithLabelValues(append(labels, reason(e.Err))...).Inc()
-}
-
-// reason puts why somebody left into one of a few words.
-func reason(err error) string {
-	switch {
-	case err == nil:
-		return "unlocked"
-	case errors.Is(err, lock.ErrLost):
-		return "lost"
-	case errors.Is(err, lock.ErrHeld):
-		return "held"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "gone"
-	default:
-		return "failed"
-	}
+	m.left.WithLabelValues(append(labels, e.Reason())...).Inc()
 }

@@ -7,9 +7,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/child"
 )
 
 // patience bounds how long the server may take to start or to stop.
@@ -44,7 +45,7 @@ func StartDurable(ctx context.Context, dir string) (*Server, error) {
 
 // start runs redis-server with these settings and the usual ones.
 func start(ctx context.Context, dir string, settings ...string) (*Server, error) {
-	port, err := freePort()
+	port, err := child.FreePort(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
@@ -88,14 +89,4 @@ func (s *Server) await(ctx context.Context) error {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-}
-
-// freePort returns a port that was free a moment ago.
-func freePort() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return strconv.Itoa(port), listener.Close()
 }

@@ -9,9 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/child"
 )
 
 // The account that everything is done as.
@@ -71,7 +72,7 @@ func Start(ctx context.Context, name, dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort(ctx)
+	port, err := child.FreePort(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
@@ -205,17 +206,6 @@ func (s *Server) Stop() {
 		}
 	}
 	_ = os.RemoveAll(s.dir)
-}
-
-// freePort returns a port that was free a moment ago.
-func freePort(ctx context.Context) (string, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	return strconv.Itoa(port), listener.Close()
 }
 
 // dieWithUs makes the kernel kill the server when this process ends.
