@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
 	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -248,9 +251,7 @@ func TestWithoutACollectorTracesPassThrough(t *testing.T) {
 	s := newShop(t)
 	address, stop := start(t, nil)
 	overJSON(t, address, s)
-	if senders() {
-		t.Error("something is there to send spans")
-	}
+	nobodySends(t)
 	stop()
 	for _, parent := range s.parents {
 		if parent != traceparent {
@@ -268,6 +269,20 @@ func TestWithoutACollectorTracesPassThrough(t *testing.T) {
 func senders() bool {
 	stacks := make([]byte, 1<<20)
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("go.opentelemetry.io/otel/sdk"))
+}
+
+// nobodySends wants no such goroutine to be left but those that are about to end.
+func nobodySends(t *testing.T) {
+	t.Helper()
+	tick, end := time.NewTicker(10*time.Millisecond), time.After(4*time.Second)
+	defer tick.Stop()
+	for senders() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatal("something is left that sends spans")
+		}
+	}
 }
 
 // journal is a log that can be read while it is written.
@@ -325,6 +340,7 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	if took := time.Since(began); took < 2*time.Second || took > 6*time.Second {
 		t.Error("the end took", took)
 	}
+	nobodySends(t)
 	if lines := log.lines(); len(lines) == 0 || len(lines) > 2 || !strings.Contains(lines[0], "the last spans were not delivered") {
 		t.Error(lines)
 	}
@@ -342,9 +358,12 @@ func commit(t *testing.T, address string, n int) {
 	}
 }
 
-// TestTheLogIsNotFloodedByACollectorThatFails with long speeches, batch after batch.
+// TestTheLogIsNotFloodedByACollectorThatFails with long speeches, batch after batch:
+// neither ours nor the one OpenTelemetry would write.
 func TestTheLogIsNotFloodedByACollectorThatFails(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "1")
+	var told atomic.Int32
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) { told.Add(1) }))
 	asked := make(chan struct{}, 1000)
 	c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
@@ -360,6 +379,9 @@ func TestTheLogIsNotFloodedByACollectorThatFails(t *testing.T) {
 	lines := log.lines()
 	if len(lines) != 1 || len(lines[0]) > 1000 || !strings.Contains(lines[0], "418 I'm a teapot") || !strings.Contains(lines[0], "lost=") {
 		t.Errorf("%.2000q", lines)
+	}
+	if n := told.Load(); n != 0 {
+		t.Errorf("the whole process was told %d times", n)
 	}
 }
 
@@ -377,16 +399,40 @@ func TestACollectorThatIsNotThereHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// TestAServerThatDoesNotStartLeavesNothingBehind: TestMain looks for goroutines.
-func TestAServerThatDoesNotStartLeavesNothingBehind(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+func TestAServerThatDoesNotStartSendsNothing(t *testing.T) {
 	config := configuration(t)
-	sendTo("http://127.0.0.1:1")(&config)
-	if _, err := daemon.Start(ctx, config); err == nil {
-		t.Error("it started")
+	config.Collector, config.Lease = "http://127.0.0.1:1", time.Nanosecond
+	if _, err := daemon.Start(t.Context(), config); err == nil || !strings.Contains(err.Error(), "lease") {
+		t.Error(err)
 	}
-	if senders() {
-		t.Error("something is left that sends spans")
+	nobodySends(t)
+}
+
+// TestAStopWithoutTimeLeftSendsTheLastSpans: what an outage has delayed is what
+// somebody will want to see.
+func TestAStopWithoutTimeLeftSendsTheLastSpans(t *testing.T) {
+	c, s := newCollector(t), newShop(t)
+	config := configuration(t)
+	sendTo(c.URL)(&config)
+	d, err := daemon.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- d.Serve(ctx, l) }()
+	overJSON(t, "http://"+l.Addr().String(), s)
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = d.Stop(ctx) // may say that it had no time
+	nobodySends(t)
+	if len(c.spans) != 4 {
+		t.Error(c.tree())
 	}
 }
