@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -16,18 +15,15 @@ import (
 )
 
 const (
-	lastFlush   = 3 * time.Second // the longest a stop waits for the collector
-	complaints  = time.Minute     // between two lines of log about the collector
-	longestNews = 300             // bytes of what the collector says, in the log
+	lastFlush = 3 * time.Second // the longest a stop waits for the collector
 )
 
 // tracing sends spans to a collector. Transactions do not notice how it is: spans
 // wait in a queue of bounded size, and those that do not fit are dropped. Nil is
 // tracing without a collector, which just hands on the trace contexts of others.
 type tracing struct {
-	exporter sdktrace.SpanExporter
 	provider *sdktrace.TracerProvider
-	log      *slog.Logger
+	outlet   *outlet
 }
 
 // startTracing prepares what sends spans. Nothing is sent before there are some, so
@@ -44,10 +40,10 @@ func startTracing(ctx context.Context, c *Config) (*tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("traces: resource: %w", err)
 	}
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&discreet{SpanExporter: exporter, log: c.Logger}), sdktrace.WithResource(about),
-	)
-	return &tracing{exporter, provider, c.Logger}, nil
+	out := &outlet{SpanExporter: exporter, log: c.Logger}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(about),
+		sdktrace.WithSpanProcessor(counter{&out.ended}), sdktrace.WithBatcher(out, out.measure))
+	return &tracing{provider, out}, nil
 }
 
 // identity is who sends the spans, if the environment does not say otherwise.
@@ -78,31 +74,9 @@ func (t *tracing) stop(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastFlush)
 	defer cancel()
-	if err := t.provider.Shutdown(ctx); err != nil {
-		t.log.WarnContext(ctx, "traces: the last spans were not delivered", "err", err)
+	_ = t.provider.Shutdown(ctx) // the count says whether it has worked
+	if n := t.outlet.undelivered(); n > 0 {
+		t.outlet.log.WarnContext(ctx, "traces: spans have not reached the collector", "undelivered", n)
 	}
-	_ = t.exporter.Shutdown(ctx) // breaks off what still waits for the collector
-}
-
-// discreet is an exporter whose failures are told in the log, and now and then only.
-// OpenTelemetry would tell every one to a handler that the whole process shares.
-type discreet struct {
-	sdktrace.SpanExporter
-	log  *slog.Logger
-	told time.Time
-	lost int // spans, since then
-}
-
-// ExportSpans implements [sdktrace.SpanExporter]. It is not called concurrently.
-func (d *discreet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	err := d.SpanExporter.ExportSpans(ctx, spans)
-	if err == nil {
-		return nil
-	}
-	d.lost += len(spans)
-	if time.Since(d.told) >= complaints {
-		d.log.WarnContext(ctx, "traces: the collector has not taken spans", "lost", d.lost, "err", fmt.Sprintf("%.*s", longestNews, err))
-		d.told, d.lost = time.Now(), 0
-	}
-	return nil
+	_ = t.outlet.Shutdown(ctx) // breaks off what still waits for the collector
 }

@@ -341,8 +341,30 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 		t.Error("the end took", took)
 	}
 	nobodySends(t)
-	if lines := log.lines(); len(lines) == 0 || len(lines) > 2 || !strings.Contains(lines[0], "the last spans were not delivered") {
+	if lines := log.lines(); len(lines) == 0 || len(lines) > 2 || !strings.Contains(lines[0], "undelivered=202") {
 		t.Error(lines)
+	}
+}
+
+// TestACollectorThatIsTooSlowIsTold apart from one that takes everything.
+func TestACollectorThatIsTooSlowIsTold(t *testing.T) {
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "1")
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "4")
+	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
+	for _, slow := range []bool{true, false} {
+		ready := make(chan struct{})
+		c := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ready }))
+		address, stop, log := startLogged(t, c.URL)
+		if slow {
+			commit(t, address, 20)
+		}
+		close(ready)
+		commit(t, address, 1)
+		stop()
+		c.Close()
+		if lines := log.lines(); slow && (len(lines) != 2 || !strings.Contains(lines[0], "too slow")) || !slow && len(lines) != 0 {
+			t.Errorf("slow %t: %q", slow, lines)
+		}
 	}
 }
 
@@ -377,7 +399,7 @@ func TestTheLogIsNotFloodedByACollectorThatFails(t *testing.T) {
 	}
 	stop()
 	lines := log.lines()
-	if len(lines) != 1 || len(lines[0]) > 1000 || !strings.Contains(lines[0], "418 I'm a teapot") || !strings.Contains(lines[0], "lost=") {
+	if len(lines) != 2 || len(lines[0]) > 1000 || !strings.Contains(lines[0], "418 I'm a teapot") || !strings.Contains(lines[1], "spans have not reached the collector") {
 		t.Errorf("%.2000q", lines)
 	}
 	if n := told.Load(); n != 0 {
@@ -394,7 +416,7 @@ func TestACollectorThatIsNotThereHoldsUpNothing(t *testing.T) {
 	if took := time.Since(began); took > 3*time.Second {
 		t.Error("the end took", took)
 	}
-	if lines := log.lines(); len(lines) != 1 || !strings.Contains(lines[0], "connection refused") {
+	if lines := log.lines(); len(lines) != 2 || !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "undelivered=6") {
 		t.Error(lines)
 	}
 }
