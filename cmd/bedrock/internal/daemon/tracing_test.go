@@ -251,7 +251,7 @@ func TestWithoutACollectorTracesPassThrough(t *testing.T) {
 	s := newShop(t)
 	address, stop := start(t, nil)
 	overJSON(t, address, s)
-	nobodySends(t)
+	awaitSenders(t, false)
 	stop()
 	for _, parent := range s.parents {
 		if parent != traceparent {
@@ -260,9 +260,7 @@ func TestWithoutACollectorTracesPassThrough(t *testing.T) {
 	}
 	_, stop = start(t, sendTo("http://127.0.0.1:1"))
 	defer stop()
-	if !senders() {
-		t.Error("nothing is there to send spans: this test would see none")
-	}
+	awaitSenders(t, true) // or else the above would prove nothing
 }
 
 // senders tells whether a goroutine of OpenTelemetry runs.
@@ -271,16 +269,17 @@ func senders() bool {
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("go.opentelemetry.io/otel/sdk"))
 }
 
-// nobodySends wants no such goroutine to be left but those that are about to end.
-func nobodySends(t *testing.T) {
+// awaitSenders waits until such goroutines run, or none: they need a moment to begin
+// and to end.
+func awaitSenders(t *testing.T, want bool) {
 	t.Helper()
 	tick, end := time.NewTicker(10*time.Millisecond), time.After(4*time.Second)
 	defer tick.Stop()
-	for senders() {
+	for senders() != want {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatal("something is left that sends spans")
+			t.Fatalf("something sends spans: %t, want %t", !want, want)
 		}
 	}
 }
@@ -340,7 +339,7 @@ func TestACollectorThatHangsIsNotWaitedFor(t *testing.T) {
 	if took := time.Since(began); took < 2*time.Second || took > 6*time.Second {
 		t.Error("the end took", took)
 	}
-	nobodySends(t)
+	awaitSenders(t, false)
 	if lines := log.lines(); len(lines) == 0 || len(lines) > 2 || !strings.Contains(lines[0], "undelivered=202") {
 		t.Error(lines)
 	}
@@ -427,7 +426,7 @@ func TestAServerThatDoesNotStartSendsNothing(t *testing.T) {
 	if _, err := daemon.Start(t.Context(), config); err == nil || !strings.Contains(err.Error(), "lease") {
 		t.Error(err)
 	}
-	nobodySends(t)
+	awaitSenders(t, false)
 }
 
 // TestAStopWithoutTimeLeftSendsTheLastSpans: what an outage has delayed is what
@@ -453,7 +452,7 @@ func TestAStopWithoutTimeLeftSendsTheLastSpans(t *testing.T) {
 		t.Error(err)
 	}
 	_ = d.Stop(ctx) // may say that it had no time
-	nobodySends(t)
+	awaitSenders(t, false)
 	if len(c.spans) != 4 {
 		t.Error(c.tree())
 	}
