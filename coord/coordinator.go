@@ -107,7 +107,7 @@ func (c *Coordinator) Stop(ctx context.Context) error {
 	c.stop()
 	done := make(chan struct{})
 	go func() {
-		c.active.wait()
+		c.active.close()
 		c.work.Wait()
 		close(done)
 	}()

@@ -214,3 +214,43 @@ func TestTheStoresClockCounts(t *testing.T) {
 		})
 	}
 }
+
+// TestSubmitsMeetTheStop: what is accepted while a coordinator stops is left to others,
+// and nobody drives it once Stop has returned.
+func TestSubmitsMeetTheStop(t *testing.T) {
+	for range 50 {
+		store, parts := memstore.New(nil), transferParts()
+		c := start(t, store, nil, parts)
+		var group sync.WaitGroup
+		var accepted atomic.Int64
+		for range 8 {
+			group.Go(func() {
+				for {
+					if _, err := c.Submit(t.Context(), transfer()); err != nil {
+						return
+					}
+					accepted.Add(1)
+				}
+			})
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		calls := parts.count()
+		group.Wait()
+		if n := parts.count(); n != calls {
+			t.Errorf("%d calls after the stop", n-calls)
+		}
+		counts, err := store.Count(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, n := range counts.ByStatus {
+			total += n
+		}
+		if int64(total) != accepted.Load() {
+			t.Errorf("%d transactions are stored, %d were accepted", total, accepted.Load())
+		}
+	}
+}
