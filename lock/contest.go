@@ -16,6 +16,7 @@ const (
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
 	watchRetry  = 5 * time.Second        // after a watch could not be had
 	yieldPause  = time.Millisecond       // lets a contender elsewhere be first
+	aMoment     = time.Second            // how long a request may take and not count as unanswered
 )
 
 // contest is one contender's try for the backend's lock.
@@ -26,6 +27,8 @@ type contest struct {
 	req   driver.Request
 
 	refusals int
+	refusal  error     // what the last answer was, if that was a refusal
+	asked    time.Time // when the last request was made
 	failures int
 	failing  time.Time // since when the backend has given no answer
 	unknown  bool      // a request may have been granted without an answer
@@ -72,6 +75,7 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 	k.forgetWakeUps()
 	k.req.Tokens = k.q.tokensWanted(k.mutex)
 	sent := c.now()
+	k.asked = time.Now()
 	grant, err := c.backend.Acquire(ctx, k.req)
 	if err != nil {
 		return nil, err
@@ -103,9 +107,9 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
 	if errors.Is(err, driver.ErrHeld) {
-		k.failures, k.failing = 0, time.Time{}
+		k.failures, k.failing, k.refusal = 0, time.Time{}, k.held(err)
 		if k.try {
-			return k.held(err)
+			return k.refusal
 		}
 		return nil
 	}
@@ -118,6 +122,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 	if k.try || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnsupported) {
 		return k.failed(err)
 	}
+	k.refusal = nil
 	if k.outOfPatience() {
 		k.deaf = err
 		return k.failed(err)
@@ -134,13 +139,18 @@ func (k *contest) outOfPatience() bool {
 	return patience == -1 || time.Since(k.failing) >= patience
 }
 
-// ended tells the end of a wait during which the backend gave no answer: if it
-// was the longest wait that passed, nobody can say that the lock was held.
+// ended tells the end of a wait that has broken off a request. If the longest wait
+// has passed, the lock is held, for it was so a moment ago; if the backend was silent
+// for longer than that, nobody can say.
 func (k *contest) ended(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errWaited) {
+	switch {
+	case !errors.Is(context.Cause(ctx), errWaited):
+		return errEnded
+	case k.refusal != nil && time.Since(k.asked) < aMoment:
+		return k.refusal
+	default:
 		return k.failed(err)
 	}
-	return errEnded
 }
 
 func (k *contest) failed(err error) error {

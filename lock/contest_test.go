@@ -257,3 +257,28 @@ func failAcquire(err error) func(context.Context, driver.Request) (driver.Grant,
 func failRenewals(err error) func(context.Context, []driver.Grant) []error {
 	return func(_ context.Context, grants []driver.Grant) []error { return allFail(grants, err) }
 }
+
+// TestLongestWaitBreaksOffARequest: whether the lock counts as held then depends on
+// how long the backend has been silent.
+func TestLongestWaitBreaksOffARequest(t *testing.T) {
+	for silent, held := range map[time.Duration]bool{100 * time.Millisecond: true, 2 * time.Second: false} {
+		t.Run(silent.String(), func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				const wait = 10 * time.Second
+				store := memlock.NewStore()
+				lease := mustLock(t, open(t, memlock.NewBackend(store), nil).Mutex("a", nil))
+				line := newFaulty(store)
+				got := lockLater(t, t.Context(), open(t, line, nil).Mutex("a", &lock.MutexOptions{Wait: wait}))
+				time.Sleep(wait - silent)
+				line.freeze()
+				mustUnlock(t, lease) // the waiter wakes up, asks, and gets no answer
+				end := <-got
+				line.heal()
+				if errors.Is(end.err, lock.ErrHeld) != held || end.err == nil {
+					t.Errorf("%v: held should be %v", end.err, held)
+				}
+				wantEqual(t, "time taken", end.after, wait)
+			})
+		})
+	}
+}
