@@ -97,10 +97,18 @@ func (s *settling) commit() error {
 	if s == nil {
 		return nil
 	}
-	if f := s.failed.Load(); f != nil {
-		return Unwritten(fmt.Errorf("%w until it is opened again: an earlier write is %w", driver.ErrUnavailable, f.error))
+	if err := s.reliable(); err != nil {
+		return Unwritten(err)
 	}
 	s.loose.Add(1)
+	return nil
+}
+
+// reliable says why the database cannot be relied on, if it cannot.
+func (s *settling) reliable() error {
+	if f := s.failed.Load(); f != nil {
+		return fmt.Errorf("%w until it is opened again: an earlier write is %w", driver.ErrUnavailable, f.error)
+	}
 	return nil
 }
 
@@ -163,8 +171,11 @@ func (s *settling) make(commit func() error) error {
 
 // seen waits until what a read may have seen is durable.
 func (s *settling) seen(ctx context.Context) error {
-	if s == nil || s.loose.Load() == 0 {
+	if s == nil {
 		return nil
+	}
+	if s.loose.Load() == 0 {
+		return s.reliable()
 	}
 	told := make(chan error, 1)
 	s.join(func(err error) { told <- err })

@@ -147,6 +147,26 @@ func TestReadsWaitForTheDisk(t *testing.T) {
 	}
 }
 
+// TestNothingIsReadAfterALostFlush: what is in the file may be gone when it is opened
+// again.
+func TestNothingIsReadAfterALostFlush(t *testing.T) {
+	d, s := openSlow(t)
+	lost := errors.New("input/output error")
+	created := make(chan error, 1)
+	go func() { created <- s.Create(t.Context(), newRecord()) }()
+	<-d.flushing
+	d.flush <- lost
+	if err := <-created; !errors.Is(err, lost) {
+		t.Errorf("create: %v, want %v", err, lost)
+	}
+	if _, err := s.Load(t.Context(), "a"); !errors.Is(err, lost) || !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("load: %v, want the store to be unavailable because of %v", err, lost)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestClaimsAndDeletionsSettle: they are commits like others.
 func TestClaimsAndDeletionsSettle(t *testing.T) {
 	d, s := openSlow(t)

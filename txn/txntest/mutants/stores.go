@@ -112,8 +112,8 @@ func sqliteMutants() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: what is read may not be on the disk", File: "txn/sqlstore/settle.go", Pkg: sqlite,
-			Old:  "if s == nil || s.loose.Load() == 0 {",
-			New:  "if s != nil {",
+			Old:  "if s.loose.Load() == 0 {",
+			New:  "if s.loose.Load() >= 0 {",
 			Test: "TestReadsWaitForTheDisk",
 		},
 	}
