@@ -19,7 +19,7 @@ func TestWaitAsksAnotherConnection(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
-		b := open(t, connect(t, single(master)), &redislock.Options{Acks: 1, AckTimeout: 300 * time.Millisecond})
+		b := open(t, connect(t, single(master)), &redislock.Options{Acks: 1, AckTimeout: time.Second})
 		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1"))) // a new replica begins to acknowledge within a second
 		awaitAck(ctxFor(t), t, master)
 		replica.Freeze()
