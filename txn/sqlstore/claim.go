@@ -75,14 +75,21 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 	return driver.Claimed{Records: recs, Now: now}, s.handOver(ctx, tx, recs)
 }
 
-// lock selects what the claim asks for and nobody else has locked.
+// lock selects what the claim asks for and nobody else has locked, in the order of an
+// index: a backlog must not be sorted, nor locked, for a claim of its first hundred.
+// What has no due time comes last.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
-	q := s.due("SELECT "+Columns, c, now)
-	order := " ORDER BY due, id"
-	if c.Target != "" {
-		order = " ORDER BY due = 0, due, id" // what has no due time comes last
+	recs, err := s.first(ctx, tx, s.due("SELECT "+Columns, c, now), " AND due > 0 ORDER BY due, id", c.Limit)
+	if err != nil || c.Target == "" || len(recs) == c.Limit {
+		return recs, err
 	}
-	q.add(order+" LIMIT ? "+s.clauses.SkipLocked, c.Limit)
+	undue, err := s.first(ctx, tx, s.due("SELECT "+Columns, c, now), " AND due = 0 ORDER BY id", c.Limit-len(recs))
+	return append(recs, undue...), err
+}
+
+// first locks the first rows of a query.
+func (s *Store) first(ctx context.Context, tx *sql.Tx, q *query, order string, limit int) ([]*driver.Record, error) {
+	q.add(order+" LIMIT ? "+s.clauses.SkipLocked, limit)
 	rows, err := tx.QueryContext(ctx, s.sql(q.text), q.args...)
 	if err != nil {
 		return nil, err
@@ -94,7 +101,7 @@ func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.T
 func (s *Store) due(selected string, c driver.Claim, now time.Time) *query {
 	hint := s.clauses.ByDue
 	if c.Target != "" {
-		hint = ""
+		hint = s.clauses.ByTarget
 	}
 	q := &query{text: selected + " FROM {tx} " + hint + " WHERE parked = '' AND " + isUnderWay}
 	if c.Target != "" {

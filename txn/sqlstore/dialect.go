@@ -55,8 +55,9 @@ type Clauses struct {
 	// ByStatus follows the table where its rows are wanted in the order of the index
 	// by status, for planners that need to be told.
 	ByStatus string
-	// ByDue does the same for the index by due time.
-	ByDue string
+	// ByDue does the same for the index by due time, ByTarget for the one by the target
+	// that is waited for.
+	ByDue, ByTarget string
 }
 
 // Querier is a database, a connection or a transaction.

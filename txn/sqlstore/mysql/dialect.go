@@ -31,7 +31,8 @@ type dialect struct {
 // an ID that is taken is an error.
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
-		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED", ByStatus: "FORCE INDEX FOR ORDER BY (status)", ByDue: "FORCE INDEX (due)",
+		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED",
+		ByStatus: "FORCE INDEX FOR ORDER BY (status)", ByDue: "FORCE INDEX (due)", ByTarget: "FORCE INDEX (waits)",
 	}
 }
 

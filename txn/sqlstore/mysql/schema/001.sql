@@ -20,5 +20,6 @@ CREATE TABLE IF NOT EXISTS bedrock_tx (
 	PRIMARY KEY (id),
 	KEY status (status, created, id),
 	KEY due (due, id, shard),
-	KEY held (parked(1), waits(255))
-) ENGINE = InnoDB;
+	KEY waits (waits, due, id),
+	KEY parked (parked(1))
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

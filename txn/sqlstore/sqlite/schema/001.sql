@@ -24,6 +24,6 @@ CREATE INDEX IF NOT EXISTS bedrock_tx_status ON bedrock_tx (status, created, id)
 CREATE INDEX IF NOT EXISTS bedrock_tx_due ON bedrock_tx (due, id, shard)
 	WHERE due > 0 AND parked = '';
 
-CREATE INDEX IF NOT EXISTS bedrock_tx_waits ON bedrock_tx (waits, due) WHERE waits > '';
+CREATE INDEX IF NOT EXISTS bedrock_tx_waits ON bedrock_tx (waits, due, id) WHERE waits > '';
 
 CREATE INDEX IF NOT EXISTS bedrock_tx_parked ON bedrock_tx (created, id) WHERE parked > '';
