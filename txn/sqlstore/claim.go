@@ -54,7 +54,7 @@ func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some b
 // claim takes several round trips. Somebody who is frozen in between must not keep
 // for long what he has locked: others are to take over from him.
 func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
-	if text := s.clauses.EndIfSilent; text != "" {
+	if text := s.clauses.Claiming; text != "" {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return driver.Claimed{}, err
 		}

@@ -49,9 +49,10 @@ type Clauses struct {
 	// SkipLocked ends a SELECT that locks what it finds and passes over what others
 	// have locked.
 	SkipLocked string
-	// EndIfSilent begins a transaction of several round trips. It has the server end
-	// that transaction when its client falls silent. Empty where sessions see to it.
-	EndIfSilent string
+	// Claiming begins the transaction of a claim, which takes several round trips. It
+	// has the server end that transaction when its client falls silent, and tells its
+	// planner what it needs to be told. Empty where that is so anyway.
+	Claiming string
 	// ByStatus follows the table where its rows are wanted in the order of the index
 	// by status, for planners that need to be told.
 	ByStatus string

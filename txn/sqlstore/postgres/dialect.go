@@ -27,7 +27,7 @@ type dialect struct{ db *sql.DB }
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
 		Name: "postgres", Numbered: true, IfAbsent: "ON CONFLICT (id) DO NOTHING", SkipLocked: "FOR UPDATE SKIP LOCKED",
-		EndIfSilent: endIfSilent,
+		Claiming: endIfSilent + inOrder,
 	}
 }
 
@@ -36,6 +36,11 @@ func (d *dialect) Clauses() sqlstore.Clauses {
 // pooler it may be somebody else's next.
 const endIfSilent = "SELECT set_config('idle_in_transaction_session_timeout', '5s', true), " +
 	"set_config('tcp_user_timeout', '5s', true)"
+
+// inOrder has what is claimed read in the order of an index. A planner without
+// statistics would rather sort a backlog of 100,000 for each claim of 256.
+const inOrder = ", set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), " +
+	"set_config('enable_seqscan', 'off', true)"
 
 // Now implements [sqlstore.Dialect].
 func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {
