@@ -27,8 +27,8 @@ type contest struct {
 	req   driver.Request
 
 	refusals int
-	refusal  error     // what the last answer was, if that was a refusal
-	asked    time.Time // when the last request was made
+	refusal  error         // what the last answer was, if that was a refusal
+	sent     time.Duration // when the last request was made
 	failures int
 	failing  time.Time // since when the backend has given no answer
 	unknown  bool      // a request may have been granted without an answer
@@ -74,13 +74,12 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 	c := k.q.client
 	k.forgetWakeUps()
 	k.req.Tokens = k.q.tokensWanted(k.mutex)
-	sent := c.now()
-	k.asked = time.Now()
+	k.sent = c.now()
 	grant, err := c.backend.Acquire(ctx, k.req)
 	if err != nil {
 		return nil, err
 	}
-	lease, err := k.q.take(ctx, parent, k.mutex, grant, sent, k.unknown)
+	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.unknown)
 	if err != nil {
 		// The grant is being given back under its owner: go on under another.
 		k.req.Owner, k.unknown = c.newOwner(), false
@@ -146,7 +145,7 @@ func (k *contest) ended(ctx context.Context, err error) error {
 	switch {
 	case !errors.Is(context.Cause(ctx), errWaited):
 		return errEnded
-	case k.refusal != nil && time.Since(k.asked) < aMoment:
+	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
 		return k.refusal
 	default:
 		return k.failed(err)

@@ -20,7 +20,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 		if claimed.Now, some, err = s.look(ctx, c); err != nil || !some {
 			return Unwritten(err)
 		}
-		return s.settling.make(func() error {
+		return s.settling.durably(ctx, func() error {
 			return s.repeat(ctx, func() error {
 				return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
 					claimed, err = s.claim(ctx, tx, c)
@@ -79,11 +79,15 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 // index: a backlog must not be sorted, nor locked, for a claim of its first hundred.
 // What has no due time comes last.
 func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
-	recs, err := s.first(ctx, tx, s.due("SELECT "+Columns, c, now), " AND due > 0 ORDER BY due, id", c.Limit)
-	if err != nil || c.Target == "" || len(recs) == c.Limit {
+	query := func() *query { return s.due("SELECT "+Columns, c, now) }
+	if c.Target == "" {
+		return s.first(ctx, tx, query(), " ORDER BY due, id", c.Limit)
+	}
+	recs, err := s.first(ctx, tx, query(), " AND due > 0 ORDER BY due, id", c.Limit)
+	if err != nil || len(recs) == c.Limit {
 		return recs, err
 	}
-	undue, err := s.first(ctx, tx, s.due("SELECT "+Columns, c, now), " AND due = 0 ORDER BY id", c.Limit-len(recs))
+	undue, err := s.first(ctx, tx, query(), " AND due = 0 ORDER BY id", c.Limit-len(recs))
 	return append(recs, undue...), err
 }
 

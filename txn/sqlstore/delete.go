@@ -43,7 +43,7 @@ func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 		args = append(args, ref.ID, ref.Revision, ref.Epoch)
 	}
 	var n int64
-	err := s.settling.make(func() error {
+	err := s.settling.durably(ctx, func() error {
 		return s.repeat(ctx, func() error {
 			result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)
 			if err != nil {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -112,8 +113,7 @@ func (s *settling) reliable() error {
 	return nil
 }
 
-// abandon takes back the announcement of a commit that has not happened, or was
-// not answered, so that nobody knows.
+// abandon takes back the announcement of a commit that was not made.
 func (s *settling) abandon() {
 	if s != nil {
 		s.loose.Add(-1)
@@ -147,9 +147,9 @@ func (s *settling) join(tell func(error)) {
 	}
 }
 
-// make makes a commit and waits until it is durable. Like that of a batch, a commit
+// durably makes a commit and waits until it is durable. Like that of a batch, a commit
 // that has no answer may be there: whoever reads it has to wait, too.
-func (s *settling) make(commit func() error) error {
+func (s *settling) durably(ctx context.Context, commit func() error) error {
 	if s == nil {
 		return commit()
 	}
@@ -161,12 +161,7 @@ func (s *settling) make(commit func() error) error {
 		s.abandon()
 		return err
 	}
-	told := make(chan error, 1)
-	s.settled(func(failed error) { told <- failed })
-	if failed := <-told; err == nil {
-		err = failed
-	}
-	return err
+	return cmp.Or(err, told(ctx, s.settled))
 }
 
 // seen waits until what a read may have seen is durable.
@@ -177,10 +172,15 @@ func (s *settling) seen(ctx context.Context) error {
 	if s.loose.Load() == 0 {
 		return s.reliable()
 	}
-	told := make(chan error, 1)
-	s.join(func(err error) { told <- err })
+	return told(ctx, s.join)
+}
+
+// told waits to be told.
+func told(ctx context.Context, ask func(tell func(error))) error {
+	answer := make(chan error, 1)
+	ask(func(err error) { answer <- err })
 	select {
-	case err := <-told:
+	case err := <-answer:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

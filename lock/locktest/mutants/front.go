@@ -21,14 +21,14 @@ func contestMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "the deadline counts from the reply", File: "lock/contest.go", Pkg: memory,
-			Old:  "k.q.take(ctx, parent, k.mutex, grant, sent, k.unknown)",
-			New:  "k.q.take(ctx, parent, k.mutex, grant, sent-sent+c.now(), k.unknown)",
+			Old:  "k.q.take(ctx, parent, k.mutex, grant, k.sent, k.unknown)",
+			New:  "k.q.take(ctx, parent, k.mutex, grant, c.now(), k.unknown)",
 			Test: inMemory("LossComesAfterTheNextGrant"),
 		},
 		{
 			Name: "a retry comes under a new owner", File: "lock/contest.go", Pkg: memory,
-			Old:  "	sent := c.now()\n",
-			New:  "	sent := c.now()\n	k.req.Owner = c.newOwner()\n",
+			Old:  "	k.sent = c.now()\n",
+			New:  "	k.sent = c.now()\n	k.req.Owner = c.newOwner()\n",
 			Test: inMemory("LostReplyBlocksItsOwnRetry"),
 		},
 		{
