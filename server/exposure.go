@@ -18,7 +18,7 @@ func CheckExposure(addr string, tls, tokens, insecure bool) error {
 	if err != nil {
 		return fmt.Errorf("server: address: %w", err)
 	}
-	if local(host) || insecure || tls && tokens {
+	if loopback(host) || insecure || tls && tokens {
 		return nil
 	}
 	missing := make([]string, 0, 2)
@@ -31,10 +31,17 @@ func CheckExposure(addr string, tls, tokens, insecure bool) error {
 	return fmt.Errorf("%w: %s has no %s", ErrExposed, addr, strings.Join(missing, " and no "))
 }
 
-// local tells whether a host is this machine for sure. An empty one is every
-// address it has; a name may be anything.
-func local(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+// OnlyLoopback tells whether an address to listen on, host:port, can be reached from
+// this machine alone.
+func OnlyLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && loopback(host)
+}
+
+// loopback tells whether a host is this machine for sure. An empty one is every
+// address it has; a name but localhost is what some name server says.
+func loopback(host string) bool {
+	if host == "localhost" {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)

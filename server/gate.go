@@ -143,7 +143,7 @@ func misled(r *http.Request) bool {
 		return false
 	}
 	own, _, err := net.SplitHostPort(addr.String())
-	if err != nil || !local(own) {
+	if err != nil || !loopback(own) {
 		return false
 	}
 	host, _, err := net.SplitHostPort(r.Host)
@@ -151,7 +151,7 @@ func misled(r *http.Request) bool {
 		host = r.Host
 	}
 	host = strings.Trim(host, "[]")
-	return !local(host) && net.ParseIP(host) == nil
+	return !loopback(host) && net.ParseIP(host) == nil
 }
 
 // refuse answers in the words of the caller's protocol.

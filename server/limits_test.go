@@ -122,7 +122,7 @@ func TestMisledBrowser(t *testing.T) {
 	s := serve(t, config(t), nil)
 	s.post(t, transactions+"List", `{}`, "Host", "evil.example:7700").want(t, 403, "permission_denied", "evil.example")
 	s.post(t, transactions+"List", `{}`, "Host", "localhost:7700").want(t, 200)
-	s.post(t, transactions+"List", `{}`, "Host", "app.localhost").want(t, 200)
+	s.post(t, transactions+"List", `{}`, "Host", "app.localhost").want(t, 403)
 	s.post(t, transactions+"List", `{}`, "Host", "[::1]:7700").want(t, 200)
 }
 

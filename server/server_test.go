@@ -37,6 +37,7 @@ func TestExposure(t *testing.T) {
 		{addr: "10.0.0.1:7700", tls: true, tokens: true, ok: true},
 		{addr: "10.0.0.1:7700", insecure: true, ok: true},
 		{addr: "localhost.example:7700"},
+		{addr: "app.localhost:7700"},
 		{addr: "127.0.0.1.example:7700"},
 	} {
 		err := server.CheckExposure(tc.addr, tc.tls, tc.tokens, tc.insecure)

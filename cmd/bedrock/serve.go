@@ -42,8 +42,9 @@ The store is one of
 
 Several servers on one MySQL, PostgreSQL or Redis share the work.
 
-Participants are HTTP endpoints and gRPC methods. Those on this machine may be called;
-for others give --allow, such as https://*.example.com, 10.0.0.0/8 or host:port.
+Participants are HTTP endpoints and gRPC methods. Those on this machine may be called
+as long as only this machine can reach the server; for others give --allow, such as
+https://*.example.com, 10.0.0.0/8, localhost or host:port. A server never calls itself.
 To try things out every server has some of its own:
 ` + describeSamples(),
 		Example: `  bedrock serve
@@ -92,6 +93,7 @@ func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePla
 		return notStarted(ctx, err)
 	}
 	p.daemon.Store = store
+	p.daemon.Allow = p.daemon.Allow.Except(portOf(listener))
 	if p.daemon.Collector != "" {
 		reportTelemetry(p.daemon.Logger)
 	}
@@ -104,6 +106,13 @@ func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePla
 	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer done()
 	return errors.Join(err, d.Stop(stopping), store.Close())
+}
+
+func portOf(l net.Listener) uint16 {
+	if addr, ok := l.Addr().(*net.TCPAddr); ok {
+		return addr.AddrPort().Port()
+	}
+	return 0
 }
 
 // notStarted says why a server has not started: something was in its way, or

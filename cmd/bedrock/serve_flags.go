@@ -47,7 +47,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.listen, "listen", defaultListen, "address to listen on")
 	flags.StringVar(&f.store, "store", "", "URL of the store of transactions (default $BEDROCK_STORE, or "+defaultStore+")")
 	flags.StringVar(&f.locks, "locks", "mem:", "URL of the backend of locks; mem: is this server's memory")
-	flags.StringArrayVar(&f.allow, "allow", nil, "a participant that may be called besides those on this machine (repeatable)")
+	flags.StringArrayVar(&f.allow, "allow", nil, "a participant that may be called (repeatable); those on this machine may while --listen is a loopback address")
 	flags.StringVar(&f.tokens, "tokens", "", "file of tokens: lines of role, name and hash; see 'bedrock token'")
 	flags.StringVar(&f.certificate, "tls-cert", "", "PEM file of the server's certificate")
 	flags.StringVar(&f.key, "tls-key", "", "PEM file of the certificate's key")
@@ -95,7 +95,7 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	if p.daemon.Locks, err = backendurl.New(f.locks); err != nil {
 		return nil, err
 	}
-	if p.daemon.Allow, err = allowed(f.allow); err != nil {
+	if p.daemon.Allow, err = f.allowed(); err != nil {
 		return nil, err
 	}
 	if p.daemon.Logger, err = f.logger(sys); err != nil {
@@ -113,9 +113,15 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	return p, f.protect(&p.daemon)
 }
 
-// allowed adds rules to those that allow this machine.
-func allowed(texts []string) (*allow.Rules, error) {
-	rules, err := allow.Parse(append(strings.Fields(allow.Loopback().String()), texts...)...)
+// allowed makes the rules of calls. Who listens on the loopback address serves clients
+// of this machine, which can reach its ports themselves; who listens elsewhere must not
+// open them to others.
+func (f *serveFlags) allowed() (*allow.Rules, error) {
+	var texts []string
+	if server.OnlyLoopback(f.listen) {
+		texts = strings.Fields(allow.Loopback().String())
+	}
+	rules, err := allow.Parse(append(texts, f.allow...)...)
 	if err != nil {
 		return nil, fmt.Errorf("--allow: %w", err)
 	}

@@ -1,6 +1,9 @@
 package allow
 
-import "net/netip"
+import (
+	"net"
+	"net/netip"
+)
 
 // subject is an address and what is peculiar about it.
 type subject struct {
@@ -73,4 +76,22 @@ func translated(addr netip.Addr) netip.Addr {
 	}
 	b := addr.As16()
 	return netip.AddrFrom4([4]byte(b[12:]))
+}
+
+// thisMachine tells whether an address leads back to where it is dialled. Interfaces
+// come and go, so they are looked at each time.
+func thisMachine(addr netip.Addr) bool {
+	if addr.IsLoopback() || addr.IsUnspecified() {
+		return true
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return true // who cannot tell does not knock
+	}
+	for _, a := range own {
+		if network, ok := a.(*net.IPNet); ok && network.IP.Equal(addr.AsSlice()) {
+			return true
+		}
+	}
+	return false
 }

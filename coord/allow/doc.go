@@ -25,5 +25,6 @@
 //     inside such a range (0.0.0.0/0 is not);
 //   - IPv4 addresses dressed up as IPv6, unless a rule names the address;
 //   - names that lead to the loopback, except localhost, and except by the rule *;
+//   - the port of this machine that was given to Except, which is the server's own;
 //   - users and passwords in a target, and hosts in any but their standard form.
 package allow

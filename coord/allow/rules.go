@@ -11,7 +11,10 @@ import (
 var ErrDenied = errors.New("not allowed")
 
 // Rules say who may be called. They never change. Without a single rule, nobody.
-type Rules struct{ rules []rule }
+type Rules struct {
+	rules []rule
+	own   uint16 // a port of this machine that is never called; 0: none
+}
 
 // Parse makes rules of their texts; the package comment says how they are written.
 func Parse(texts ...string) (*Rules, error) {
@@ -39,6 +42,11 @@ func Loopback() *Rules {
 	}}
 }
 
+// Except returns rules that refuse a port of this machine, under whatever address or
+// name: the caller's own. Calls made by a server to itself would come from an address
+// that it may trust more than the client who asked for them.
+func (r *Rules) Except(port uint16) *Rules { return &Rules{rules: r.rules, own: port} }
+
 // String lists the rules in the form Parse reads.
 func (r *Rules) String() string {
 	texts := make([]string, len(r.rules))
@@ -64,6 +72,9 @@ func (r *Rules) Check(target string) error {
 }
 
 func (r *Rules) checkName(e endpoint) error {
+	if e.host == localhost && e.port == r.own {
+		return deniedAsOwn(e)
+	}
 	for _, rule := range r.rules {
 		if rule.fits(e) && (rule.names(e) || rule.mayResolve(e)) {
 			return nil
@@ -75,6 +86,9 @@ func (r *Rules) checkName(e endpoint) error {
 // checkAddr judges the address of an endpoint, or one its name has resolved to.
 func (r *Rules) checkAddr(e endpoint, addr netip.Addr) error {
 	s := inspect(addr)
+	if r.own != 0 && e.port == r.own && thisMachine(s.addr) {
+		return deniedAsOwn(e)
+	}
 	for _, rule := range r.rules {
 		if rule.fits(e) && rule.admits(e, s) {
 			return nil
@@ -87,4 +101,8 @@ func (r *Rules) checkAddr(e endpoint, addr netip.Addr) error {
 		return fmt.Errorf("%w: no rule for %s", ErrDenied, e)
 	}
 	return fmt.Errorf("%w: %s resolves to %s, and no rule allows that", ErrDenied, e, addr)
+}
+
+func deniedAsOwn(e endpoint) error {
+	return fmt.Errorf("%w: %s is the server itself", ErrDenied, e)
 }

@@ -2,8 +2,12 @@ package allow_test
 
 import (
 	"errors"
+	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
 )
@@ -87,6 +91,55 @@ func TestLoopback(t *testing.T) {
 			t.Errorf("%s: allowed", target)
 		}
 	}
+}
+
+// TestOwnPort: a server is not made to call itself, whatever it is called.
+func TestOwnPort(t *testing.T) {
+	own := ownAddress(t)
+	rules := allow.Everyone().Except(7700)
+	for _, target := range []string{
+		"http://localhost:7700/", "http://LOCALHOST.:7700/", "http://127.0.0.1:7700/", "http://127.9.9.9:7700/", "grpc://[::1]:7700/s/m",
+		"http://" + net.JoinHostPort(own.String(), "7700") + "/",
+	} {
+		if err := rules.Check(target); !errors.Is(err, allow.ErrDenied) {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	for _, target := range []string{"http://localhost:7701/", "http://127.0.0.1/", "http://example.com:7700/", "http://192.0.2.1:7700/"} {
+		if err := rules.Check(target); err != nil {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
+
+// TestOwnPortByName: a name is judged by what it resolves to.
+func TestOwnPortByName(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
+	d := allow.Loopback().Except(port).Dialer("http", time.Second)
+	if conn, err := d.Dial(t.Context(), "tcp", fmt.Sprintf("localhost:%d", port)); !errors.Is(err, allow.ErrDenied) {
+		t.Errorf("connected to itself: %v, %v", conn, err)
+	}
+}
+
+// ownAddress finds an address of this machine that is not a loopback one, if it has any.
+func ownAddress(t *testing.T) netip.Addr {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		network, _ := a.(*net.IPNet)
+		if addr, ok := netip.AddrFromSlice(network.IP); ok && addr.Unmap().IsGlobalUnicast() {
+			return addr.Unmap()
+		}
+	}
+	return netip.MustParseAddr("127.0.0.1")
 }
 
 func TestOddTargetsAreRefusedUnderEveryRule(t *testing.T) {
