@@ -36,15 +36,24 @@ func (l *lane) run(shard int) {
 }
 
 // take returns the holds closest to their end. When there are none the lane is
-// taken down.
+// taken down, so that the next hold makes a new one: nobody would run this one.
 func (l *lane) take(shard int) []*hold {
 	r := l.renewer
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || len(l.pending) == 0 {
-		delete(r.lanes, shard)
-		return nil
+	var batch []*hold
+	if !r.closed {
+		batch = l.nextBatch()
 	}
+	if len(batch) == 0 {
+		delete(r.lanes, shard)
+	}
+	return batch
+}
+
+// nextBatch takes out of the pending holds those that are still held, and drops
+// the others on its way. renewer.mu is held.
+func (l *lane) nextBatch() []*hold {
 	batch := make([]*hold, 0, min(len(l.pending), largestBatch))
 	for len(l.pending) > 0 && len(batch) < largestBatch {
 		h := heap.Pop(&l.pending).(*hold)
