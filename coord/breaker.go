@@ -1,9 +1,10 @@
 package coord
 
 import (
-	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/chance"
 )
 
 const (
@@ -23,6 +24,8 @@ const (
 // about single transactions; but when it succeeds after a while without success,
 // what waits for it should not sit out its pauses either.
 type breaker struct {
+	draw chance.Draw // of the pause between two probes
+
 	mu      sync.Mutex
 	silent  int // calls in a row that found the target down
 	open    bool
@@ -104,7 +107,7 @@ func (b *breaker) report(v verdict, now time.Time) turn {
 func (b *breaker) missed(now time.Time) turn {
 	b.fail(now)
 	b.silent++
-	b.next = now.Add(breakerPause*3/4 + rand.N(breakerPause/4))
+	b.next = now.Add(breakerPause*3/4 + b.draw(breakerPause/4))
 	t := turn{opened: !b.open && b.silent >= breakerFailures}
 	b.open = b.open || t.opened
 	return t

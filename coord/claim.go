@@ -25,7 +25,7 @@ func (c *Coordinator) recover() {
 
 // rest waits until it is time to look again; false when the coordinator stops.
 func (c *Coordinator) rest() bool {
-	t := time.NewTimer(jitter(c.opts.Poll))
+	t := time.NewTimer(c.jitter(c.opts.Poll))
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/msg"
@@ -30,6 +31,7 @@ type Coordinator struct {
 	active  registry
 	news    news
 	recent  *recent
+	draw    chance.Draw // the random part of pauses
 
 	wake    chan struct{}   // something may be due
 	drains  drains          // targets that are up again
@@ -66,11 +68,12 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 		wake:    make(chan struct{}, 1),
 		drains:  newDrains(),
 		recent:  newRecent(),
+		draw:    chance.Of(store),
 	}
 	for _, m := range []txn.Mode{saga.Mode{}, tcc.Mode{}, msg.Mode{}} {
 		c.modes[m.Name()] = m
 	}
-	c.lanes = newLanes(o.PerTarget, o.PerHost, c.laneChanged)
+	c.lanes = newLanes(o.PerTarget, o.PerHost, c.draw, c.laneChanged)
 	c.active.init(o.Active)
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.calls, c.giveUp = context.WithCancel(context.Background())

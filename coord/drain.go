@@ -1,6 +1,8 @@
 package coord
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,14 +31,11 @@ func (d drains) add(name string) {
 	}
 }
 
-// take empties the list.
+// take empties the list, in an order that is the same whenever a run is repeated.
 func (d drains) take() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var names []string
-	for name := range d.names {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(d.names))
 	clear(d.names)
 	return names
 }

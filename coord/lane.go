@@ -3,9 +3,11 @@ package coord
 import (
 	"context"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
@@ -14,6 +16,7 @@ import (
 type lanes struct {
 	perTarget, perHost int
 	changed            func(lane string, t turn)
+	draw               chance.Draw
 
 	mu    sync.Mutex
 	lane  map[string]*lane
@@ -32,9 +35,9 @@ type lane struct {
 // contain IDs would otherwise pile up.
 const manyLanes = 4096
 
-func newLanes(perTarget, perHost int, changed func(string, turn)) *lanes {
+func newLanes(perTarget, perHost int, draw chance.Draw, changed func(string, turn)) *lanes {
 	return &lanes{
-		perTarget: perTarget, perHost: perHost, changed: changed,
+		perTarget: perTarget, perHost: perHost, draw: draw, changed: changed,
 		lane: make(map[string]*lane), hosts: make(map[string]chan struct{}),
 	}
 }
@@ -65,6 +68,7 @@ func (ls *lanes) get(t txn.Target) *lane {
 	if !ok {
 		ls.forget()
 		l = &lane{name: name, slots: make(chan struct{}, ls.perTarget), host: ls.hostSlots(host)}
+		l.breaker.draw = ls.draw
 		ls.lane[name] = l
 	}
 	return l
@@ -152,7 +156,8 @@ func (ls *lanes) isDown(name string) bool {
 	return ok && l.breaker.isOpen()
 }
 
-// probes lists the lanes that are down and may be tried again.
+// probes lists the lanes that are down and may be tried again, in an order that is
+// the same whenever a run is repeated.
 func (ls *lanes) probes() []string {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -162,5 +167,6 @@ func (ls *lanes) probes() []string {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return names
 }

@@ -15,7 +15,7 @@ const retainBatchSize = 500
 // retain deletes final transactions when their time is over.
 func (c *Coordinator) retain() {
 	every := min(max(c.opts.Retention.Keep/10, time.Second), time.Minute)
-	for c.pause(jitter(every)) {
+	for c.pause(c.jitter(every)) {
 		for more := true; more; {
 			n, err := c.retainBatch(c.life)
 			if err != nil && c.life.Err() == nil {

@@ -2,7 +2,6 @@ package coord
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -31,4 +30,4 @@ func encode(v any) (string, error) {
 
 // jitter spreads a pause over three quarters to the whole of d, so that replicas
 // do not ask the store in step.
-func jitter(d time.Duration) time.Duration { return d*3/4 + rand.N(d/4+1) }
+func (c *Coordinator) jitter(d time.Duration) time.Duration { return d*3/4 + c.draw(d/4+1) }

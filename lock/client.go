@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/bootclock"
+	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -23,6 +24,7 @@ type Client struct {
 	opts    Options
 	meta    string               // what is stored beside a grant
 	now     func() time.Duration // the clock by which leases are judged
+	draw    chance.Draw          // the random part of pauses
 
 	id     string // the first part of every owner id
 	owners atomic.Uint64
@@ -54,6 +56,7 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 		opts:    filled,
 		meta:    encodeMeta(processMeta(filled.Meta)),
 		now:     clockOf(backend),
+		draw:    chance.Of(backend),
 		id:      newID(),
 		closed:  make(chan struct{}),
 	}

@@ -3,7 +3,6 @@ package lock
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -51,7 +50,7 @@ func (q *queue) contend(ctx, parent context.Context, m *Mutex, try, yield bool) 
 
 func (k *contest) run(ctx, parent context.Context, yield bool) (*Lease, error) {
 	if yield {
-		if err := k.pause(ctx, jitter(yieldPause), nil); err != nil {
+		if err := k.pause(ctx, k.q.client.jitter(yieldPause), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -174,7 +173,7 @@ func (k *contest) held(err error) error {
 // wait passes the time until the next request is worth making.
 func (k *contest) wait(ctx context.Context, err error) error {
 	if !errors.Is(err, driver.ErrHeld) {
-		stopped := k.pause(ctx, backOff(k.failures), nil)
+		stopped := k.pause(ctx, k.q.client.jitter(backOff(k.failures)), nil)
 		if errors.Is(stopped, errEnded) {
 			return k.ended(ctx, err)
 		}
@@ -189,7 +188,7 @@ func (k *contest) wait(ctx context.Context, err error) error {
 		left = refusal.TTL
 	}
 	if k.q.watch == nil {
-		return k.pause(ctx, jitter(pollPause(k.refusals, left)), nil)
+		return k.pause(ctx, k.q.client.jitter(pollPause(k.refusals, left)), nil)
 	}
 	if left <= 0 {
 		left = blindPause
@@ -264,11 +263,11 @@ func pollPause(refusals int, left time.Duration) time.Duration {
 
 // backOff grows from failure to failure: 10 ms up to 640 ms.
 func backOff(failures int) time.Duration {
-	return jitter(10 * time.Millisecond << min(failures-1, 6))
+	return 10 * time.Millisecond << min(failures-1, 6)
 }
 
 // jitter spreads a duration over half to one and a half of it, so that
 // contenders do not keep step.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d+1)
+func (c *Client) jitter(d time.Duration) time.Duration {
+	return d/2 + c.draw(d+1)
 }

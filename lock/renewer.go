@@ -3,7 +3,6 @@ package lock
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -47,7 +46,7 @@ func (r *renewer) add(h *hold, sent time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
-		r.schedule(h, renewAt(sent, h.grant.TTL))
+		r.schedule(h, r.renewAt(sent, h.grant.TTL))
 	}
 }
 
@@ -69,14 +68,14 @@ func (r *renewer) close() {
 // half of its life has passed, so that many taken together do not all fall due
 // together; but on a grid, so that those that fall due at about the same time
 // share a batch.
-func renewAt(sent, ttl time.Duration) time.Duration {
-	at := sent + ttl/2 - rand.N(ttl/20+1)
+func (r *renewer) renewAt(sent, ttl time.Duration) time.Duration {
+	at := sent + ttl/2 - r.client.draw(ttl/20+1)
 	return at.Truncate(ttl / 512)
 }
 
 // retryAfter returns how long after a failed renewal the next is tried.
-func retryAfter(ttl time.Duration) time.Duration {
-	return jitter(min(max(ttl/20, 2*time.Millisecond), time.Second))
+func (r *renewer) retryAfter(ttl time.Duration) time.Duration {
+	return r.client.jitter(min(max(ttl/20, 2*time.Millisecond), time.Second))
 }
 
 // schedule looks at h again at the given time, or at its deadline if that is
@@ -165,7 +164,7 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 		h.failed = 0
 		h.late.Store(false)
 		h.confirm(sent)
-		r.schedule(h, renewAt(sent, h.grant.TTL))
+		r.schedule(h, r.renewAt(sent, h.grant.TTL))
 	case errors.Is(err, driver.ErrLost):
 		return errTaken
 	default:
@@ -173,7 +172,7 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 		if h.failed++; h.failed == 1 {
 			r.client.opts.Logger.Warn("lock: renewal is late", "name", h.grant.Name, "owner", h.grant.Owner, "err", err)
 		}
-		r.schedule(h, r.client.now()+retryAfter(h.grant.TTL))
+		r.schedule(h, r.client.now()+r.retryAfter(h.grant.TTL))
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type layer struct {
 // layers is the map of the house. The first match counts; a package that
 // matches none is a complaint, so that new packages are placed on purpose.
 func layers() []layer {
-	leaf := []string{"internal/wheel", "internal/bootclock"}
+	leaf := []string{"internal/wheel", "internal/bootclock", "internal/chance"}
 	front := append([]string{"lock", "lock/driver"}, leaf...)
 	return []layer{
 		// Layer 0: the contract.
@@ -29,6 +29,7 @@ func layers() []layer {
 		{packages: "txn", own: []string{"txn/driver"}},
 		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/wheel"},
+		{packages: "internal/chance"},
 		{packages: "internal/http1"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
 		// Layer 2: backends, one client library each, and observers.
@@ -86,7 +87,10 @@ func layers() []layer {
 			foreign: []string{"github.com/redis/go-redis/v9"},
 		},
 		// Layer 3: the engine.
-		{packages: "coord", own: []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"}},
+		{
+			packages: "coord",
+			own:      []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/chance"},
+		},
 		// Layer 4: the remote side. The protocol is generated.
 		{packages: "proto/...", foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
 		{

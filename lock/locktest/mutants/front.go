@@ -110,7 +110,7 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "renewal stops at the first error", File: "lock/renewer.go", Pkg: memory,
-			Old: "r.schedule(h, r.client.now()+retryAfter(h.grant.TTL))", New: "r.schedule(h, never)",
+			Old: "r.schedule(h, r.client.now()+r.retryAfter(h.grant.TTL))", New: "r.schedule(h, never)",
 			Test: inMemory("RenewalStopsAtTheFirstError"),
 		},
 		{
