@@ -84,7 +84,7 @@ func (c *Coordinator) enter(ctx context.Context, t *txn.Transaction, rec *driver
 	other, ok := c.active.add(t.ID, x)
 	switch {
 	case other != nil: // the same ID is being submitted or driven right now
-		return c.acceptedBeside(ctx, other, rec)
+		return c.acceptedBeside(ctx, other, t, rec)
 	case !ok: // no room: whoever has some takes it up
 		disown(t, rec)
 		defer c.Nudge()
@@ -103,16 +103,18 @@ func disown(t *txn.Transaction, rec *driver.Record) {
 	rec.Owner, rec.Due, rec.State = "", rec.Created, encodeState(t, true)
 }
 
-// acceptedBeside waits until the other submit is through, and compares.
-func (c *Coordinator) acceptedBeside(ctx context.Context, other *run, rec *driver.Record) error {
+// acceptedBeside waits until the other submit is through, and compares. Where that
+// one was given up nobody knows what becomes of it, so this one finds out by its own
+// write.
+func (c *Coordinator) acceptedBeside(ctx context.Context, other *run, t *txn.Transaction, rec *driver.Record) error {
 	select {
 	case <-other.begun:
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-ctx.Done(): // the other one may be accepted yet
+		return &txn.InDoubtError{ID: rec.ID, Err: ctx.Err()}
 	}
 	err := c.accepted(ctx, rec)
-	if errors.Is(err, driver.ErrNotFound) { // the other one failed
-		return fmt.Errorf("submit %s: %w: submitted twice at once, and the other failed", rec.ID, txn.ErrUnavailable)
+	if errors.Is(err, driver.ErrNotFound) {
+		return c.enter(ctx, t, rec)
 	}
 	return err
 }
@@ -290,12 +292,13 @@ func (c *Coordinator) createOnce(ctx context.Context, rec *driver.Record) error 
 	return c.store.Create(ctx, rec)
 }
 
-// accepted compares a new record with the one that has its ID.
+// accepted compares a new record with the one that has its ID. Where that cannot be
+// read it may be this very one, accepted and about to be driven by others.
 func (c *Coordinator) accepted(ctx context.Context, rec *driver.Record) error {
 	stored, err := c.load(ctx, rec.ID)
 	switch {
 	case err != nil:
-		return err
+		return &txn.InDoubtError{ID: rec.ID, Err: err}
 	case stored.Digest != rec.Digest || stored.Mode != rec.Mode:
 		return fmt.Errorf("submit %s: %w", rec.ID, txn.ErrExists)
 	case stored.Owner == rec.Owner && stored.Epoch == 1 && stored.Revision == 1 && stored.Created.Equal(rec.Created):

@@ -69,11 +69,11 @@ func (r *run) start() {
 	go r.loop()
 }
 
-// drop gives up a run that was never started.
+// drop gives up a run that was never started. Who waits for it finds its place free.
 func (r *run) drop() {
+	r.c.active.remove(r.tx.ID)
 	close(r.begun)
 	close(r.gone)
-	r.c.active.remove(r.tx.ID)
 }
 
 // leave asks the run to hand the transaction over.

@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +18,17 @@ import (
 type laborious struct {
 	driver.Store
 	fails bool
+	late  bool // what a caller has given up is written all the same, later
 }
 
 func (s *laborious) Create(ctx context.Context, rec *driver.Record) error {
 	select {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
+		if s.late {
+			own := rec.Clone()
+			time.AfterFunc(500*time.Millisecond, func() { _ = s.Store.Create(context.WithoutCancel(ctx), own) })
+		}
 	}
 	if s.fails {
 		return errors.Join(driver.ErrUnavailable, ctx.Err())
@@ -77,23 +83,92 @@ func TestSubmittedBesideOtherContent(t *testing.T) {
 	})
 }
 
-// TestSubmittedBesideAFailure: whoever fails leaves no trace, and the other can try
-// again.
+// TestSubmittedBesideAFailure: the first submit is given up while its write is under
+// way, and nobody knows whether that arrives. The second one finds out by itself, and
+// the transaction is driven once.
 func TestSubmittedBesideAFailure(t *testing.T) {
+	for name, late := range map[string]bool{"never written": false, "written late": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				parts := transferParts()
+				c := start(t, &laborious{Store: memstore.New(nil), late: late}, nil, parts)
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				defer cancel()
+				first, second := submitBeside(ctx, t, c, transferAs("order-42"))
+				if !isInDoubt(first) || second != nil {
+					t.Errorf("first %v, second %v", first, second)
+				}
+				time.Sleep(time.Minute)
+				if tx := get(t, c, "order-42"); tx.Status != txn.Committed || parts.count() != 2 {
+					t.Errorf("%s, %d calls", tx.Status, parts.count())
+				}
+			})
+		})
+	}
+}
+
+// TestNotToldToHaveFailedWhileTheOtherGoesOn: whoever waits for a submit of the same
+// transaction, and not long enough, knows nothing.
+func TestNotToldToHaveFailedWhileTheOtherGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &laborious{Store: memstore.New(nil), fails: true}
-		c := start(t, store, nil, transferParts())
+		c := start(t, &laborious{Store: memstore.New(nil)}, nil, transferParts())
+		go c.Submit(t.Context(), transferAs("order-42"))
+		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		first, second := submitBeside(ctx, t, c, transferAs("order-42"))
-		if _, ok := errors.AsType[*txn.InDoubtError](first); !ok || !errors.Is(second, txn.ErrUnavailable) {
-			t.Errorf("first %v, second %v", first, second)
-		}
-		store.fails = false
-		if res, err := c.Run(t.Context(), transferAs("order-42")); err != nil {
+		if res, err := c.Run(ctx, transferAs("order-42")); !isInDoubt(err) || res.Outcome != txn.InDoubt {
 			t.Errorf("%+v %v", res, err)
 		}
 	})
+}
+
+// TestNotToldToHaveFailedWhenAccepted: the create took effect, its acknowledgement was
+// lost, and the store does not answer the question what became of it.
+func TestNotToldToHaveFailedWhenAccepted(t *testing.T) {
+	for name, problem := range map[string]error{"hangs": nil, "is away": driver.ErrUnavailable, "fails": errBroken} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &unreadable{forgetful: forgetful{Store: memstore.New(nil)}, problem: problem}
+				parts := transferParts()
+				c := start(t, store, nil, parts)
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				res, err := c.Run(ctx, transfer())
+				if res.Outcome != txn.InDoubt || !isInDoubt(err) {
+					t.Errorf("outcome %q, %v", res.Outcome, err)
+				}
+				store.readable.Store(true)
+				time.Sleep(30 * time.Second)
+				if tx := get(t, c, res.ID); tx.Status != txn.Committed {
+					t.Errorf("it was accepted, and is %s", tx.Status)
+				}
+			})
+		})
+	}
+}
+
+// unreadable is a store that loses an acknowledgement and then cannot be read.
+type unreadable struct {
+	forgetful
+	problem  error // nil: it hangs
+	readable atomic.Bool
+}
+
+func (s *unreadable) Load(ctx context.Context, id string) (*driver.Record, error) {
+	switch {
+	case s.readable.Load():
+		return s.Store.Load(ctx, id)
+	case s.problem != nil:
+		return nil, s.problem
+	default:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+}
+
+func isInDoubt(err error) bool {
+	_, ok := errors.AsType[*txn.InDoubtError](err)
+	return ok
 }
 
 // TestARefusedSubmitIsNotInDoubt: nothing has happened, and the result says so.

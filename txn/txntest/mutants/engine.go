@@ -329,9 +329,9 @@ func definitionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a second submit does not wait for the first", File: "coord/create.go", Pkg: engine,
-			Old:  "	select {\n	case <-other.begun:\n	case <-ctx.Done():\n		return ctx.Err()\n	}\n",
-			New:  "",
-			Test: "TestSubmittedBesideItself",
+			Old:  "	case <-other.begun:\n",
+			New:  "	default:\n		return nil\n",
+			Test: "TestSubmittedBesideOtherContent",
 		},
 		{
 			Name: "a submit that was refused is in doubt", File: "coord/create.go", Pkg: engine,
