@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 
 	"modernc.org/sqlite"
@@ -19,15 +20,12 @@ var migrations embed.FS
 
 // dialect implements [sqlstore.Dialect].
 type dialect struct {
-	db    *sql.DB // one connection, on which all is written
-	path  string
-	stmts statements
+	db  *sql.DB  // one connection, on which all is written
+	log *os.File // the write-ahead log
 }
 
 // ifAbsent makes an insertion of what is there do nothing.
 const ifAbsent = "ON CONFLICT (id) DO NOTHING"
-
-func newDialect(write *sql.DB, path string) *dialect { return &dialect{db: write, path: path} }
 
 // Clauses implements [sqlstore.Dialect]. A transaction that writes is alone, so
 // there is nothing to skip.
@@ -39,20 +37,6 @@ func (d *dialect) Clauses() sqlstore.Clauses {
 // counts milliseconds.
 func (d *dialect) Now(context.Context, sqlstore.Querier) (time.Time, error) {
 	return time.Now().UTC().Truncate(time.Microsecond), nil
-}
-
-// close closes the statements. They go with their connection if it is gone.
-func (d *dialect) close() error {
-	conn, err := d.db.Conn(context.Background())
-	if err != nil {
-		return err
-	}
-	return errors.Join(conn.Raw(func(raw any) error {
-		if raw != d.stmts.conn {
-			return nil
-		}
-		return d.stmts.close()
-	}), conn.Close())
 }
 
 // Alone implements [sqlstore.Dialect]: whoever may write is alone.

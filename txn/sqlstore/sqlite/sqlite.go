@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
-
-	_ "modernc.org/sqlite" // registers the driver
 
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", path, err)
 	}
-	d, db, err := databases(abs, own)
+	d, db, err := databases(ctx, abs, own)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", path, err)
 	}
@@ -51,20 +51,62 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 	})
 }
 
-// databases makes the connections to a file: one that writes, and some that read.
-func databases(path string, own Options) (*dialect, sqlstore.Databases, error) {
+// databases makes the connections to a file: one that writes, some that read, and one
+// that keeps the log in its place. Whichever closes the file last removes the log, and
+// one that failed may be the only one at that moment.
+func databases(ctx context.Context, path string, own Options) (*dialect, sqlstore.Databases, error) {
+	var open closers
+	fail := func(err error) (*dialect, sqlstore.Databases, error) {
+		return nil, sqlstore.Databases{}, errors.Join(err, open.close())
+	}
 	write, err := connect(path, own, 1)
 	if err != nil {
-		return nil, sqlstore.Databases{}, err
+		return fail(err)
 	}
-	read, err := connect(path, own, own.Readers)
+	open.add(write)
+	read, err := connect(path, own, own.Readers+1)
 	if err != nil {
-		return nil, sqlstore.Databases{}, errors.Join(err, write.Close())
+		return fail(err)
 	}
-	d := newDialect(write, path)
-	return d, sqlstore.Databases{Write: write, Read: read, Close: func() error {
-		return errors.Join(d.close(), read.Close(), write.Close())
-	}}, nil
+	open.add(read)
+	keep, err := stay(ctx, read)
+	if err != nil {
+		return fail(err)
+	}
+	open.add(keep)
+	log, err := openLog(path)
+	if err != nil {
+		return fail(err)
+	}
+	open.add(log)
+	return &dialect{db: write, log: log}, sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
+}
+
+// closers are closed in the opposite order.
+type closers []io.Closer
+
+func (c *closers) add(one io.Closer) { *c = append(*c, one) }
+
+func (c *closers) close() error {
+	var errs []error
+	for _, one := range slices.Backward(*c) {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// stay takes a connection that has the file and its log open. It opens them when it
+// first reads.
+func stay(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tables int
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 func (o *Options) filled() Options {
@@ -103,10 +145,11 @@ func create(path string) (abs string, err error) {
 
 // connect makes a pool of n connections.
 func connect(path string, opts Options, n int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(path, opts))
+	c, err := newConnector(source(path, opts))
 	if err != nil {
 		return nil, err
 	}
+	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
 	return db, nil

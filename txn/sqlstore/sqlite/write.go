@@ -15,7 +15,6 @@ import (
 // a good part of what the row does. In process there is nothing to be gained by
 // writing many rows with one statement.
 type statements struct {
-	conn                    any // what they are prepared on
 	begin, commit, rollback driver.StmtExecContext
 	insert, update, respec  driver.StmtExecContext
 	all                     []driver.Stmt
@@ -33,36 +32,39 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 	}
 	defer conn.Close()
 	err = conn.Raw(func(raw any) error {
-		if err := d.stmts.prepare(ctx, raw, table); err != nil {
-			return sqlstore.Unwritten(err)
+		own, ok := raw.(*session)
+		if !ok {
+			return sqlstore.Unwritten(fmt.Errorf("connection is a %T", raw))
 		}
-		refused, err = d.stmts.inTx(ctx, b)
+		refused, err = own.write(ctx, table, b)
 		return err
 	})
 	return refused, err
 }
 
-// prepare makes the statements, unless they are there for this connection.
-func (s *statements) prepare(ctx context.Context, raw any, table string) error {
-	if s.conn == raw {
-		return nil
+func (s *session) write(ctx context.Context, table string, b sqlstore.Batch) (refused []string, err error) {
+	if len(s.stmts.all) == 0 {
+		if err := s.stmts.prepare(ctx, s.connection, table); err != nil {
+			return nil, sqlstore.Unwritten(errors.Join(err, s.stmts.close()))
+		}
 	}
-	conn, ok := raw.(driver.ConnPrepareContext)
-	if !ok {
-		return fmt.Errorf("driver's connection %T cannot prepare", raw)
-	}
-	*s = statements{}
+	return s.stmts.inTx(ctx, b)
+}
+
+// prepare makes the statements. After an error some are to be closed.
+func (s *statements) prepare(ctx context.Context, conn driver.ConnPrepareContext, table string) error {
 	for text, into := range s.texts(table) {
 		stmt, err := conn.PrepareContext(ctx, text)
 		if err != nil {
 			return err
 		}
 		s.all = append(s.all, stmt)
-		if *into, ok = stmt.(driver.StmtExecContext); !ok {
+		own, ok := stmt.(driver.StmtExecContext)
+		if !ok {
 			return fmt.Errorf("driver's statement %T cannot be executed", stmt)
 		}
+		*into = own
 	}
-	s.conn = raw
 	return nil
 }
 

@@ -106,8 +106,8 @@ func sqliteMutants() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: another file is flushed than the log", File: "txn/sqlstore/sqlite/settle.go", Pkg: sqlite,
-			Old:  `d.path+"-wal"`,
-			New:  "d.path",
+			Old:  `path+"-wal"`,
+			New:  "path",
 			Test: "TestSettleFlushesTheLog",
 		},
 		{
