@@ -73,10 +73,13 @@ const (
 	// AcksNone waits for no replica.
 	AcksNone Acks = 0
 	// AckMajority waits until most of the master and its replicas have the
-	// grant. Replicas count while they are connected to the master; a number
-	// insists on that many.
+	// grant. It counts the replicas connected to the master, once a second; one
+	// that has gone is waited for in vain for 5 s more, so that a new master
+	// grants nothing before its replicas have found it. After that the others
+	// are enough, and a master without any waits for nobody: a number insists
+	// on that many, whoever is there.
 	AckMajority Acks = -1
-	// AckAll waits for every connected replica.
+	// AckAll waits for every replica. It counts them as AckMajority does.
 	AckAll Acks = -2
 )
 

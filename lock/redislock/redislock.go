@@ -43,7 +43,7 @@ type backend struct {
 
 	tokenTTL string // in the words of the scripts
 	ttlText  atomic.Pointer[ttlText]
-	replicas replicaCount
+	replicas replicaCounts
 	pubsub   publishing
 	checked  atomic.Bool
 

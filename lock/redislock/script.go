@@ -38,6 +38,9 @@ var forceText string
 //go:embed scripts/inspect.lua
 var inspectText string
 
+//go:embed scripts/replicas.lua
+var replicasText string
+
 //go:embed scripts/redlock_acquire.lua
 var redlockAcquireText string
 
@@ -55,19 +58,20 @@ var redlockInspectText string
 
 // scripts are what a profile runs.
 type scripts struct {
-	acquire, release, renew, force, inspect *Script
+	acquire, release, renew, force, inspect, replicas *Script
 }
 
 func redissonScripts() scripts {
 	return scripts{
 		acquire: newScript(acquireText), release: newScript(releaseText), renew: newScript(renewText),
-		force: newScript(forceText), inspect: newScript(inspectText),
+		force: newScript(forceText), inspect: newScript(inspectText), replicas: newScript(replicasText),
 	}
 }
 
 func redlockScripts() scripts {
 	return scripts{
 		acquire: newScript(redlockAcquireText), release: newScript(redlockReleaseText),
-		renew: newScript(redlockRenewText), force: newScript(redlockForceText), inspect: newScript(redlockInspectText),
+		renew: newScript(redlockRenewText), force: newScript(redlockForceText),
+		inspect: newScript(redlockInspectText), replicas: newScript(replicasText),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -42,5 +43,52 @@ func awaitAck(ctx context.Context, t *testing.T, master *testenv.RedisServer) {
 		case <-ctx.Done():
 			t.Fatalf("the replica has not acknowledged: %s", master.Info("slave0"))
 		}
+	}
+}
+
+// TestReplicaThatCameLaterCountsForNothing: how many replicas have to have a
+// grant is not settled by how many there were before: at the start, or right
+// after a fail-over, that is none.
+func TestReplicaThatCameLaterCountsForNothing(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		for _, acks := range []redislock.Acks{redislock.AckMajority, redislock.AckAll} {
+			master := testenv.Redis(t, nil)
+			b := open(t, connect(t, single(master)), &redislock.Options{Acks: acks, AckTimeout: 200 * time.Millisecond})
+			mustRelease(t, b, mustAcquire(t, b, request("a", uuidA+":1"))) // no replica yet
+			replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
+			awaitAck(ctxFor(t), t, master)
+			unacknowledged(t, b, replica, request("a", uuidA+":2"))
+		}
+	})
+}
+
+// TestReplicaThatCameBackCountsForNothing: a replica leaves, grants go on without
+// it, it comes back, and is cut off.
+func TestReplicaThatCameBackCountsForNothing(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		master := testenv.Redis(t, nil)
+		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
+		awaitAck(ctxFor(t), t, master)
+		b := open(t, connect(t, single(master)), &redislock.Options{Acks: redislock.AckAll, AckTimeout: 200 * time.Millisecond})
+		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1")))
+		replica.Do("REPLICAOF", "NO", "ONE")
+		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":2")))
+		if n := master.Info("connected_slaves"); n != "0" {
+			t.Fatalf("%s replicas after the only one has left", n)
+		}
+		replica.Do("REPLICAOF", "127.0.0.1", master.Port)
+		awaitAck(ctxFor(t), t, master)
+		unacknowledged(t, b, replica, request("a", uuidA+":3"))
+	})
+}
+
+// unacknowledged asks for a lock while the only replica is frozen.
+func unacknowledged(t *testing.T, b driver.Backend, replica *testenv.RedisServer, req driver.Request) {
+	t.Helper()
+	replica.Freeze()
+	defer replica.Thaw()
+	g, err := b.Acquire(ctxFor(t), req)
+	if _, ok := errors.AsType[*redislock.AckError](err); !ok {
+		t.Errorf("want an AckError, got the grant %+v and %v", g, err)
 	}
 }
