@@ -21,14 +21,18 @@ func TestDecisionBesideACall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memstore.New(nil)
 				dying := &mortal{Store: store}
-				first := newParticipants("refuse")
-				first.answer("refuse", txn.Abort(errors.New("no")))
-				c1 := start(t, dying, nil, first)
-				block := make(chan struct{})
+				c1 := start(t, dying, nil, nil)
+				at, block := make(chan struct{}), make(chan struct{})
 				defer close(block)
-				if err := c1.Register("slow", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }); err != nil {
-					t.Fatal(err)
-				}
+				register(t, c1, "slow", func(context.Context, txn.Call) ([]byte, error) {
+					close(at)
+					<-block
+					return nil, nil
+				})
+				register(t, c1, "refuse", func(context.Context, txn.Call) ([]byte, error) {
+					<-at
+					return nil, txn.Abort(errors.New("no"))
+				})
 				id, err := c1.Submit(t.Context(), txn.Definition{Mode: mode, Branches: []txn.Branch{
 					{ID: "a", Do: "slow", Undo: "undo"}, {ID: "b", Do: "refuse", Undo: "undo"},
 				}})

@@ -104,7 +104,8 @@ func (ls *lanes) forget() {
 	}
 }
 
-// enter waits for a slot on the lane and its host.
+// enter waits for a slot on the lane and its host. Whoever was told to stop gets none,
+// though one may be free.
 func (l *lane) enter(ctx context.Context) error {
 	if err := take(ctx, l.slots); err != nil {
 		return err
@@ -125,8 +126,8 @@ func (l *lane) leave() {
 }
 
 func take(ctx context.Context, slots chan struct{}) error {
-	if slots == nil {
-		return nil
+	if slots == nil || ctx.Err() != nil {
+		return ctx.Err()
 	}
 	select {
 	case slots <- struct{}{}:

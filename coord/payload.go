@@ -101,8 +101,12 @@ func (c *Coordinator) trim(a *plan.Answer) {
 }
 
 // attempt is the entry for a call that was made.
-func (c *Coordinator) attempt(f *flight, began time.Time, a plan.Answer) txn.Attempt {
-	text := a.Note
+func (c *Coordinator) attempt(f *flight, a plan.Answer) txn.Attempt {
+	us := f.began.Load()
+	if us == 0 {
+		return txn.Attempt{} // nobody was asked
+	}
+	began, text := fromMicro(us), a.Note
 	if text == "" {
 		text = string(a.Result[:min(len(a.Result), excerptLength)])
 	}

@@ -131,7 +131,7 @@ func (r *run) turn() next {
 // belong to the time before are broken off.
 func (r *run) decide(p txn.Plan, now time.Time) next {
 	if p.Decide.Final() && len(r.flights) > 0 {
-		return await
+		return r.awaitCalls()
 	}
 	r.halt()
 	settle(r.tx, p, now)
@@ -163,13 +163,20 @@ func settle(t *txn.Transaction, p txn.Plan, now time.Time) {
 // park leaves the transaction to a person, once nothing is under way.
 func (r *run) park(why string) next {
 	if len(r.flights) > 0 {
-		return await
+		return r.awaitCalls()
 	}
 	r.tx.Parked, r.tx.Due = why, time.Time{}
 	if r.save(true) {
 		r.c.parked(r.tx)
 	}
 	return over
+}
+
+// awaitCalls waits for calls under way and for nothing else: what is due meanwhile is
+// not done any more.
+func (r *run) awaitCalls() next {
+	r.tx.Due = time.Time{}
+	return await
 }
 
 // call starts the steps of a plan. Old progress is written first, so that a crash
@@ -179,7 +186,7 @@ func (r *run) call(steps []txn.Step, now time.Time) next {
 		return over
 	}
 	for _, s := range steps {
-		r.fly(s, now)
+		r.fly(s)
 	}
 	return goOn
 }
@@ -210,8 +217,8 @@ func (r *run) nap() time.Duration {
 		until = due
 	}
 	for _, f := range r.flights {
-		if f.end.Before(until) {
-			until = f.end
+		if end := f.end(now); end.Before(until) {
+			until = end
 		}
 	}
 	return max(until.Sub(now), 0)

@@ -1,0 +1,159 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// ask makes one call: when there is a slot, if the breaker lets it, in its time.
+func (c *Coordinator) ask(ctx context.Context, f *flight, a *answer) {
+	a.recoveries = f.lane.breaker.recovered()
+	if f.lane.breaker.blocked(time.Now()) {
+		a.Answer = held()
+		return
+	}
+	if err := f.lane.enter(ctx); err != nil {
+		a.Answer = notCalled()
+		return
+	}
+	defer f.leave()
+	a.recoveries = f.lane.breaker.recovered()
+	if !f.lane.breaker.allow(time.Now()) {
+		a.Answer = held()
+		return
+	}
+	c.callOnce(ctx, f, a)
+}
+
+// callOnce makes the call and enters how it went, however it ends.
+func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
+	limited, cancel := context.WithTimeout(ctx, f.limit)
+	defer cancel()
+	call := f.call
+	f.began.Store(c.clock.now().UnixMicro())
+	var end func(plan.Answer)
+	call.Headers, end = c.opts.Tracing.Call(limited, &call, f.target)
+	defer func() {
+		c.called(ctx, f, a)
+		end(a.Answer)
+	}()
+	a.Answer = c.dispatch(limited, f.target, call)
+}
+
+// called tells everybody how a call went.
+func (c *Coordinator) called(ctx context.Context, f *flight, a *answer) {
+	if c.interrupted(ctx, a.Kind) {
+		f.lane.breaker.abandon()
+		a.Answer = brokenOff()
+	} else {
+		c.lanes.report(f.lane, judge(a.Answer))
+	}
+	c.trim(&a.Answer)
+	a.attempt, a.recoveries = c.attempt(f, a.Answer), f.lane.breaker.recovered()
+	c.opts.Observer.Observe(Event{
+		Kind: Called, ID: f.call.Transaction, Mode: f.call.Mode, Branch: f.call.Branch, Op: f.call.Op,
+		Target: txn.Target(f.lane.name), Answer: a.Kind, Took: a.attempt.Took, Reason: a.Note,
+	})
+}
+
+// interrupted tells whether an answer came of the coordinator's own doing: the call
+// was broken off, or made while it stops, when participants that use it fail, too.
+// What is definite counts all the same.
+func (c *Coordinator) interrupted(ctx context.Context, k plan.Kind) bool {
+	return k != plan.Done && k != plan.Refused && (ctx.Err() != nil || c.life.Err() != nil)
+}
+
+// brokenOff is the answer of a call that the coordinator itself has ended. It is
+// nobody's failure, so it uses up no attempt.
+func brokenOff() plan.Answer {
+	return plan.Answer{Kind: plan.Pending, After: time.Millisecond, Note: "broken off"}
+}
+
+// notCalled is the answer of a call that was broken off before it was made.
+func notCalled() plan.Answer {
+	return plan.Answer{Kind: plan.Held, After: time.Millisecond, Note: "broken off"}
+}
+
+func held() plan.Answer {
+	return plan.Answer{Kind: plan.Held, After: holdBack, Down: true, Note: "target is down"}
+}
+
+// judge is what an answer says about the target as a whole.
+func judge(a plan.Answer) verdict {
+	switch {
+	case a.Down:
+		return down
+	case a.Kind == plan.Failed || a.Kind == plan.Unreached:
+		return failing
+	default:
+		return well
+	}
+}
+
+// dispatch finds who can make the call.
+func (c *Coordinator) dispatch(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
+	scheme, rest := plan.Scheme(target)
+	switch scheme {
+	case "":
+		return c.function(ctx, rest, call)
+	case "async":
+		return c.assure(ctx, txn.Target(rest), call)
+	}
+	caller, ok := c.opts.Callers[scheme]
+	if !ok {
+		return plan.Answer{Kind: plan.Unreached, Down: true, Note: "this coordinator does not call " + scheme + " targets"}
+	}
+	return caller.Call(ctx, target, call)
+}
+
+// function calls a participant in this process.
+func (c *Coordinator) function(ctx context.Context, name string, call txn.Call) (a plan.Answer) {
+	f, ok := c.names.get(name)
+	if !ok {
+		return plan.Answer{Kind: plan.Unreached, Down: true, Note: "no function of this name is registered here"}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.opts.Logger.Error("participant panicked", "function", name, "panic", p, "stack", string(debug.Stack()))
+			a = plan.Answer{Kind: plan.Failed, Note: fmt.Sprintf("panic: %v", p)}
+		}
+	}()
+	result, err := f(ctx, call)
+	return returned(ctx, result, err)
+}
+
+// returned translates what a function returned.
+func returned(ctx context.Context, result []byte, err error) plan.Answer {
+	pending, isPending := errors.AsType[*txn.PendingError](err)
+	switch {
+	case err == nil:
+		return plan.Answer{Kind: plan.Done, Result: result}
+	case txn.Aborted(err):
+		return plan.Answer{Kind: plan.Refused, Note: err.Error()}
+	case isPending:
+		return plan.Answer{Kind: plan.Pending, After: pending.After, Note: err.Error()}
+	default:
+		return plan.Answer{Kind: plan.Failed, Down: ctx.Err() != nil, Note: err.Error()}
+	}
+}
+
+// assure hands a call to a reliable message of its own. The part is done once that
+// is durable, because it will arrive.
+func (c *Coordinator) assure(ctx context.Context, to txn.Target, call txn.Call) plan.Answer {
+	_, err := c.Submit(ctx, assured(to, call))
+	_, inDoubt := errors.AsType[*txn.InDoubtError](err)
+	switch {
+	case err == nil:
+		return plan.Answer{Kind: plan.Done}
+	case inDoubt: // the store does not answer, which is nobody's failure
+		return brokenOff()
+	default:
+		return plan.Answer{Kind: plan.Failed, Note: err.Error()}
+	}
+}
