@@ -19,6 +19,10 @@ func TestDatabase(t *testing.T) {
 	t.Run("Open", func(t *testing.T) { subject(server).Run(t) })
 	t.Run("Crash", func(t *testing.T) { sqltest.Crash(t, subject(server), server) })
 	t.Run("Freeze", func(t *testing.T) { sqltest.Freeze(t, subject(server), server) })
+	t.Run("ClosedAmidWrite", func(t *testing.T) {
+		sqltest.ClosedAmidWrite(t, subject(server), "SELECT variable_value FROM information_schema.global_status "+
+			"WHERE variable_name = 'Innodb_row_lock_current_waits'")
+	})
 	t.Run("Unreachable", func(t *testing.T) { sqltest.Unreachable(t, subject(server), server) })
 }
 

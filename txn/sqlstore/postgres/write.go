@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -40,16 +41,19 @@ func raw(conn *sql.Conn, fn func(*pgx.Conn) error) error {
 	return conn.Raw(func(c any) error {
 		own, ok := c.(*stdlib.Conn)
 		if !ok {
-			return fmt.Errorf("connection is a %T: want a database opened with github.com/jackc/pgx/v5/stdlib", c)
+			return sqlstore.Unwritten(fmt.Errorf(
+				"connection is a %T: want a database opened with github.com/jackc/pgx/v5/stdlib", c))
 		}
 		return fn(own.Conn())
 	})
 }
 
-// certain marks an error that says that nothing was written: a transaction the
-// server refused is rolled back. One whose connection broke may be committed.
+// certain marks an error that says that nothing was written: nothing was sent, or the
+// server has refused the transaction, and rolled it back. Whatever else went wrong, be
+// it that the store is closed, the server may be about to commit.
 func (d *dialect) certain(err error) error {
-	if err != nil && (d.Judge(err) != sqlstore.Broken || pgconn.SafeToRetry(err)) {
+	_, said := errors.AsType[*pgconn.PgError](err)
+	if said && d.Judge(err) != sqlstore.Broken || pgconn.SafeToRetry(err) {
 		return sqlstore.Unwritten(err)
 	}
 	return err
