@@ -19,7 +19,7 @@ var (
 	ErrStale = errors.New("transaction was changed by somebody else")
 	// ErrUnavailable means that the store could not be reached and nothing was sent.
 	ErrUnavailable = errors.New("store unavailable")
-	// ErrClosed means that the store is closed.
+	// ErrClosed means that the store is closed, and that nothing was written.
 	ErrClosed = errors.New("store is closed")
 )
 

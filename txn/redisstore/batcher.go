@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -90,11 +91,18 @@ func (b *batcher) send(ctx context.Context, commands ...*command) error {
 
 // withdraw leaves a request behind, and tells whether it may have been sent.
 func (r *request) withdraw(cause error) error {
-	if r.state.CompareAndSwap(requestWaiting, requestWithdrawn) {
+	switch {
+	case r.state.CompareAndSwap(requestWaiting, requestWithdrawn):
 		return notSent(cause)
+	case errors.Is(cause, driver.ErrClosed):
+		return errLeftBehind // the other would say that nothing is written
+	default:
+		return cause
 	}
-	return cause
 }
+
+// errLeftBehind says that a store was closed while a server was at work.
+var errLeftBehind = errors.New("store was closed before there was an answer")
 
 // notSent says that nothing happened.
 func notSent(cause error) error { return fmt.Errorf("%w: %w", driver.ErrUnavailable, cause) }

@@ -138,6 +138,47 @@ func TestFrozenWriteIsTakenForNotSent(t *testing.T) {
 	}
 }
 
+// TestWriteCutOffByCloseIsTakenForNotSent: what was sent when the store is closed may be
+// made yet.
+func TestWriteCutOffByCloseIsTakenForNotSent(t *testing.T) {
+	server := durable(t)
+	client := connect(t, server)
+	s, other := open(t, client, nil), open(t, connect(t, server), nil)
+	rec := create(t, s, "a")
+	sends := sending{make(chan struct{}, 1)}
+	client.AddHook(sends)
+	server.Freeze()
+	told := make(chan error, 1)
+	go func() { told <- s.Update(ctxFor(t), rec.Version(), rec.Clone()) }()
+	<-sends.begun
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	err := <-told
+	if err == nil || errors.Is(err, driver.ErrClosed) || errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("sent, and then told that nothing was written: %v", err)
+	}
+	server.Thaw()
+	for stored := rec; stored.Revision != 2; {
+		if stored, err = other.Load(ctxFor(t), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sending says when a pipeline is about to be sent.
+type sending struct{ begun chan struct{} }
+
+func (s sending) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (s sending) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (s sending) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		s.begun <- struct{}{}
+		return next(ctx, cmds)
+	}
+}
+
 // TestVolatileServerIsAccepted: a store that would lose what it acknowledges is
 // refused, with the reason.
 func TestVolatileServerIsAccepted(t *testing.T) {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -132,12 +133,15 @@ func (s *settling) settled(tell func(error)) {
 	})
 }
 
+// errUnsettled says of a commit that it is made, and may be undone by a loss of power.
+var errUnsettled = errors.New("store was closed before the disk had it")
+
 // join has somebody told when all that was committed until now is durable.
 func (s *settling) join(tell func(error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
-		tell(driver.ErrClosed)
+		tell(errUnsettled)
 		return
 	}
 	s.waiting = append(s.waiting, tell)
