@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,8 +125,8 @@ func (c *Coordinator) function(ctx context.Context, name string, call txn.Call) 
 			a = plan.Answer{Kind: plan.Failed, Note: fmt.Sprintf("panic: %v", p)}
 		}
 	}()
-	result, err := f(ctx, call)
-	return returned(ctx, result, err)
+	result, err := f(ctx, lent(call))
+	return returned(ctx, bytes.Clone(result), err)
 }
 
 // returned translates what a function returned.

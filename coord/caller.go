@@ -15,6 +15,7 @@ type Caller interface {
 	Check(target txn.Target) error
 	// Call asks the participant and ends when ctx ends. What cannot be told apart
 	// from success or refusal is plan.Failed; plan.Unreached only if certainly
-	// nothing has arrived there.
+	// nothing has arrived there. The memory of the call is shared with others: it is
+	// read only, and not after Call has returned. The answer's is the coordinator's.
 	Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer
 }

@@ -119,8 +119,10 @@ func (c *Coordinator) acceptedBeside(ctx context.Context, other *run, t *txn.Tra
 	return err
 }
 
-// prepare turns a definition into a record that this coordinator owns.
+// prepare turns a definition into a record that this coordinator owns. The definition
+// is a copy: it is carried out after its caller has got its memory back.
 func (c *Coordinator) prepare(ctx context.Context, d txn.Definition, begun bool) (*txn.Transaction, *driver.Record, error) {
+	d = d.Clone()
 	if d.ID == "" {
 		d.ID = NewID()
 	}
@@ -137,18 +139,27 @@ func (c *Coordinator) prepare(ctx context.Context, d txn.Definition, begun bool)
 	if err != nil {
 		return nil, nil, err
 	}
-	trace := c.opts.Tracing.Submit(ctx, &d)
-	if trace != nil {
-		maps.Copy(trace, d.Headers)
-		d.Headers = trace
-	}
-	if expanded || trace != nil || d.Timeout != timeout {
+	traced := c.trace(ctx, &d)
+	if expanded || traced || d.Timeout != timeout {
 		if spec, _, err = encodeSpec(&d); err != nil {
 			return nil, nil, err
 		}
 	}
 	t := c.fresh(d, status)
 	return t, record(t, spec, digest), nil
+}
+
+// trace adds the headers by which later calls find their trace. The definition's own
+// come first. It tells whether there were any.
+func (c *Coordinator) trace(ctx context.Context, d *txn.Definition) bool {
+	found := c.opts.Tracing.Submit(ctx, d)
+	if found == nil {
+		return false
+	}
+	headers := maps.Clone(found)
+	maps.Copy(headers, d.Headers)
+	d.Headers = headers
+	return true
 }
 
 // check refuses a definition before anything happens.

@@ -1,7 +1,9 @@
 package coord
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -31,6 +33,14 @@ func (fs *functions) add(name string, f txn.Func) error {
 	}
 	fs.byName[name] = f
 	return nil
+}
+
+// lent is a call for a function to do with as it likes. What it changes in there must
+// not be found in later calls, or in those to others at the same time.
+func lent(call txn.Call) txn.Call {
+	call.Payload, call.Result = bytes.Clone(call.Payload), bytes.Clone(call.Result)
+	call.Headers = maps.Clone(call.Headers)
+	return call
 }
 
 func (fs *functions) get(name string) (txn.Func, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -66,6 +67,7 @@ func (o *Options) withDefaults() (Options, error) {
 	r.PerTarget = orDefault(r.PerTarget, 128)
 	r.PerHost = orDefault(r.PerHost, 512)
 	r.Result = orDefault(r.Result, 64<<10)
+	r.Callers = maps.Clone(r.Callers) // read by every call, whatever becomes of the original
 	if r.Logger == nil {
 		r.Logger = slog.New(slog.DiscardHandler)
 	}

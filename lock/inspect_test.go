@@ -17,7 +17,9 @@ import (
 func TestInspectTellsWhoHoldsAndWhoWaits(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		store := memlock.NewStore()
-		locks := open(t, memlock.NewBackend(store), &lock.Options{Meta: map[string]string{"app": "shop", "host": "me"}})
+		meta := map[string]string{"app": "shop", "host": "me"}
+		locks := open(t, memlock.NewBackend(store), &lock.Options{Meta: meta})
+		meta["app"] = "changed by its caller, later"
 		other := open(t, memlock.NewBackend(store), nil)
 		start := time.Now()
 		held := mustLock(t, locks.Mutex("a", &lock.MutexOptions{Meta: map[string]string{"job": "7"}}))

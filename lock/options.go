@@ -57,6 +57,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		filled = *o
 	}
+	filled.Meta = maps.Clone(filled.Meta) // read for every mutex, whatever becomes of the original
 	filled.TTL = orDefault(filled.TTL, 30*time.Second)
 	filled.Patience = orDefault(filled.Patience, 10*time.Second)
 	filled.HandOff.Time = orDefault(filled.HandOff.Time, 10*time.Millisecond)

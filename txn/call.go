@@ -10,7 +10,8 @@ import (
 // Func takes part in transactions. It returns nil when its part is done, Abort to
 // refuse for a reason of the business, Pending to be asked again, and any other
 // error when it does not know: it is then called again. It must therefore be
-// idempotent; package barrier makes it so.
+// idempotent; package barrier makes it so. The call's memory is its own, to change as
+// it likes.
 type Func func(ctx context.Context, call Call) (result []byte, err error)
 
 // Call is what a participant is asked. (Transaction, Branch, Op) identifies it

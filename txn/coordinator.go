@@ -9,7 +9,8 @@ import (
 )
 
 // Coordinator drives transactions. The embedded engine (package coord) and the
-// remote one (package client) are both Coordinators.
+// remote one (package client) are both Coordinators. What they are given is read
+// until the call returns, and not after it; what they return is its caller's own.
 type Coordinator interface {
 	// Submit makes a transaction durable and returns its ID; it is driven from then
 	// on. It may be repeated with the same ID and content.

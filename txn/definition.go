@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -53,8 +54,9 @@ type Branch struct {
 	Do      Target   `json:"do,omitempty"`
 	Confirm Target   `json:"confirm,omitempty"`
 	Undo    Target   `json:"undo,omitempty"`
-	// Payload is the body of the calls; nil takes the definition's.
-	Payload []byte `json:"payload,omitempty"`
+	// Payload is the body of the calls; nil takes the definition's, an empty one does
+	// not.
+	Payload []byte `json:"payload,omitzero"`
 	// Use puts fields of earlier results into the payload, which must be a JSON
 	// object: {"paymentId": "charge.id"} sets paymentId to the field id of what
 	// branch charge returned.
@@ -130,15 +132,15 @@ func (d *Definition) PayloadOf(i int) []byte {
 	return d.Payload
 }
 
-// Encode turns a value into a payload. Bytes and JSON are taken as they are.
+// Encode turns a value into a payload. Bytes and JSON are copied as they are.
 func Encode(v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
 		return nil, nil
 	case []byte:
-		return v, nil
+		return bytes.Clone(v), nil
 	case json.RawMessage:
-		return v, nil
+		return bytes.Clone(v), nil
 	default:
 		return json.Marshal(v)
 	}

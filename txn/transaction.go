@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -206,7 +207,7 @@ type Result struct {
 	Returned map[string][]byte
 }
 
-// Result sums the transaction up.
+// Result sums the transaction up, in memory of its own.
 func (t *Transaction) Result() Result {
 	r := Result{ID: t.ID, Outcome: InDoubt, Reason: t.Reason}
 	if t.Status.Final() {
@@ -226,7 +227,7 @@ func (t *Transaction) returned() map[string][]byte {
 			if returned == nil {
 				returned = make(map[string][]byte, len(t.Progress))
 			}
-			returned[t.Branches[i].ID] = result
+			returned[t.Branches[i].ID] = bytes.Clone(result)
 		}
 	}
 	return returned

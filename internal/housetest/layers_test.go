@@ -149,6 +149,7 @@ func layers() []layer {
 		{packages: "internal/testenv", test: true},
 		{packages: "internal/chaos", test: true},
 		{packages: "internal/mutants", test: true},
+		{packages: "internal/scramble", test: true},
 		{packages: "internal/housetest", test: true},
 	}
 }

@@ -57,7 +57,12 @@ func (m *Message) Delay(d time.Duration) *Message {
 // After says how long to wait before (0: 10 s), policy how to ask (nil: the
 // defaults).
 func (m *Message) Check(producer txn.Target, after time.Duration, policy *txn.Policy) *Message {
-	m.draft.Head.Check = &txn.Check{Target: producer, After: after, Policy: policy}
+	check := &txn.Check{Target: producer, After: after}
+	if policy != nil {
+		own := *policy
+		check.Policy = &own
+	}
+	m.draft.Head.Check = check
 	return m
 }
 

@@ -60,15 +60,16 @@ func Begin(ctx context.Context, co txn.Coordinator, name string, opts *Options) 
 	if err != nil {
 		return nil, &txn.FieldError{Field: "payload", Problem: err.Error()}
 	}
+	headers := maps.Clone(o.Headers) // for the tries to come
 	// Taken before the coordinator's clock starts, so it is not the later one.
 	deadline := time.Now().Add(o.Timeout)
 	id, err := co.Begin(ctx, txn.Definition{
-		ID: o.ID, Mode: Name, Name: name, Payload: payload, Timeout: o.Timeout, Headers: maps.Clone(o.Headers),
+		ID: o.ID, Mode: Name, Name: name, Payload: payload, Timeout: o.Timeout, Headers: headers,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", name, err)
 	}
-	return &Transaction{Scope{co: co, id: id, deadline: deadline, headers: o.Headers}}, nil
+	return &Transaction{Scope{co: co, id: id, deadline: deadline, headers: headers}}, nil
 }
 
 // Join lets a participant add branches below its own: the call is the one it was
@@ -135,7 +136,7 @@ func (s *Scope) branch(b Branch) (txn.Branch, error) {
 func (s *Scope) call(b *txn.Branch) txn.Call {
 	return txn.Call{
 		Transaction: s.id, Branch: b.ID, Op: Mode{}.Op(txn.PhaseDo), Mode: Name, Attempt: 1,
-		Payload: b.Payload, Deadline: s.deadline, Headers: s.headers,
+		Payload: b.Payload, Deadline: s.deadline, Headers: maps.Clone(s.headers),
 	}
 }
 

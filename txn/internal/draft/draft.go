@@ -135,22 +135,30 @@ func (d *Draft) each(change func(b *txn.Branch)) {
 // WithID copies the draft under another ID. Neither sees what is added to the other.
 func (d *Draft) WithID(id string) Draft {
 	c := *d
+	c.Head = d.Head.Clone()
 	c.Head.ID = id
-	c.Head.Headers = maps.Clone(d.Head.Headers)
-	c.branches = slices.Clip(d.branches)
+	c.branches = clones(d.branches)
 	c.groups = maps.Clone(d.groups)
 	c.problems = slices.Clip(d.problems)
 	return c
 }
 
+func clones(branches []txn.Branch) []txn.Branch {
+	all := slices.Clone(branches)
+	for i := range all {
+		all[i] = all[i].Clone()
+	}
+	return all
+}
+
 // Definition is what was written, with a payload for all branches that have none
 // of their own. It may be called at any time, any number of times, by many
-// goroutines at once.
+// goroutines at once, and shares nothing with the draft.
 func (d *Draft) Definition(payload any) (txn.Definition, error) {
 	if len(d.problems) > 0 {
 		return txn.Definition{}, errors.Join(d.problems...)
 	}
-	def := d.Head
+	def := d.Head.Clone()
 	var err error
 	if def.Payload, err = txn.Encode(payload); err != nil {
 		return txn.Definition{}, &txn.FieldError{Field: "payload", Problem: err.Error()}

@@ -117,7 +117,7 @@ const mostLinks = 1 << 20
 
 // resolved copies the branches, waiting for branches only.
 func (d *Draft) resolved() ([]txn.Branch, error) {
-	branches := slices.Clone(d.branches)
+	branches := clones(d.branches)
 	if len(d.groups) == 0 {
 		return branches, nil
 	}

@@ -1,0 +1,85 @@
+// Package scramble finds memory that is shared and should not be: it fills a value
+// to the last field, hands it to the code under test, and then overwrites all that
+// can be reached from it.
+package scramble
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Fill gives every field that can be reached from *v a value, two elements to each
+// slice and map, so that a test covers fields that are yet to come.
+func Fill(v any) {
+	n := 0
+	fill(reflect.ValueOf(v).Elem(), &n)
+}
+
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprint("text", *n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n%100 + 1))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range 2 {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(key, n)
+			fill(value, n)
+			v.SetMapIndex(key, value)
+		}
+	default:
+		panic(fmt.Sprintf("no value for a %v", v.Type()))
+	}
+}
+
+// Over overwrites all memory that v refers to.
+func Over(v any) { over(reflect.ValueOf(v)) }
+
+func over(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			over(v.Elem())
+			wipe(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			over(v.Field(i))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			over(v.Index(i))
+			wipe(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			over(v.MapIndex(key))
+			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
+		}
+	}
+}
+
+// wipe leaves something that is there, and wrong.
+func wipe(v reflect.Value) {
+	if v.Kind() == reflect.Uint8 {
+		v.SetUint(v.Uint() ^ 0x55)
+		return
+	}
+	v.SetZero()
+}
