@@ -64,6 +64,10 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if req.Mode != driver.Exclusive {
 		return driver.Grant{}, fmt.Errorf("mode %d: %w", req.Mode, driver.ErrUnsupported)
 	}
+	// The server would make up an owner where there is none.
+	if err := driver.CheckOwner(req.Owner); err != nil {
+		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
+	}
 	res, err := b.client.locks.Acquire(ctx, &bedrockv1.AcquireRequest{
 		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
 	})
@@ -75,35 +79,43 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 
 // Renew implements [driver.Backend].
 func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
-	results := make([]error, 0, len(grants))
-	for part := range slices.Chunk(grants, renewAtOnce) {
-		results = append(results, b.renew(ctx, part)...)
+	results := make([]error, len(grants))
+	sound := make([]int, 0, len(grants)) // indexes: one that is not would spoil the rest
+	for i := range grants {
+		if results[i] = driver.CheckOwner(grants[i].Owner); results[i] == nil {
+			sound = append(sound, i)
+		}
+	}
+	for part := range slices.Chunk(sound, renewAtOnce) {
+		b.renew(ctx, grants, part, results)
 	}
 	return results
 }
 
-func (b *backend) renew(ctx context.Context, grants []driver.Grant) []error {
-	req := &bedrockv1.RenewRequest{Grants: make([]*bedrockv1.Grant, len(grants))}
-	for i := range grants {
-		req.Grants[i] = wire.Grant(grants[i])
+// renew renews some of the grants in one request.
+func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, results []error) {
+	req := &bedrockv1.RenewRequest{Grants: make([]*bedrockv1.Grant, len(part))}
+	for i, at := range part {
+		req.Grants[i] = wire.Grant(grants[at])
 	}
-	results := make([]error, len(grants))
 	res, err := b.client.locks.Renew(ctx, req)
-	if err == nil && len(res.GetRenewals()) != len(grants) {
-		err = fmt.Errorf("%d answers to %d renewals", len(res.GetRenewals()), len(grants))
+	if err == nil && len(res.GetRenewals()) != len(part) {
+		err = fmt.Errorf("%d answers to %d renewals", len(res.GetRenewals()), len(part))
 	}
-	for i := range results {
+	for i, at := range part {
 		if err != nil {
-			results[i] = lockError("renew", grants[i].Name, err)
+			results[at] = lockError("renew", grants[at].Name, err)
 		} else {
-			results[i] = wire.RenewalOf(res.GetRenewals()[i])
+			results[at] = wire.RenewalOf(res.GetRenewals()[i])
 		}
 	}
-	return results
 }
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if err := driver.CheckOwner(g.Owner); err != nil {
+		return 0, fmt.Errorf("release %q: %w", g.Name, err)
+	}
 	res, err := b.client.locks.Release(ctx, &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id})
 	if err != nil {
 		return 0, lockError("release", g.Name, err)

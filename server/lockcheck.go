@@ -16,7 +16,6 @@ import (
 // What a request for a lock may ask for; names and times as in package lock.
 const (
 	maxLockName = 512
-	maxOwner    = 128
 	maxMeta     = 4 << 10
 	maxTokens   = 1 << 16
 	maxRenewals = 10_000
@@ -69,7 +68,7 @@ func checkHold(where, name, owner string, ttl, least time.Duration) error {
 	if err := checkText(where+"name", name, maxLockName); err != nil {
 		return err
 	}
-	if err := checkText(where+"owner", owner, maxOwner); err != nil {
+	if err := checkOwner(where+"owner", owner); err != nil {
 		return err
 	}
 	if ttl < least || ttl > maxTTL {
@@ -82,7 +81,15 @@ func checkGrant(where string, m *bedrockv1.Grant) error {
 	if err := checkText(where+".name", m.GetName(), maxLockName); err != nil {
 		return err
 	}
-	return checkText(where+".owner", m.GetOwner(), maxOwner)
+	return checkOwner(where+".owner", m.GetOwner())
+}
+
+// checkOwner accepts whom every store can tell from what it keeps beside owners.
+func checkOwner(field, owner string) error {
+	if wrong := driver.OwnerProblem(owner); wrong != "" {
+		return problem(field, "%s", wrong)
+	}
+	return nil
 }
 
 // checkText accepts what every store can keep apart.

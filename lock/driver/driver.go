@@ -47,7 +47,8 @@ type Request struct {
 	// characters. Backends never let two different names meet.
 	Name string
 	// Owner is unique for this acquisition, so that a repeated request can be
-	// recognised.
+	// recognised. Whoever comes as somebody [CheckOwner] does not take is
+	// refused with [ErrRefused], with a grant as well.
 	Owner string
 	// Mode is how the grant shares the name. A backend refuses a mode it lacks
 	// with [ErrUnsupported].

@@ -1,6 +1,10 @@
 package locktest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
 
 // corpus returns names that stores are tempted to confuse. All are valid.
 func corpus() []string {
@@ -55,5 +59,12 @@ func badNames() map[string]string {
 		"surrogate in UTF-8":        "\xed\xa0\x80",
 		"byte that is never UTF-8":  "\xff",
 		"beyond the end of Unicode": "\xf4\x90\x80\x80",
+	}
+}
+
+// badOwners are texts that are no owners anywhere.
+func badOwners() []string {
+	return []string{
+		"", "mode", "bedrock:meta", "bedrock:", "line\nbreak", "\x00", "job\u0085", "job\xff", strings.Repeat("o", driver.MaxOwner+1),
 	}
 }

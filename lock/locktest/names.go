@@ -14,6 +14,7 @@ func names() []behaviour {
 	return []behaviour{
 		{name: "NamesMeet", run: namesMeet},
 		{name: "BadNameReachesTheStore", run: badNameReachesTheStore},
+		{name: "ReservedOwnerHasEveryLock", run: reservedOwnerHasEveryLock},
 	}
 }
 
@@ -84,4 +85,27 @@ func badNameReachesTheStore(e *env) {
 		e.Errorf("%d calls reached the store", n)
 	}
 	e.free(a, e.name(strings.Repeat("x", lock.MaxName-len(e.prefix))))
+}
+
+// reservedOwnerHasEveryLock comes to a lock that is held under the names of what a
+// store may keep beside its holder.
+func reservedOwnerHasEveryLock(e *env) {
+	a, b, name := e.client(nil), e.store(), e.name("a")
+	lease := e.lock(a, name, nil)
+	for _, owner := range badOwners() {
+		req := e.request(name, e.long)
+		req.Owner = owner
+		g, err := b.Acquire(e.within(soon), req)
+		if !errors.Is(err, driver.ErrRefused) {
+			e.Errorf("held by %s, asked for by %q: want ErrRefused, got token %d and %v", lease.Owner(), owner, g.Token, err)
+		}
+		g = driver.Grant{Name: name, Owner: owner, TTL: e.long}
+		if err := b.Renew(e.within(soon), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrRefused) {
+			e.Errorf("renewed by %q: want ErrRefused, got %v", owner, err)
+		}
+		if _, err := b.Release(e.within(soon), g); !errors.Is(err, driver.ErrRefused) {
+			e.Errorf("released by %q: want ErrRefused, got %v", owner, err)
+		}
+	}
+	e.unlock(lease)
 }

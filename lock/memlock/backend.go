@@ -28,6 +28,9 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if req.Mode != driver.Exclusive {
 		return driver.Grant{}, driver.ErrUnsupported
 	}
+	if err := driver.CheckOwner(req.Owner); err != nil {
+		return driver.Grant{}, err
+	}
 	return b.store.acquire(req)
 }
 
@@ -35,13 +38,18 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 func (b *backend) Renew(_ context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
 	for i := range grants {
-		errs[i] = b.store.renew(grants[i])
+		if errs[i] = driver.CheckOwner(grants[i].Owner); errs[i] == nil {
+			errs[i] = b.store.renew(grants[i])
+		}
 	}
 	return errs
 }
 
 // Release implements [driver.Backend].
 func (b *backend) Release(_ context.Context, g driver.Grant) (int, error) {
+	if err := driver.CheckOwner(g.Owner); err != nil {
+		return 0, err
+	}
 	return b.store.release(b, g)
 }
 

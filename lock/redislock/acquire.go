@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -84,7 +83,7 @@ func (b *backend) heldError(answer []Reply) *driver.HeldError {
 		e.TTL = time.Duration(left) * time.Millisecond
 	}
 	for _, field := range answer[1:] {
-		if b.opts.Profile == Redlock || isOwner(field.Str) {
+		if b.opts.Profile == Redlock || !driver.ReservedOwner(field.Str) {
 			e.Owner = field.Str
 			break
 		}
@@ -93,9 +92,4 @@ func (b *backend) heldError(answer []Reply) *driver.HeldError {
 		e.TTL = foreignLook
 	}
 	return e
-}
-
-// isOwner tells a holder's field from the others in a lock's hash.
-func isOwner(field string) bool {
-	return field != "mode" && !strings.HasPrefix(field, "bedrock:")
 }

@@ -29,7 +29,7 @@
 //
 //	~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:*
 //	~redisson_lock__channel:* &redisson_lock__channel:*
-//	+@connection +@scripting +exists +hset +hget +hexists +hlen +hkeys +hgetall
+//	+@connection +@scripting +exists +hset +hget +hlen +hkeys +hgetall
 //	+pexpire +pttl +type +set +psetex +get +del +time +publish +spublish
 //	+subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
 //

@@ -59,7 +59,7 @@ func readField(info *driver.Info, field, value string) {
 	case field == "bedrock:meta":
 		info.Meta = value
 		info.Since = grantedAt(info.Token)
-	case isOwner(field) && info.Owner == "":
+	case !driver.ReservedOwner(field) && info.Owner == "":
 		info.Owner = field
 	}
 }

@@ -135,5 +135,28 @@ func (b *backend) checkRequest(req *driver.Request) error {
 	if req.Mode != driver.Exclusive {
 		return fmt.Errorf("redislock: %w: mode %d", driver.ErrUnsupported, req.Mode)
 	}
+	if err := driver.CheckOwner(req.Owner); err != nil {
+		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
+	}
 	return checkName(req.Name, b.conn.Cluster())
+}
+
+// handleOf returns the handle of a grant, nil when it has none of its own.
+func handleOf(g *driver.Grant) *handle {
+	if h, ok := g.Handle.(*handle); ok && h.keys.name == g.Name && h.last[2] == g.Owner {
+		return h
+	}
+	return nil
+}
+
+// checkGrant refuses what can be no grant of ours. One that has come a long way,
+// as over the API, may be anything.
+func (b *backend) checkGrant(g *driver.Grant) error {
+	if handleOf(g) != nil {
+		return nil
+	}
+	if err := driver.CheckOwner(g.Owner); err != nil {
+		return err
+	}
+	return checkName(g.Name, b.conn.Cluster())
 }

@@ -16,8 +16,11 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, notSent(err)
 	}
-	h, ok := g.Handle.(*handle)
-	if !ok || h.last[2] != g.Owner {
+	if err := b.checkGrant(&g); err != nil {
+		return 0, describe("release", g.Name, err)
+	}
+	h := handleOf(&g)
+	if h == nil {
 		h = b.newHandle(g.Name, g.Owner)
 	}
 	publish, err := b.pubsub.command(ctx, b)

@@ -21,7 +21,12 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 		}
 		return errs
 	}
-	batches := b.batches(grants)
+	for i := range grants {
+		if err := b.checkGrant(&grants[i]); err != nil {
+			errs[i] = describe("renew", grants[i].Name, err)
+		}
+	}
+	batches := b.batches(grants, errs)
 	calls := make([]Call, len(batches))
 	for i, batch := range batches {
 		calls[i] = b.renewCall(grants, batch)
@@ -32,11 +37,14 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	return errs
 }
 
-// batches groups the indexes of grants by slot, renewBatch at most.
-func (b *backend) batches(grants []driver.Grant) [][]int {
+// batches groups the indexes of grants without an error by slot, renewBatch at most.
+func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 	var batches [][]int
 	open := make(map[int]int) // slot -> its batch with room left
 	for i := range grants {
+		if errs[i] != nil {
+			continue
+		}
 		slot := 0
 		if b.conn.Cluster() {
 			slot = Slot(grants[i].Name)

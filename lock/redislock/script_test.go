@@ -61,6 +61,7 @@ func TestRedissonLayout(t *testing.T) {
 	}
 	type commands = [][]any
 	held := commands{{"HSET", "a", mine, 1}, {"PEXPIRE", "a", 20000}}
+	hash := commands{{"HSET", "a", mine, "x"}}
 	javasLock := commands{{"HSET", "a", javas, 2}, {"PEXPIRE", "a", 20000}}
 	for _, tt := range []struct {
 		name    string
@@ -86,6 +87,9 @@ func TestRedissonLayout(t *testing.T) {
 		{"release what is gone", nil, release, driver.ErrLost, map[string]string{}, [2]int64{-2, -2}, false},
 		{"release what Java holds", javasLock, release, driver.ErrLost, map[string]string{"a|" + javas: "2"}, [2]int64{19000, 20000}, false},
 		{"force what Java holds", javasLock, force, nil, map[string]string{}, [2]int64{-2, -2}, true},
+		{"acquire where a field is called so", hash, acquire, driver.ErrHeld, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
+		{"renew where a field is called so", hash, renew, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
+		{"release where a field is called so", hash, release, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
 		{"acquire over another type", commands{{"SET", "a", "text"}}, acquire, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
 		{"release over another type", commands{{"SET", "a", "text"}}, release, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
 		{"renew over another type", commands{{"SET", "a", "text"}}, renew, driver.ErrLost, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},

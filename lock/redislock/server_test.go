@@ -159,7 +159,7 @@ func TestWrongPasswordLeaks(t *testing.T) {
 // documented are the permissions package redislock asks for in its own words.
 const documented = "~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:* ~redisson_lock__channel:* " +
 	"&redisson_lock__channel:* -@all +@connection +@scripting " +
-	"+exists +hset +hget +hexists +hlen +hkeys +hgetall +pexpire +pttl +type +set +psetex +get +del +time " +
+	"+exists +hset +hget +hlen +hkeys +hgetall +pexpire +pttl +type +set +psetex +get +del +time " +
 	"+publish +spublish +subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster"
 
 func TestDocumentedPermissionsSuffice(t *testing.T) {

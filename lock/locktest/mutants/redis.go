@@ -13,7 +13,7 @@ func redisMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "redis: anybody may release", File: scripts + "release.lua", Pkg: redis,
-			Old: "if call('hexists', lock, owner) == 0 then", New: "if call('exists', lock) == 0 then",
+			Old: "if call('hget', lock, owner) ~= '1' then", New: "if call('exists', lock) == 0 then",
 			Test: onRedis("StrangerReleases"),
 		},
 		{
@@ -34,7 +34,7 @@ func redisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a repeated acquire is refused", File: scripts + "acquire.lua", Pkg: redis,
-			Old: "    if call('hexists', lock, owner) == 0 then", New: "    if true then",
+			Old: "    if call('hget', lock, owner) ~= '1' then", New: "    if true then",
 			Test: onRedis("RetriedAcquireCountsTwice"),
 		},
 		{

@@ -66,8 +66,9 @@ end
 
 local function take(lock, counter, lease, owner, count, meta)
   if call('exists', lock) == 1 then
-    -- WRONGTYPE ends it here when the key is not a lock at all.
-    if call('hexists', lock, owner) == 0 then
+    -- WRONGTYPE ends it here when the key is not a lock at all. A field that is
+    -- no owner's, in a hash that may be anything, has another value.
+    if call('hget', lock, owner) ~= '1' then
       return refuse(lock)
     end
     -- An earlier copy of this request was granted. Nobody can have moved the

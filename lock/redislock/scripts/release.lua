@@ -11,7 +11,7 @@
 local call = redis.call
 
 local function give(lock, channel, latch, owner)
-  if call('hexists', lock, owner) == 0 then
+  if call('hget', lock, owner) ~= '1' then
     -- An earlier copy of this very request may have done it.
     if call('get', latch) == owner then
       return 0

@@ -8,10 +8,10 @@
 
 local answer = {}
 for i, key in ipairs(KEYS) do
-  local has = redis.pcall('hexists', key, ARGV[2 * i - 1])
+  local has = redis.pcall('hget', key, ARGV[2 * i - 1])
   if type(has) == 'table' then
     answer[i] = -1
-  elseif has == 1 then
+  elseif has == '1' then
     answer[i] = redis.call('pexpire', key, ARGV[2 * i])
   else
     answer[i] = 0
