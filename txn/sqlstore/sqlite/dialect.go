@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"modernc.org/sqlite"
@@ -20,8 +19,8 @@ var migrations embed.FS
 
 // dialect implements [sqlstore.Dialect].
 type dialect struct {
-	db  *sql.DB  // one connection, on which all is written
-	log *os.File // the write-ahead log
+	db  *sql.DB // one connection, on which all is written
+	log logKeeper
 }
 
 // ifAbsent makes an insertion of what is there do nothing.

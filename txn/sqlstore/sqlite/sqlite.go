@@ -27,6 +27,8 @@ type Options struct {
 	BusyTimeout time.Duration
 	// Readers is how many reads run at once. Defaults to 4.
 	Readers int
+
+	largeLog int64 // tests have shorter ones
 }
 
 const (
@@ -79,7 +81,8 @@ func databases(ctx context.Context, path string, own Options) (*dialect, sqlstor
 		return fail(err)
 	}
 	open.add(log)
-	return &dialect{db: write, log: log}, sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
+	keeper := logKeeper{log: log, large: own.largeLog, patience: own.BusyTimeout}
+	return &dialect{db: write, log: keeper}, sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
 }
 
 // closers are closed in the opposite order.
@@ -119,6 +122,9 @@ func (o *Options) filled() Options {
 	}
 	if own.Readers == 0 {
 		own.Readers = defaultReaders
+	}
+	if own.largeLog == 0 {
+		own.largeLog = largeLog
 	}
 	return own
 }
@@ -163,12 +169,12 @@ func source(path string, opts Options) string {
 	}
 	pragmas := []string{
 		fmt.Sprintf("busy_timeout(%d)", opts.BusyTimeout.Milliseconds()),
-		"journal_mode(WAL)",            // readers and the writer do not wait for each other
-		"synchronous(NORMAL)",          // nothing gets out of order; Settle flushes
-		"fullfsync(1)",                 // on macOS not only into the disk's cache
-		"cache_size(-16384)",           // more makes commits slower: the whole of it is looked through
-		"journal_size_limit(67108864)", // what a long read made large does not stay so
-		"wal_autocheckpoint(4000)",     // pages that change often are copied less often
+		"journal_mode(WAL)",   // readers and the writer do not wait for each other
+		"synchronous(NORMAL)", // nothing gets out of order; Settle flushes
+		"fullfsync(1)",        // on macOS not only into the disk's cache
+		"cache_size(-16384)",  // more makes commits slower: the whole of it is looked through
+		fmt.Sprintf("journal_size_limit(%d)", opts.largeLog), // what a long read made large does not stay so
+		"wal_autocheckpoint(4000)",                           // pages that change often are copied less often
 	}
 	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()}
 	return u.String()

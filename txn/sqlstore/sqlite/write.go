@@ -36,6 +36,7 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 		if !ok {
 			return sqlstore.Unwritten(fmt.Errorf("connection is a %T", raw))
 		}
+		d.log.keepShort(ctx, own)
 		refused, err = own.write(ctx, table, b)
 		return err
 	})

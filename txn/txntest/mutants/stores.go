@@ -105,7 +105,7 @@ func sqliteMutants() []mutants.Mutant {
 			Test: "TestConnections",
 		},
 		{
-			Name: "sqlite: another file is flushed than the log", File: "txn/sqlstore/sqlite/settle.go", Pkg: sqlite,
+			Name: "sqlite: another file is flushed than the log", File: "txn/sqlstore/sqlite/log.go", Pkg: sqlite,
 			Old:  `path+"-wal"`,
 			New:  "path",
 			Test: "TestSettleFlushesTheLog",
