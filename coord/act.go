@@ -79,7 +79,6 @@ func (c *Coordinator) compensate(t *txn.Transaction, reason string) bool {
 	if t.Status != txn.Open && t.Status != txn.Running {
 		return false
 	}
-	t.Parked = ""
 	settle(t, txn.Plan{Decide: txn.RollingBack, Reason: "by hand: " + reason}, c.clock.now())
 	return true
 }
@@ -88,7 +87,6 @@ func (c *Coordinator) abandon(t *txn.Transaction, reason string) bool {
 	if t.Status.Final() || t.Parked == "" {
 		return false
 	}
-	t.Parked = ""
 	settle(t, txn.Plan{Decide: txn.InDoubt, Reason: "abandoned: " + reason}, c.clock.now())
 	return true
 }

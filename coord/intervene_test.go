@@ -81,6 +81,73 @@ func TestInterventions(t *testing.T) {
 }
 
 // TestRetryDoesNotWait: the next attempt was an hour away.
+// TestADecisionLeavesItParked: whoever decides a parked transaction is told nil, and
+// nothing follows.
+func TestADecisionLeavesItParked(t *testing.T) {
+	commit := func(t *testing.T, c *coord.Coordinator, id string) error { return c.Commit(t.Context(), id) }
+	rollBack := func(t *testing.T, c *coord.Coordinator, id string) error { return c.RollBack(t.Context(), id, "no") }
+	parking := &txn.Policy{Attempts: 1, Then: txn.Park}
+	saga := transfer()
+	saga.Branches[1].Policy = parking
+	prepared := txn.Definition{
+		Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "take"}},
+		Check: &txn.Check{Target: "give", After: time.Second, Policy: &txn.Policy{Attempts: 1}},
+	}
+	reserved := txn.Definition{Mode: "tcc", Timeout: time.Hour, Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}}
+	for name, test := range map[string]struct {
+		definition txn.Definition
+		decide     func(*testing.T, *coord.Coordinator, string) error
+		want       txn.Status
+	}{
+		"saga, by its policy":                  {saga, rollBack, txn.RolledBack},
+		"message, its producer did not answer": {prepared, commit, txn.Committed},
+		"message, and is withdrawn":            {prepared, rollBack, txn.RolledBack},
+		"TCC, by hand":                         {reserved, commit, txn.Committed},
+		"TCC, by hand, and is canceled":        {reserved, rollBack, txn.RolledBack},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				parts := transferParts()
+				parts.answer("give", errBroken)
+				c := start(t, memstore.New(nil), nil, parts)
+				submit := c.Begin
+				if test.definition.Mode == "saga" {
+					submit = c.Submit
+				}
+				id, err := submit(t.Context(), test.definition)
+				must(t, err)
+				time.Sleep(5 * time.Second)
+				if test.definition.Mode == "tcc" {
+					must(t, c.Act(t.Context(), id, txn.ActPark, "wait"))
+				}
+				if get(t, c, id).Parked == "" {
+					t.Fatal("it is not parked")
+				}
+				must(t, test.decide(t, c, id))
+				time.Sleep(time.Minute)
+				if tx := get(t, c, id); tx.Status != test.want || tx.Parked != "" {
+					t.Errorf("decided, and a minute later %s, parked %q", tx.Status, tx.Parked)
+				}
+			})
+		})
+	}
+}
+
+// TestParkedIsLeftAlone, at its deadline, too.
+func TestParkedIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		c := start(t, memstore.New(nil), nil, parts)
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		must(t, err)
+		must(t, c.Act(t.Context(), id, txn.ActPark, "wait"))
+		time.Sleep(time.Hour)
+		if tx := get(t, c, id); tx.Status != txn.Open || tx.Parked == "" || parts.count() > 0 {
+			t.Errorf("%s, parked %q, calls %v", tx.Status, tx.Parked, parts.made())
+		}
+	})
+}
+
 func TestRetryDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := transferParts()

@@ -146,12 +146,13 @@ func (r *run) decide(p txn.Plan, now time.Time) next {
 	return goOn
 }
 
-// settle enters a decision.
+// settle enters a decision. What was parked before it goes on: the decision is what it
+// was waiting for.
 func settle(t *txn.Transaction, p txn.Plan, now time.Time) {
 	if !t.Status.Decided() {
 		t.Decided = now
 	}
-	t.Status, t.Waits = p.Decide, ""
+	t.Status, t.Waits, t.Parked = p.Decide, "", ""
 	if p.Reason != "" {
 		t.Reason = p.Reason
 	}

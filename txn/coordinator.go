@@ -29,10 +29,11 @@ type Coordinator interface {
 	// Enlist adds branches to an open transaction. It may be repeated. ErrDecided
 	// when it is too late.
 	Enlist(ctx context.Context, id string, branches ...Branch) error
-	// Commit decides an open transaction. ErrDecided when it was rolled back.
+	// Commit decides an open transaction, parked or not, which then goes on.
+	// ErrDecided when it was rolled back.
 	Commit(ctx context.Context, id string) error
-	// RollBack decides an open or running transaction. ErrDecided when it was
-	// committed.
+	// RollBack decides an open or running transaction, parked or not, which then goes
+	// on. ErrDecided when it was committed.
 	RollBack(ctx context.Context, id, reason string) error
 }
 
