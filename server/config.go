@@ -23,6 +23,9 @@ type Config struct {
 
 	// Auth knows the clients. Nil lets everybody do everything.
 	Auth *Tokens
+	// Files are where Auth and the certificates come from; /healthz tells when one
+	// cannot be used any more.
+	Files *Files
 	// Limits protects the server. Nil means the defaults.
 	Limits *Limits
 	// Logger gets the audit trail and failures. Default: silent.
@@ -49,6 +52,8 @@ type Limits struct {
 	Requests int
 	// Streams bounds those who watch and listen. Default 10,000.
 	Streams int
+	// StreamsEach bounds those of one client. Default half of Streams.
+	StreamsEach int
 	// Wait is how long a call waits for an outcome or a lock before it answers that
 	// it is still waiting. Default 1 min.
 	Wait time.Duration
@@ -67,6 +72,7 @@ func (l *Limits) withDefaults() Limits {
 	r.Burst = orDefault(r.Burst, max(r.Rate, 1))
 	r.Requests = orDefault(r.Requests, 10_000)
 	r.Streams = orDefault(r.Streams, 10_000)
+	r.StreamsEach = orDefault(r.StreamsEach, max(r.Streams/2, 1))
 	r.Wait = orDefault(r.Wait, time.Minute)
 	r.Slow = orDefault(r.Slow, 10*time.Second)
 	return r
@@ -91,6 +97,7 @@ func (l *Limits) check() error {
 		{"Burst", int64(l.Burst), 1},
 		{"Requests", int64(l.Requests), 1},
 		{"Streams", int64(l.Streams), 1},
+		{"StreamsEach", int64(l.StreamsEach), 1},
 		{"Wait", int64(l.Wait), int64(time.Millisecond)},
 		{"Slow", int64(l.Slow), int64(time.Millisecond)},
 	} {

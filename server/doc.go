@@ -11,5 +11,5 @@
 // should be run: with HTTP/2 also without TLS, limits against slow clients, and an
 // end that lets calls finish.
 //
-// Nothing is public by accident: see [CheckExposure], [LoadTokens] and [LoadTLS].
+// Nothing is public by accident: see [CheckExposure] and [Files].
 package server

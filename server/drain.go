@@ -51,6 +51,8 @@ func ctxError(ctx context.Context) error {
 		return nil
 	case errors.Is(context.Cause(ctx), errStopping):
 		return connect.NewError(connect.CodeUnavailable, errStopping)
+	case errors.Is(context.Cause(ctx), errRevoked):
+		return connect.NewError(connect.CodeUnauthenticated, errRevoked)
 	default:
 		return connect.NewError(connect.CodeCanceled, ctx.Err())
 	}

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -32,6 +32,7 @@ type gate struct {
 	limiter    *limiter
 	requests   room
 	streams    room
+	each       crowd
 	body       int64
 	bodyTime   time.Duration
 	longest    time.Duration
@@ -41,27 +42,19 @@ type gate struct {
 func newGate(c *Config, l *Limits, next http.Handler) *gate {
 	return &gate{
 		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
-		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)},
+		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)}, each: crowd{size: l.StreamsEach},
 		body: int64(l.Body) + framing, bodyTime: l.BodyTime,
 		longest: l.Wait + beyondWait, errors: connect.NewErrorWriter(),
 	}
 }
 
-// room counts what goes on at once.
-type room struct {
-	size  int64
-	taken atomic.Int64
-}
+// visitor is who makes a request, as the gate sees it.
+type visitor struct {
+	Credential
 
-func (r *room) enter() bool {
-	if r.taken.Add(1) <= r.size {
-		return true
-	}
-	r.leave()
-	return false
+	token  [sha256.Size]byte // its hash
+	client string            // who shares limits: a token's name, or a network
 }
-
-func (r *room) leave() { r.taken.Add(-1) }
 
 // ServeHTTP implements [http.Handler].
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -69,63 +62,87 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		p.least = page(r)
 	}
-	who, err := g.admit(r, p.least)
+	who := g.identify(r)
+	if err := g.admit(r, who, p.least); err != nil {
+		g.refuse(w, r, err)
+		return
+	}
+	leave, err := g.enter(who, p.stream)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
 	}
-	inside := &g.requests
-	if p.stream {
-		inside = &g.streams
-	}
-	if !inside.enter() {
-		g.refuse(w, r, tooMuch("%d calls are under way, which is all this server takes", inside.size))
-		return
-	}
-	defer inside.leave()
-	ctx := context.WithValue(r.Context(), credentialKey{}, who)
-	if who.Name != "" {
-		ctx = txn.ContextWithActor(ctx, who.Name)
-	}
-	switch {
-	case p.stream:
-		ctx = withWriter(ctx, w)
-	case ok: // a store that does not answer would keep the call for ever
-		bounded, cancel := context.WithTimeout(ctx, g.longest)
-		defer cancel()
-		ctx = bounded
-	}
+	defer leave()
+	ctx, cancel := g.bound(w, r, who, p, ok)
+	defer cancel()
 	r = r.WithContext(ctx)
 	g.hurry(w, r)
 	g.next.ServeHTTP(w, r)
 }
 
-// admit decides whether a request may come in, and on whose behalf.
-func (g *gate) admit(r *http.Request, least Role) (Credential, error) {
-	who := Credential{Remote: r.RemoteAddr, Role: Admin}
-	client := r.RemoteAddr
-	if g.auth != nil {
-		known, ok := g.auth.find(tokenOf(r))
-		who.Name, who.Role = known.name, known.role
-		if ok {
-			client = "token " + known.name
-		}
+// enter takes a place for a call, until leave gives it back.
+func (g *gate) enter(who visitor, stream bool) (leave func(), err error) {
+	inside := &g.requests
+	if stream {
+		inside = &g.streams
 	}
-	if client == r.RemoteAddr {
-		client = network(client)
+	if !inside.enter() {
+		return nil, tooMuch("%d calls are under way, which is all this server takes", inside.size)
 	}
+	if !stream {
+		return inside.leave, nil
+	}
+	if !g.each.enter(who.client) {
+		inside.leave()
+		return nil, tooMuch("%s watches and listens %d times, which is all one client may", who.client, g.each.size)
+	}
+	return func() { g.each.leave(who.client); inside.leave() }, nil
+}
+
+// bound makes the context of a call: it says who makes it, and ends in time.
+func (g *gate) bound(w http.ResponseWriter, r *http.Request, who visitor, p procedure, api bool) (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(r.Context(), credentialKey{}, who.Credential)
+	if who.Name != "" {
+		ctx = txn.ContextWithActor(ctx, who.Name)
+	}
+	if p.stream {
+		ctx = withWriter(ctx, w)
+	}
+	if api && !p.stream { // a store that does not answer would keep the call for ever
+		return context.WithTimeout(ctx, g.longest)
+	}
+	return g.untilRevoked(ctx, who.token, p.least)
+}
+
+// identify finds out who makes a request.
+func (g *gate) identify(r *http.Request) visitor {
+	who := visitor{Credential: Credential{Remote: r.RemoteAddr, Role: Admin}, client: network(r.RemoteAddr)}
+	if g.auth == nil {
+		return who
+	}
+	who.token = sha256.Sum256([]byte(tokenOf(r)))
+	known, ok := g.auth.find(who.token)
+	who.Name, who.Role = known.name, known.role
+	if ok {
+		who.client = "token " + known.name
+	}
+	return who
+}
+
+// admit decides whether a request may come in.
+func (g *gate) admit(r *http.Request, who visitor, least Role) error {
 	switch {
-	case !g.limiter.allow(client, time.Now()):
-		return who, tooMuch("too many requests a second from %s", client)
+	case !g.limiter.allow(who.client, time.Now()):
+		return tooMuch("too many requests a second from %s", who.client)
 	case g.auth == nil && misled(r):
-		return who, connect.NewError(connect.CodePermissionDenied,
+		return connect.NewError(connect.CodePermissionDenied,
 			fmt.Errorf("host %.80q is not this server's: without tokens it answers to localhost and addresses only", r.Host))
 	case who.Role >= least:
-		return who, nil
+		return nil
 	case who.Role == Nobody:
-		return who, connect.NewError(connect.CodeUnauthenticated, errors.New("a valid token is needed"))
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("a valid token is needed"))
 	default:
-		return who, connect.NewError(connect.CodePermissionDenied,
+		return connect.NewError(connect.CodePermissionDenied,
 			fmt.Errorf("%s is %s; this needs %s", who.Name, who.Role, least))
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -22,6 +23,7 @@ const (
 type health struct {
 	inspector txn.Inspector
 	locks     lockdriver.Inspector
+	files     *Files
 	log       *slog.Logger
 
 	mu    sync.Mutex
@@ -30,7 +32,7 @@ type health struct {
 }
 
 func newHealth(c *Config) *health {
-	h := &health{inspector: c.Inspector, log: c.Logger}
+	h := &health{inspector: c.Inspector, files: c.Files, log: c.Logger}
 	h.locks, _ = c.Locks.(lockdriver.Inspector)
 	return h
 }
@@ -44,6 +46,9 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte("ok\n"))
+	if n := len(h.files.Problems()); n > 0 { // what is wrong with them is for the log: anybody may ask here
+		fmt.Fprintf(w, "warning: changed files that cannot be used: %d; what they held before stays in force\n", n)
+	}
 }
 
 func (h *health) check(ctx context.Context) error {

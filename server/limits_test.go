@@ -160,7 +160,7 @@ func (s *site) listen(t *testing.T, name string) *stream {
 	return s.stream(t, locks+"Listen", `{"name": "`+name+`"}`)
 }
 
-func (s *site) stream(t *testing.T, path, body string) *stream {
+func (s *site) stream(t *testing.T, path, body string, headers ...string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	frame := string([]byte{0, 0, 0, 0, byte(len(body))}) + body
@@ -169,6 +169,9 @@ func (s *site) stream(t *testing.T, path, body string) *stream {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/connect+json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		cancel()

@@ -8,25 +8,32 @@ import (
 	"os"
 )
 
-// LoadTLS makes the TLS settings of a server from files in PEM. They are read again
-// when they change, so that certificates can be renewed without a restart. With
-// clientCA, clients must have a certificate of that authority; empty: they need
-// none.
-func LoadTLS(certificate, key, clientCA string) (*tls.Config, error) {
-	current, err := reloading(func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(certificate, key)
-		if err != nil {
-			return nil, fmt.Errorf("server: TLS: %w", err)
-		}
-		return &pair, nil
-	}, certificate, key)
+// TLS makes the TLS settings of a server from files in PEM. They are read again when
+// they change, so that certificates can be renewed without a restart. With clientCA,
+// clients must have a certificate of that authority; empty: they need none.
+func (f *Files) TLS(certificate, key, clientCA string) (*tls.Config, error) {
+	paths := []string{certificate, key}
+	if clientCA != "" {
+		paths = append(paths, clientCA)
+	}
+	files, err := reloading(f, func() (*tls.Config, error) { return readTLS(certificate, key, clientCA) }, paths...)
 	if err != nil {
 		return nil, err
 	}
+	c := files.current().Clone()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return files.current(), nil }
+	return c, nil
+}
+
+func readTLS(certificate, key, clientCA string) (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("server: TLS: %w", err)
+	}
 	c := &tls.Config{
-		MinVersion:     tls.VersionTLS12,
-		NextProtos:     []string{"h2", "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current(), nil },
+		MinVersion:   tls.VersionTLS12,
+		NextProtos:   []string{"h2", "http/1.1"},
+		Certificates: []tls.Certificate{pair},
 	}
 	return c, requireClients(c, clientCA)
 }

@@ -99,7 +99,7 @@ func (s *site) reach(t *testing.T, c *tls.Config) (name string, err error) {
 func TestTLSRefusesWhatItShould(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
 	cert, key := ca.sign(t, t.TempDir(), "server", time.Now().Add(time.Hour))
-	settings, err := server.LoadTLS(cert, key, "")
+	settings, err := new(server.Files).TLS(cert, key, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestTLSNeedsClientCertificates(t *testing.T) {
 	cert, key := ca.sign(t, dir, "server", time.Now().Add(time.Hour))
 	authorityFile := filepath.Join(dir, "ca.pem")
 	write(t, authorityFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})))
-	settings, err := server.LoadTLS(cert, key, authorityFile)
+	settings, err := new(server.Files).TLS(cert, key, authorityFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestTLSNeedsClientCertificates(t *testing.T) {
 func TestTLSFilesAreReadAgain(t *testing.T) {
 	ca, dir := newAuthority(t), t.TempDir()
 	cert, key := ca.sign(t, dir, "old", time.Now().Add(time.Hour))
-	settings, err := server.LoadTLS(cert, key, "")
+	settings, err := new(server.Files).TLS(cert, key, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestLoadTLSRefuses(t *testing.T) {
 		"no authority":    {cert, key, filepath.Join(dir, "none")},
 		"empty authority": {cert, key, empty},
 	} {
-		if _, err := server.LoadTLS(files[0], files[1], files[2]); err == nil {
+		if _, err := new(server.Files).TLS(files[0], files[1], files[2]); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}

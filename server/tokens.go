@@ -55,22 +55,21 @@ func ParseTokens(r io.Reader) (*Tokens, error) {
 	return &Tokens{current: func() []entry { return entries }}, nil
 }
 
-// LoadTokens reads a token file, and reads it again when it changes: a token that
-// was taken out is refused a second later. A file that has become unreadable
-// changes nothing.
-func LoadTokens(path string) (*Tokens, error) {
-	current, err := reloading(func() ([]entry, error) {
-		f, err := os.Open(path)
+// Tokens reads a token file, and reads it again when it changes: a token that was
+// taken out is refused a second later, and what it has open ends.
+func (f *Files) Tokens(path string) (*Tokens, error) {
+	file, err := reloading(f, func() ([]entry, error) {
+		text, err := os.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("server: tokens: %w", err)
 		}
-		defer f.Close()
-		return parseTokens(f)
+		defer text.Close()
+		return parseTokens(text)
 	}, path)
 	if err != nil {
 		return nil, err
 	}
-	return &Tokens{current: current}, nil
+	return &Tokens{current: file.current}, nil
 }
 
 func parseTokens(r io.Reader) ([]entry, error) {
@@ -97,17 +96,19 @@ func parseTokens(r io.Reader) ([]entry, error) {
 	return entries, nil
 }
 
+// parseEntry reads the words of a line. Errors quote none of them: one may be a token
+// that somebody has put in the wrong place.
 func parseEntry(words []string) (e entry, err error) {
 	if len(words) != 3 {
 		return e, fmt.Errorf("want role, name and hash, found %d words", len(words))
 	}
 	if e.role, err = ParseRole(words[0]); err != nil {
-		return e, err
+		return e, errors.New("the first word is no role: want viewer, client, operator or admin")
 	}
 	e.name = words[1]
 	hash, err := hex.DecodeString(words[2])
 	if err != nil || len(hash) != sha256.Size {
-		return e, fmt.Errorf("hash of %s: want %d hexadecimal digits", e.name, 2*sha256.Size)
+		return e, fmt.Errorf("the third word is no hash: want %d hexadecimal digits", 2*sha256.Size)
 	}
 	copy(e.hash[:], hash)
 	return e, nil
@@ -122,10 +123,9 @@ func HashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// find looks a token up. It compares with every entry and takes as long for any
-// token.
-func (t *Tokens) find(token string) (found entry, ok bool) {
-	sum := sha256.Sum256([]byte(token))
+// find looks a token up by its hash. It compares with every entry and takes as long for
+// any token.
+func (t *Tokens) find(sum [sha256.Size]byte) (found entry, ok bool) {
 	for _, e := range t.current() {
 		if subtle.ConstantTimeCompare(e.hash[:], sum[:]) == 1 {
 			found, ok = e, true

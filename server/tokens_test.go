@@ -1,8 +1,12 @@
 package server_test
 
 import (
+	"log/slog"
+	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/server"
@@ -14,10 +18,10 @@ func TestTokenFileIsChecked(t *testing.T) {
 		"":                            "there are none",
 		"# nothing\n\n":               "there are none",
 		"viewer a":                    "line 1: want role, name and hash",
-		"\nroot a " + hash:            `line 2: "root" is no role`,
+		"\nroot a " + hash:            "line 2: the first word is no role",
 		"viewer a " + hash + " b":     "found 4 words",
-		"viewer a secret":             "hash of a: want 64 hexadecimal digits",
-		"viewer a " + hash[:63] + "g": "hash of a",
+		"viewer a secret":             "the third word is no hash: want 64 hexadecimal digits",
+		"viewer a " + hash[:63] + "g": "the third word is no hash",
 	} {
 		if _, err := server.ParseTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: error %v, want %q", text, err, part)
@@ -38,7 +42,7 @@ func TestTokensCannotBeGuessed(t *testing.T) {
 func TestTakenOutTokenIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	write(t, file, "viewer a "+server.HashToken("one")+"\nviewer b "+server.HashToken("two")+"\n")
-	tokens, err := server.LoadTokens(file)
+	tokens, err := new(server.Files).Tokens(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +59,117 @@ func TestTakenOutTokenIsRefused(t *testing.T) {
 	eventually(t, func() bool { return try("two") == 401 })
 	write(t, file, "broken")
 	eventually(t, func() bool { return try("one") == 200 })
-	if _, err := server.LoadTokens(file); err == nil {
+	if _, err := new(server.Files).Tokens(file); err == nil {
 		t.Error("a broken file is accepted at the start")
 	}
+}
+
+// TestRevocationWithATypoIsSilent: a file that cannot be used any more leaves what it
+// held before in force, and everybody who should know is told, until it is mended.
+func TestRevocationWithATypoIsSilent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	write(t, file, "viewer a "+server.HashToken("one")+"\n")
+	log := &logged{}
+	c := config(t)
+	c.Files = &server.Files{Logger: slog.New(slog.NewTextHandler(log, nil))}
+	var err error
+	if c.Auth, err = c.Files.Tokens(file); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, c, nil)
+	health := func() string { return s.send(t, http.DefaultClient, http.MethodGet, "/healthz", "").body }
+	if got := health(); got != "ok\n" {
+		t.Errorf("healthy: %q", got)
+	}
+	for _, broken := range []func() error{
+		func() error { return os.WriteFile(file, []byte("viewer b bedrock-secret-in-the-wrong-place\n"), 0o600) },
+		func() error { return os.Remove(file) },
+	} {
+		if err := broken(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func() bool { return len(c.Files.Problems()) == 1 && strings.Contains(health(), "cannot be used: 1") })
+		s.post(t, transactions+"List", `{}`, "Authorization", "Bearer one").want(t, 200)
+	}
+	if text := log.String(); strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, file) || strings.Contains(text, "secret") {
+		t.Errorf("log: %s", text)
+	}
+	write(t, file, "viewer a "+server.HashToken("two")+"\n")
+	eventually(t, func() bool { return health() == "ok\n" })
+	s.post(t, transactions+"List", `{}`, "Authorization", "Bearer one").want(t, 401)
+	if !strings.Contains(log.String(), "can be used again") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// TestRevokedTokenKeepsItsStreams: what a token has opened ends with it.
+func TestRevokedTokenKeepsItsStreams(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	both := "viewer a " + server.HashToken("one") + "\nclient b " + server.HashToken("two") + "\n"
+	write(t, file, both)
+	c := config(t)
+	var err error
+	if c.Auth, err = new(server.Files).Tokens(file); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, c, nil)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization", "Bearer two").want(t, 200)
+	watch := s.stream(t, transactions+"Watch", `{"id": "w"}`, "Authorization", "Bearer one")
+	listen := s.stream(t, locks+"Listen", `{"name": "x", "client": "c"}`, "Authorization", "Bearer two")
+	watch.message(t)
+	listen.message(t)
+	write(t, file, "client b "+server.HashToken("two")+" # a is gone\n")
+	if got := watch.message(t); !strings.Contains(got, "unauthenticated") {
+		t.Errorf("the stream goes on: %s", got)
+	}
+	write(t, file, "viewer c "+server.HashToken("three")+"\n")
+	if got := listen.message(t); !strings.Contains(got, "unauthenticated") {
+		t.Errorf("the stream goes on: %s", got)
+	}
+}
+
+// TestOneClientTakesAllStreams: others still find room.
+func TestOneClientTakesAllStreams(t *testing.T) {
+	tokens, err := server.ParseTokens(strings.NewReader("client a " + server.HashToken("one") + "\nclient b " + server.HashToken("two")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(t)
+	c.Auth, c.Limits = tokens, &server.Limits{Streams: 4}
+	s := serve(t, c, nil)
+	open := func(token string) *stream {
+		return s.stream(t, locks+"Listen", `{"name": "x", "client": "`+token+`"}`, "Authorization", "Bearer "+token)
+	}
+	first := open("one")
+	first.message(t)
+	open("one").message(t)
+	s.post(t, locks+"Listen", `{"name": "x"}`, "Authorization", "Bearer one", "Content-Type", "application/connect+json").
+		want(t, 200, "resource_exhausted", "token a", "2 times")
+	open("two").message(t)
+	first.close()
+	eventually(t, func() bool {
+		return !strings.Contains(open("one").message(t), "resource_exhausted")
+	})
+}
+
+// logged is a log that is read while it is written.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements [io.Writer].
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what was written.
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func FuzzParseTokens(f *testing.F) {

@@ -167,18 +167,19 @@ func (f *serveFlags) protect(c *daemon.Config) (err error) {
 	if err := server.CheckExposure(f.listen, f.certificate != "", f.tokens != "", f.insecure); err != nil {
 		return fmt.Errorf("%w; give --tokens, --tls-cert and --tls-key, or --insecure", err)
 	}
+	c.Files = &server.Files{Logger: c.Logger}
 	if f.tokens != "" {
-		if c.Tokens, err = server.LoadTokens(f.tokens); err != nil {
+		if c.Tokens, err = c.Files.Tokens(f.tokens); err != nil {
 			return err
 		}
 	}
-	c.TLS, err = f.tls()
+	c.TLS, err = f.tls(c.Files)
 	return err
 }
 
-func (f *serveFlags) tls() (*tls.Config, error) {
+func (f *serveFlags) tls(files *server.Files) (*tls.Config, error) {
 	if f.certificate == "" {
 		return nil, nil //nolint:nilnil // no TLS is wanted
 	}
-	return server.LoadTLS(f.certificate, f.key, "")
+	return files.TLS(f.certificate, f.key, "")
 }

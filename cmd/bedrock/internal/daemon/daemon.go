@@ -34,6 +34,8 @@ type Config struct {
 	Allow *allow.Rules
 	// Tokens knows the clients. Nil lets everybody do everything.
 	Tokens *server.Tokens
+	// Files are where Tokens and TLS come from. Nil: not from files.
+	Files *server.Files
 	// TLS is the server's side of encryption. Nil: none.
 	TLS *tls.Config
 
@@ -66,6 +68,7 @@ type Daemon struct {
 func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{config: c, metrics: prometheus.NewRegistry()}
 	d.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	d.metrics.MustRegister(unusableFiles(c.Files))
 	if err := d.openLocks(); err != nil {
 		return nil, err
 	}
@@ -74,6 +77,15 @@ func Start(ctx context.Context, c Config) (*Daemon, error) {
 		return nil, errors.Join(err, d.closeLocks(ctx))
 	}
 	return d, nil
+}
+
+// unusableFiles is the metric that tells of a token file with a slip in it, whose
+// revocations are without effect.
+func unusableFiles(files *server.Files) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "bedrock_files_unusable",
+		Help: "Token and certificate files that have changed and cannot be used; what they held before is in force.",
+	}, func() float64 { return float64(len(files.Problems())) })
 }
 
 func (d *Daemon) startEngine(ctx context.Context) (err error) {
@@ -107,7 +119,7 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	operator := acting{d.engine}
 	handler, err := server.New(server.Config{
 		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
-		Auth: d.config.Tokens, Logger: d.config.Logger,
+		Auth: d.config.Tokens, Files: d.config.Files, Logger: d.config.Logger,
 		Metrics: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
 		Console: d.console(ctx, operator),
 	})

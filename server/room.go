@@ -1,0 +1,51 @@
+package server
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// room counts what goes on at once.
+type room struct {
+	size  int64
+	taken atomic.Int64
+}
+
+func (r *room) enter() bool {
+	if r.taken.Add(1) <= r.size {
+		return true
+	}
+	r.leave()
+	return false
+}
+
+func (r *room) leave() { r.taken.Add(-1) }
+
+// crowd counts what goes on at once for each client, so that none takes all the room.
+type crowd struct {
+	size int
+
+	mu    sync.Mutex
+	taken map[string]int
+}
+
+func (c *crowd) enter(client string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.taken[client] >= c.size {
+		return false
+	}
+	if c.taken == nil {
+		c.taken = make(map[string]int)
+	}
+	c.taken[client]++
+	return true
+}
+
+func (c *crowd) leave(client string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.taken[client]--; c.taken[client] == 0 {
+		delete(c.taken, client)
+	}
+}
