@@ -154,9 +154,12 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 
 const listMost = 1000
 
+// forced is the reason the server's audit trail gets: package lock asks for none.
+const forced = "ForceRelease by a program"
+
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	res, err := b.client.locks.ForceRelease(ctx, &bedrockv1.ForceReleaseRequest{Name: name})
+	res, err := b.client.locks.ForceRelease(ctx, &bedrockv1.ForceReleaseRequest{Name: name, Reason: forced})
 	if err != nil {
 		return false, lockError("force release", name, err)
 	}

@@ -95,8 +95,8 @@ func Dial(address string, opts *Options) (*Client, error) {
 func baseOf(address string) (*url.URL, error) {
 	base, err := url.Parse(address)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("client: address: %w", err)
+	case err != nil: // the error would quote the address, and with it a password
+		return nil, errors.New("client: address is not a URL: want http://host:port or https://host:port")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, fmt.Errorf("client: address %q: want http://host:port or https://host:port", base.Redacted())
 	case base.Host == "":

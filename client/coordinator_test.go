@@ -122,7 +122,7 @@ func TestErrorsAreThoseOfTheEngine(t *testing.T) {
 			t.Errorf("%T: enlist after roll back: %v", c, err)
 		}
 	}
-	if err := remote.Act(ctx, "nobody", txn.ActRetry, ""); !errors.Is(err, txn.ErrNotFound) {
+	if err := remote.Act(ctx, "nobody", txn.ActRetry, "test"); !errors.Is(err, txn.ErrNotFound) {
 		t.Errorf("act on nobody: %v", err)
 	}
 	if err := remote.Act(ctx, "nobody", "explode", ""); err == nil {
@@ -316,7 +316,7 @@ func TestUnreachableIsNotInDoubt(t *testing.T) {
 		if _, err := c.Get(t.Context(), "a"); !errors.Is(err, txn.ErrUnavailable) {
 			t.Errorf("get: %v", err)
 		}
-		if err := c.Act(t.Context(), "a", txn.ActRetry, ""); !errors.Is(err, txn.ErrUnavailable) {
+		if err := c.Act(t.Context(), "a", txn.ActRetry, "test"); !errors.Is(err, txn.ErrUnavailable) {
 			t.Errorf("act: %v", err)
 		}
 	}
@@ -351,7 +351,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		"commit": func(ctx context.Context) error { return c.Commit(ctx, "x") },
 		"get":    func(ctx context.Context) error { _, err := c.Get(ctx, "x"); return err },
 		"list":   func(ctx context.Context) error { _, err := c.List(ctx, txn.Query{}); return err },
-		"act":    func(ctx context.Context) error { return c.Act(ctx, "x", txn.ActRetry, "") },
+		"act":    func(ctx context.Context) error { return c.Act(ctx, "x", txn.ActRetry, "test") },
 		"topics": func(ctx context.Context) error { return c.Subscribe(ctx, "x", "y") },
 		"watch":  func(ctx context.Context) error { return firstError(c.Watch(ctx, "x")) },
 	} {
@@ -388,14 +388,14 @@ func TestTokenIsShown(t *testing.T) {
 		t.Error("a stranger watches")
 	}
 	friend := dial(t, url, &client.Options{Token: "secret"})
-	if err := friend.Act(t.Context(), "x", txn.ActRetry, ""); err == nil || !strings.Contains(err.Error(), "needs operator") {
+	if err := friend.Act(t.Context(), "x", txn.ActRetry, "test"); err == nil || !strings.Contains(err.Error(), "needs operator") {
 		t.Errorf("act as client: %v", err)
 	}
 }
 
 func TestDialRefuses(t *testing.T) {
 	for _, address := range []string{
-		"", "127.0.0.1:7700", "ftp://host", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x", "http://a b", "://",
+		"", "127.0.0.1:7700", "ftp://host", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x", "http://a b", "://", "http://user:secret@host:port", "http://user:secret@ho st",
 	} {
 		if _, err := client.Dial(address, nil); err == nil {
 			t.Errorf("%q: no error", address)

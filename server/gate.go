@@ -223,6 +223,18 @@ func (h *hurried) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	if err == io.EOF { // after anything else the limit stays, for what is still to be read
 		_ = h.control.SetReadDeadline(time.Time{}) // it could be set before
+		return n, err
 	}
-	return n, err
+	return n, blamed(err)
+}
+
+// blamed marks what can only be wrong with the client's framing, such as chunks that are
+// none, as the client's fault.
+func blamed(err error) error {
+	var network net.Error
+	var large *http.MaxBytesError
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network) || errors.As(err, &large) {
+		return err
+	}
+	return connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("the body cannot be read: %w", err))
 }

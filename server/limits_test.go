@@ -108,6 +108,27 @@ func TestHalfFrames(t *testing.T) {
 	s.post(t, transactions+"List", `{}`).want(t, 200)
 }
 
+// TestMalformedChunks: what a client does wrong is not the server's failure.
+func TestMalformedChunks(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for _, chunks := range []string{"zz\r\n", "5\r\n{}\r\n", "2\r\n{}xx", "ffffffffffffffffff\r\n"} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST %sGet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+			"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n%s", transactions, chunks)
+		_ = conn.(*net.TCPConn).CloseWrite()
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Errorf("%q: %v", chunks, err)
+		} else if res.StatusCode < 400 || res.StatusCode >= 500 {
+			t.Errorf("%q: %s", chunks, res.Status)
+		}
+		_ = conn.Close()
+	}
+}
+
 // TestCompressedBomb: the limit counts what a body becomes.
 func TestCompressedBomb(t *testing.T) {
 	c := config(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -35,9 +36,13 @@ func checkAct(action txn.Action, reason string) error {
 	return checkReason(reason)
 }
 
+// checkReason asks for what the audit trail needs, of programs as of people.
 func checkReason(reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return problem("reason", "is empty: say why, it is kept")
+	}
 	if len(reason) > longestReason {
-		return &txn.FieldError{Field: "reason", Problem: fmt.Sprintf("%d bytes: at most %d", len(reason), longestReason)}
+		return problem("reason", "%d bytes: at most %d", len(reason), longestReason)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func TestInterventionsAreAudited(t *testing.T) {
 	auth := []string{"Authorization", "Bearer secret-token"}
 	s.post(t, transactions+"Begin", `{"definition": {"id": "t", "mode": "tcc"}}`, auth...).want(t, 200)
 	s.post(t, transactions+"Act", `{"id": "t", "action": "park", "reason": "look at it"}`, auth...).want(t, 200)
-	s.post(t, transactions+"Act", `{"id": "t", "action": "remove"}`, auth...).want(t, 400, "failed_precondition")
+	s.post(t, transactions+"Act", `{"id": "t", "action": "remove", "reason": "tidy"}`, auth...).want(t, 400, "failed_precondition")
 	s.post(t, locks+"ForceRelease", `{"name": "orders/42", "reason": "stuck"}`, auth...).want(t, 200)
 	for _, part := range []string{
 		`action=park who=alice role=operator`, `transaction=t reason="look at it"`, `action=remove`, `err=`,
@@ -131,6 +131,15 @@ func TestInterventionsAreAudited(t *testing.T) {
 		t.Error("the token is in the log")
 	}
 	s.post(t, transactions+"Get", `{"id": "t"}`, auth...).want(t, 200, `"by":"alice"`)
+}
+
+// TestInterventionWithoutReason: the audit trail is worth something only if it says why.
+func TestInterventionWithoutReason(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for _, reason := range []string{``, `, "reason": "  "`} {
+		s.post(t, transactions+"Act", `{"id": "t", "action": "park"`+reason+`}`).want(t, 400, "reason: is empty")
+		s.post(t, locks+"ForceRelease", `{"name": "orders/42"`+reason+`}`).want(t, 400, "reason: is empty")
+	}
 }
 
 func TestHandlerWorksInAnyServer(t *testing.T) {

@@ -42,7 +42,7 @@ const (
 )
 
 const (
-	idRule     = "1 to 128 letters, digits and . _ : -"
+	idRule     = "1 to 128 letters, digits and . _ : -, not dots alone"
 	branchRule = "1 to 64 letters, digits and _ - /"
 	nameRule   = "at most 128 bytes, printable"
 )
@@ -53,9 +53,9 @@ type Checker struct{ limits Limits }
 // NewChecker makes a Checker with these limits.
 func NewChecker(l Limits) *Checker { return &Checker{limits: l.WithDefaults()} }
 
-// ID checks a transaction's ID.
+// ID checks a transaction's ID. Dots alone would mean a folder in the path of a URL.
 func (c *Checker) ID(id string) error {
-	if !consists(id, 128, "._:-") {
+	if !consists(id, 128, "._:-") || strings.Trim(id, ".") == "" {
 		return problem("id", "%q: want %s", clip(id), idRule)
 	}
 	return nil

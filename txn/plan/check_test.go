@@ -65,6 +65,8 @@ func TestWrongSagas(t *testing.T) {
 		want   string
 	}{
 		"id":                 {func(d *txn.Definition) { d.ID = "a b" }, `id: "a b": want 1 to 128`},
+		"a folder":           {func(d *txn.Definition) { d.ID = ".." }, `id: "..": want 1 to 128`},
+		"this folder":        {func(d *txn.Definition) { d.ID = "." }, `id: ".": want 1 to 128`},
 		"long id":            {func(d *txn.Definition) { d.ID = long }, "id: "},
 		"name":               {func(d *txn.Definition) { d.Name = long }, "name: "},
 		"name with newline":  {func(d *txn.Definition) { d.Name = "a\nb" }, "name: "},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -72,18 +73,31 @@ func parse(source string) (*mysql.Config, error) {
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
 		config, err := mysql.ParseDSN(source)
 		if err != nil {
-			return nil, fmt.Errorf("mysql: source is no mysql:// URL, and as a DSN: %w", err)
+			return nil, notUnderstood("source is no mysql:// URL, and as a DSN", source)
 		}
 		return tuned(config), nil
 	}
 	config, err := mysql.ParseDSN("/?" + u.RawQuery)
 	if err != nil {
-		return nil, fmt.Errorf("mysql: parameters of the URL: %w", err)
+		return nil, notUnderstood("source", "?"+u.RawQuery)
 	}
 	config.User, config.DBName = u.User.Username(), strip(u.Path)
 	config.Passwd, _ = u.User.Password()
 	config.Net, config.Addr = "tcp", address(u)
 	return tuned(config), nil
+}
+
+// notUnderstood names the parameter that is wrong, if it is one. The driver's own errors
+// quote values.
+func notUnderstood(what, source string) error {
+	_, parameters, _ := strings.Cut(source, "?")
+	for parameter := range strings.SplitSeq(parameters, "&") {
+		if _, err := mysql.ParseDSN("/?" + parameter); err != nil {
+			name, _, _ := strings.Cut(parameter, "=")
+			return fmt.Errorf("mysql: %s: parameter %.40q is not understood, or its value is not", what, name)
+		}
+	}
+	return fmt.Errorf("mysql: %s: want mysql://user:password@host:port/database", what)
 }
 
 func strip(path string) string {
