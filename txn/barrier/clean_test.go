@@ -95,7 +95,7 @@ func testClean(t *testing.T, e *engine) {
 		t.Errorf("%d marks are left", n)
 	}
 	for _, transaction := range []string{"old:running", "old:parked", "old:just", "new:committed", "new:unknown"} {
-		e.do(t, call(transaction, "action"), nil, barrier.Duplicate, "")
+		e.do(t, call(transaction, "compensate"), nil, barrier.Duplicate, "")
 	}
 	e.age(t, "", 2*time.Second) // DTM's clock counts seconds
 	n, err := e.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: -1, Unknown: time.Microsecond})

@@ -23,8 +23,9 @@
 //     the caller gets the first result (Duplicate).
 //   - Compensate or cancel comes although action or try never did: there is nothing to
 //     take back, and the work is not run (EmptyCompensation).
-//   - Action or try comes after it was taken back: it is refused (Hanging). Compensate
-//     and action at the same instant end in one of these, or in both having run.
+//   - Action or try comes, or comes again, after it was taken back: it is refused
+//     (Hanging). Compensate and action at the same instant end in one of these, or in
+//     both having run.
 //
 // A refusal of the business rolls the work back and is remembered, as [Barrier.Refuse]
 // explains. Any other error rolls back and leaves nothing: the call may come again.

@@ -90,6 +90,18 @@ func (l *layout) insert(ctx context.Context, tx Tx, m mark) (fresh bool, err err
 	return changed(tx.ExecContext(ctx, l.insertQ, l.args(m)...))
 }
 
+// cause is that of a mark, empty if there is none.
+func (l *layout) cause(ctx context.Context, tx Tx, k key) (string, error) {
+	m, err := l.read(ctx, tx, k)
+	if errors.Is(err, errNoMark) {
+		return "", nil
+	}
+	return m.cause, err
+}
+
+// errNoMark says that nothing was found where a mark should be.
+var errNoMark = errors.New("the mark was removed meanwhile")
+
 // read finds a mark that is known to be there.
 func (l *layout) read(ctx context.Context, tx Tx, k key) (mark, error) {
 	m := mark{}
@@ -97,7 +109,7 @@ func (l *layout) read(ctx context.Context, tx Tx, k key) (mark, error) {
 		Scan(&m.transaction, &m.branch, &m.op, &m.cause, &m.epoch, &m.attempt, &m.result)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return m, errors.New("the mark was removed meanwhile")
+		return m, errNoMark
 	case err == nil && m.key != k: // DTM's columns ignore case and trailing spaces
 		return m, fmt.Errorf("the table cannot tell transaction %q, branch %q, from %q, %q",
 			k.transaction, k.branch, m.transaction, m.branch)

@@ -107,7 +107,8 @@ func (b *Barrier) claim(ctx context.Context, tx Tx, own mark) (Verdict, mark, er
 		case err != nil:
 			return Undecided, mark{}, err
 		case found.cause == own.cause:
-			return Duplicate, found, nil
+			v, err := b.repeated(ctx, tx, found)
+			return v, found, err
 		case found.cause != causeRefused:
 			return Hanging, found, nil
 		case !own.younger(found):
@@ -119,6 +120,24 @@ func (b *Barrier) claim(ctx context.Context, tx Tx, own mark) (Verdict, mark, er
 			return Ran, mark{}, err
 		}
 	}
+}
+
+// repeated is the verdict on a call whose work was done before: the same answer again,
+// but never that it is done when it was taken back since.
+func (b *Barrier) repeated(ctx context.Context, tx Tx, done mark) (Verdict, error) {
+	for back, origin := range b.layout.origins {
+		if origin != done.op {
+			continue
+		}
+		cause, err := b.layout.cause(ctx, tx, key{done.transaction, done.branch, back})
+		switch {
+		case err != nil:
+			return Undecided, err
+		case cause == back:
+			return Hanging, nil
+		}
+	}
+	return Duplicate, nil
 }
 
 // takeBack tells whether there is something to take back. A refusal has done

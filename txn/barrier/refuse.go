@@ -30,8 +30,11 @@ func (b *Barrier) Refuse(ctx context.Context, call txn.Call, reason error) ([]by
 		found, err = b.layout.read(ctx, b.db, refusal.key)
 		switch {
 		case err != nil:
-		case found.cause == own:
-			return answer(call, Duplicate, found) // a concurrent delivery has done it
+		case found.cause == own: // a concurrent delivery has done it
+			var v Verdict
+			if v, err = b.repeated(ctx, b.db, found); err == nil {
+				return answer(call, v, found)
+			}
 		case found.cause != causeRefused:
 			return answer(call, Hanging, found)
 		case !refusal.younger(found):

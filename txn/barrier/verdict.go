@@ -22,8 +22,8 @@ const (
 	// EmptyCompensation means that there is nothing to take back: the call that goes
 	// forward has never been here, or was refused. Should it come yet, it is Hanging.
 	EmptyCompensation
-	// Hanging means that a call that goes forward came after it was taken back. It was
-	// not let in, and has done nothing.
+	// Hanging means that a call that goes forward came after it was taken back, be it for
+	// the first time or again. It was not let in, and has done nothing.
 	Hanging
 )
 

@@ -30,7 +30,11 @@ func testVerdicts(t *testing.T, e *engine) {
 		a.want(t, 10)
 		e.do(t, call(tx, back), a.add(-10, "undone"), barrier.Ran, "undone")
 		e.do(t, call(tx, back), a.add(-10, "again"), barrier.Duplicate, "undone")
-		e.do(t, call(tx, forward), a.add(10, "third"), barrier.Duplicate, "first")
+		for attempt := 1; attempt < 4; attempt++ {
+			late := call(tx, forward)
+			late.Attempt = attempt
+			e.do(t, late, a.add(10, "third"), barrier.Hanging, "")
+		}
 		a.want(t, 0)
 
 		tx = id(t, forward+":empty")
@@ -101,10 +105,12 @@ func testRefusals(t *testing.T, e *engine) {
 	tx = id(t, "back")
 	e.do(t, call(tx, "action"), a.add(5, ""), barrier.Ran, "")
 	e.do(t, call(tx, "compensate"), then(a.add(-5, ""), txn.Abort(errors.New("shipped"))), barrier.Refused, "")
+	e.do(t, call(tx, "action"), a.add(5, ""), barrier.Duplicate, "") // it is not taken back
 	a.want(t, 10)
 	again = call(tx, "compensate")
 	again.Attempt = 2
 	e.do(t, again, a.add(-5, "undone"), barrier.Ran, "undone")
+	e.do(t, call(tx, "action"), a.add(5, ""), barrier.Hanging, "")
 	a.want(t, 5)
 }
 

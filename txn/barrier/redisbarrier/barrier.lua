@@ -73,12 +73,48 @@ local api = setmetatable({
   end,
 }, {__index = redis})
 
+-- digits is a number that reads as the same again, for which cjson's 14 digits do not do.
+local function digits(n)
+  if n ~= n or math.abs(n) == math.huge then error('result has a number that JSON has not', 0) end
+  if n == 0 then return '0' end
+  if n == math.floor(n) and math.abs(n) <= 9007199254740992 then return string.format('%.0f', n) end
+  for most = 14, 17 do
+    local text = string.format('%.' .. most .. 'g', n)
+    if tonumber(text) == n then return text end
+  end
+end
+
+-- length is that of a list, nil if the table is none. As in cjson, an empty one is none.
+local function length(t)
+  local count, last = 0, 0
+  for key in pairs(t) do
+    if type(key) ~= 'number' or key < 1 or key ~= math.floor(key) then return nil end
+    count, last = count + 1, math.max(last, key)
+  end
+  if last > 10 and last > 2 * count then error('result has a list that is mostly empty', 0) end
+  return count > 0 and last or nil
+end
+
+-- json writes what cjson would, but for the numbers.
+local function json(value)
+  if type(value) == 'number' then return digits(value) end
+  if type(value) ~= 'table' then return cjson.encode(value) end
+  local parts, last = {}, length(value)
+  for i = 1, last or 0 do parts[i] = json(value[i]) end
+  if last then return '[' .. table.concat(parts, ',') .. ']' end
+  for key, of in pairs(value) do
+    local name = type(key) == 'number' and digits(key) or key
+    parts[#parts + 1] = cjson.encode(name) .. ':' .. json(of)
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
 -- text is a reply as bytes, with its sign.
 local function text(reply)
   if not reply then return '-' end
   if reply == true then return '+1' end
   if type(reply) == 'number' then return '+' .. string.format('%.0f', reply < 0 and math.ceil(reply) or math.floor(reply)) end
-  if type(reply) == 'table' then return '+' .. (reply.ok or cjson.encode(reply)) end
+  if type(reply) == 'table' then return '+' .. (reply.ok or json(reply)) end
   return '+' .. reply
 end
 
@@ -98,6 +134,8 @@ end)
 
 if ok then
   set(field, op, result)
+  -- What was taken back must not be told as done when it is delivered again.
+  if origin ~= '' then set(origin, op, '-') end
   return {'ran', result}
 end
 if type(result) == 'table' then result = result.err end

@@ -86,7 +86,12 @@ func TestVerdicts(t *testing.T) {
 		s.want(t, key, "10")
 		s.do(t, call(forward, back), add, key, barrier.Ran, "undone", -10, "undone")
 		s.do(t, call(forward, back), add, key, barrier.Duplicate, "undone", -10, "again")
-		s.do(t, call(forward, forward), add, key, barrier.Duplicate, "first", 10, "third")
+		for attempt := 1; attempt < 4; attempt++ {
+			late := call(forward, forward)
+			late.Attempt = attempt
+			s.do(t, late, add, key, barrier.Hanging, "", 10, "third")
+		}
+		s.do(t, call(forward, back), add, key, barrier.Duplicate, "undone", -10, "again")
 		s.want(t, key, "0")
 
 		empty := forward + ":empty"
@@ -218,11 +223,19 @@ func TestResults(t *testing.T) {
 		`return {a = 1}`:                         `{"a":1}`,
 		`return redis.call('SET', KEYS[1], 'x')`: "OK",
 		`return redis.call('HGETALL', 'none')`:   "{}",
-		`return KEYS[1] .. #KEYS .. ARGV[1] .. #ARGV`:  "k1a3",
-		`return '\0\255:\r\n+-'`:                       "\x00\xff:\r\n+-",
-		`return 1 -- a comment at the end`:             "1",
-		`return string.rep('x', 3000000)`:              strings.Repeat("x", 3000000),
-		`local function f() return 'f' end return f()`: "f",
+		`return 9007199254740992`:                "9007199254740992",
+		`return {123456789012345, -9007199254740992, 0, -0, 1e14}`:    `[123456789012345,-9007199254740992,0,0,100000000000000]`,
+		`return {redis.call('INCRBY', 'counter', '123456789012345')}`: `[123456789012345]`,
+		`return {1, nil, 3}`:   `[1,null,3]`,
+		`return {[2.5] = 'x'}`: `{"2.5":"x"}`,
+		`return {n = {cents = 1795302224355014, rate = 0.5}}`:  `{"n":{"cents":1795302224355014,"rate":0.5}}`,
+		`return {0.1, 1e300, 1/3}`:                             `[0.1,1e+300,0.3333333333333333]`,
+		`return {true, false, cjson.null, 'quote " \\ é', {}}`: `[true,false,null,"quote \" \\ é",{}]`,
+		`return KEYS[1] .. #KEYS .. ARGV[1] .. #ARGV`:          "k1a3",
+		`return '\0\255:\r\n+-'`:                               "\x00\xff:\r\n+-",
+		`return 1 -- a comment at the end`:                     "1",
+		`return string.rep('x', 3000000)`:                      strings.Repeat("x", 3000000),
+		`local function f() return 'f' end return f()`:         "f",
 	} {
 		name := "t:" + script
 		s.do(t, call(name, "action"), redisbarrier.NewScript(script), "k", barrier.Ran, want, "a", "b", "c")

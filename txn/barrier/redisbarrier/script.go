@@ -20,7 +20,9 @@ type Script struct{ whole *redis.Script }
 
 // NewScript wraps a Lua script as one would give it to EVAL: it finds its keys in
 // KEYS and its arguments in ARGV, and calls redis.call. What it returns is the
-// result: a string as it is, a number in digits, a table as JSON.
+// result: a string as it is, a number in digits, a table as JSON. Lua's numbers are
+// exact up to 2^53 (9007199254740992), in tables as well; what counts further has to be
+// a string.
 //
 // To refuse for a reason of the business it returns, before it has written
 // anything, redis.error_reply('REFUSED not enough in stock').
