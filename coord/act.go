@@ -108,22 +108,42 @@ func (c *Coordinator) remove(ctx context.Context, id, reason string) error {
 	if err := c.checker.ID(id); err != nil {
 		return err
 	}
-	rec, err := c.load(ctx, id)
-	if err != nil {
+	if err := c.delete(ctx, id); err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
-	}
-	if !rec.Status.Final() {
-		return fmt.Errorf("remove %s (%s): only what is final can be removed: %w", id, rec.Status, txn.ErrAction)
-	}
-	n, err := c.store.Delete(ctx, []driver.Ref{{ID: id, Version: rec.Version()}})
-	switch {
-	case err != nil:
-		return fmt.Errorf("remove %s: %w", id, err)
-	case n == 0:
-		return fmt.Errorf("remove %s: %w", id, errors.Join(txn.ErrAction, driver.ErrStale))
 	}
 	c.opts.Logger.Info("intervention", "id", id, "action", txn.ActRemove, "reason", reason, "by", txn.Actor(ctx))
 	return nil
+}
+
+// delete deletes a final transaction, again until it is known that it is gone.
+func (c *Coordinator) delete(ctx context.Context, id string) error {
+	for wait, sent := firstWait, false; ; wait, sent = longer(wait), true {
+		rec, err := c.load(ctx, id)
+		switch {
+		case sent && errors.Is(err, driver.ErrNotFound):
+			return nil
+		case err != nil:
+			return inDoubt(id, sent, err)
+		case !rec.Status.Final():
+			return fmt.Errorf("%s: only what is final can be removed: %w", rec.Status, txn.ErrAction)
+		}
+		n, err := c.deleteOnce(ctx, rec)
+		switch {
+		case err == nil && n == 0:
+			return inDoubt(id, sent, errors.Join(txn.ErrAction, driver.ErrStale))
+		case err == nil:
+			return nil
+		}
+		if !sleep(ctx, c.life, wait) {
+			return &txn.InDoubtError{ID: id, Err: err}
+		}
+	}
+}
+
+func (c *Coordinator) deleteOnce(ctx context.Context, rec *driver.Record) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return c.store.Delete(ctx, []driver.Ref{{ID: rec.ID, Version: rec.Version()}})
 }
 
 func describeState(t *txn.Transaction) string {

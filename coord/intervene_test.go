@@ -80,7 +80,6 @@ func TestInterventions(t *testing.T) {
 	}
 }
 
-// TestRetryDoesNotWait: the next attempt was an hour away.
 // TestADecisionLeavesItParked: whoever decides a parked transaction is told nil, and
 // nothing follows.
 func TestADecisionLeavesItParked(t *testing.T) {
@@ -133,6 +132,114 @@ func TestADecisionLeavesItParked(t *testing.T) {
 	}
 }
 
+// muffled is a store that makes an update and loses its acknowledgement, whenever it
+// is armed. What comes then is in between.
+type muffled struct {
+	driver.Store
+	armed   bool
+	between func()
+}
+
+func (s *muffled) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	err := s.Store.Update(ctx, was, rec.Clone())
+	if err != nil || !s.armed {
+		rec.Revision = was.Revision + 1
+		return err
+	}
+	s.armed = false
+	if s.between != nil {
+		s.between()
+	}
+	return errors.New("connection reset")
+}
+
+func (s *muffled) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
+	n, err := s.Store.Delete(ctx, refs)
+	if err == nil && s.armed {
+		s.armed = false
+		return 0, errors.New("connection reset")
+	}
+	return n, err
+}
+
+// TestAnInterventionIsRefusedAlthoughMade: its acknowledgement was lost, and the second
+// look finds the first one's work in its way.
+func TestAnInterventionIsRefusedAlthoughMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &muffled{Store: memstore.New(nil)}
+		c := start(t, store, nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		must(t, err)
+		for i, a := range []txn.Action{txn.ActPark, txn.ActResume, txn.ActPark, txn.ActAbandon} {
+			store.armed = true
+			if err := c.Act(t.Context(), id, a, "test"); err != nil {
+				t.Errorf("%s: %v", a, err)
+			}
+			if n := len(get(t, c, id).Attempts); n != i+1 {
+				t.Errorf("%s: %d interventions noted, want %d", a, n, i+1)
+			}
+		}
+		store.armed = true
+		if err := c.Act(t.Context(), id, txn.ActRemove, "test"); err != nil {
+			t.Errorf("remove: %v", err)
+		}
+	})
+}
+
+// TestALostChangeWaitsForItsLease: a commit whose acknowledgement was lost is this
+// coordinator's to carry out, now.
+func TestALostChangeWaitsForItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &muffled{Store: memstore.New(nil)}
+		parts := transferParts()
+		c := start(t, store, nil, parts)
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		must(t, err)
+		store.armed = true
+		must(t, c.Commit(t.Context(), id))
+		time.Sleep(time.Second)
+		if tx := get(t, c, id); tx.Status != txn.Committed || parts.count() != 1 {
+			t.Errorf("a second later it is %s; calls %v", tx.Status, parts.made())
+		}
+	})
+}
+
+// TestAChangeThatMayHaveBeenMadeIsToldAsRefused: the acknowledgement was lost, and
+// somebody else has written on top of it.
+func TestAChangeThatMayHaveBeenMadeIsToldAsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := memstore.New(nil)
+		store := &muffled{Store: mem}
+		c, other := start(t, store, nil, transferParts()), start(t, mem, nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		must(t, err)
+		store.armed = true
+		store.between = func() { must(t, other.Act(t.Context(), id, txn.ActAbandon, "another person")) }
+		if err := c.Act(t.Context(), id, txn.ActPark, "one person"); !isInDoubt(err) {
+			t.Errorf("it was parked, and then abandoned, and is told: %v", err)
+		}
+	})
+}
+
+// TestADecisionThatMayStandIsToldAsFailed: its acknowledgement was lost, and then the
+// store is not there to be asked.
+func TestADecisionThatMayStandIsToldAsFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &mortal{Store: &muffled{Store: memstore.New(nil)}}
+		c := start(t, store, nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		must(t, err)
+		inner := store.Store.(*muffled)
+		inner.armed, inner.between = true, func() { store.dead.Store(true) }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := c.Commit(ctx, id); !isInDoubt(err) {
+			t.Errorf("committed, and told %v", err)
+		}
+		store.dead.Store(false)
+	})
+}
+
 // TestParkedIsLeftAlone, at its deadline, too.
 func TestParkedIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -148,6 +255,7 @@ func TestParkedIsLeftAlone(t *testing.T) {
 	})
 }
 
+// TestRetryDoesNotWait: the next attempt was an hour away.
 func TestRetryDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := transferParts()

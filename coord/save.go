@@ -85,8 +85,7 @@ func (r *run) saved(rec *driver.Record) {
 // acknowledgement was lost, or somebody else, who then owns the transaction.
 func (r *run) overtaken(rec *driver.Record) bool {
 	stored, err := r.c.load(r.c.calls, r.tx.ID)
-	if err == nil && stored.Epoch == rec.Epoch && stored.Revision == r.rec.Revision+1 &&
-		stored.Status == rec.Status && bytes.Equal(stored.State, rec.State) {
+	if err == nil && isOwn(stored, r.rec.Version(), rec) {
 		rec.Revision = stored.Revision
 		r.saved(rec)
 		return true
@@ -94,6 +93,14 @@ func (r *run) overtaken(rec *driver.Record) bool {
 	r.c.opts.Logger.Info("transaction was taken over", "id", r.tx.ID, "epoch", rec.Epoch, "err", err)
 	r.c.opts.Observer.Observe(Event{Kind: Fenced, ID: r.tx.ID, Mode: r.tx.Mode, Name: r.tx.Name})
 	return false
+}
+
+// isOwn tells whether what is stored is what was to be written over a version, by the
+// very one who asks.
+func isOwn(stored *driver.Record, was driver.Version, rec *driver.Record) bool {
+	return stored.Revision == was.Revision+1 && stored.Epoch == rec.Epoch && stored.Owner == rec.Owner &&
+		stored.Status == rec.Status && stored.Parked == rec.Parked && bytes.Equal(stored.State, rec.State) &&
+		(rec.Spec == nil || bytes.Equal(stored.Spec, rec.Spec))
 }
 
 // update makes one attempt at a conditional write.

@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,39 +68,61 @@ func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
 	})
 }
 
+// edit changes a transaction. It says whether there is anything to write, and what its
+// caller is told: at once, or when it is written.
+type edit func(t *txn.Transaction) (write bool, told error)
+
+// draft is a changed transaction that is not written yet.
+type draft struct {
+	old   *driver.Record
+	t     *txn.Transaction
+	write bool
+	told  error
+}
+
 // change takes a transaction over from whoever drives it, changes it, and drives
 // it on. The new epoch shuts the former owner out in the same write. The function
-// may be called again with fresher content; it says whether there is anything to
-// write.
-func (c *Coordinator) change(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) error {
+// may be called again with fresher content.
+func (c *Coordinator) change(ctx context.Context, id string, f edit) error {
 	if err := c.ready(); err != nil {
 		return err
 	}
 	if err := c.checker.ID(id); err != nil {
 		return err
 	}
+	doubt := false
 	for wait := firstWait; ; wait = longer(wait) {
 		err := c.changeOnce(ctx, id, f)
-		again := errors.Is(err, driver.ErrStale) || errors.Is(err, errUnwritten)
-		if !again {
-			return err
+		buried := errors.Is(err, errBuried)
+		if !buried && !errors.Is(err, driver.ErrStale) {
+			return inDoubt(id, doubt, err)
 		}
+		doubt = doubt || buried
 		if !sleep(ctx, c.life, wait) {
 			return &txn.InDoubtError{ID: id, Err: err}
 		}
 	}
 }
 
-// errUnwritten marks a write of which nobody knows whether it was made.
-var errUnwritten = errors.New("store does not answer")
+// inDoubt says of an error after an earlier write whose fate is not known what it says
+// about the transaction: nothing.
+func inDoubt(id string, doubt bool, err error) error {
+	if _, ok := errors.AsType[*txn.InDoubtError](err); err == nil || ok || !doubt {
+		return err
+	}
+	return &txn.InDoubtError{ID: id, Err: err}
+}
+
+// errBuried marks a write that may have been made before somebody else made theirs.
+var errBuried = errors.New("changed by somebody else, perhaps on top of this write")
 
 // changeOnce tries a change. Where this coordinator drives the transaction it looks
 // first whether there is anything to do, because a run that hands over breaks its
 // calls off.
-func (c *Coordinator) changeOnce(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) error {
+func (c *Coordinator) changeOnce(ctx context.Context, id string, f edit) error {
 	if c.active.get(id) != nil {
-		if _, _, write, err := c.draft(ctx, id, f); err != nil || !write {
-			return err
+		if d, err := c.draft(ctx, id, f); err != nil || !d.write {
+			return cmp.Or(err, d.told)
 		}
 		if err := c.active.evict(ctx, id); err != nil {
 			return err
@@ -108,55 +131,54 @@ func (c *Coordinator) changeOnce(ctx context.Context, id string, f func(t *txn.T
 	if done, err := c.changeRecent(ctx, id, f); done {
 		return err
 	}
-	rec, t, write, err := c.draft(ctx, id, f)
-	if err != nil || !write {
-		return err
+	d, err := c.draft(ctx, id, f)
+	if err != nil || !d.write {
+		return cmp.Or(err, d.told)
 	}
-	return c.takeOver(ctx, rec, t)
+	return c.takeOver(ctx, d)
 }
 
 // changeRecent tries a change to what this coordinator has written last, without
 // asking the store first. Only a write that the store takes proves that this was
 // the latest; anything else is not done.
-func (c *Coordinator) changeRecent(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) (done bool, err error) {
+func (c *Coordinator) changeRecent(ctx context.Context, id string, f edit) (done bool, err error) {
 	rec := c.recent.take(id)
 	if rec == nil {
 		return false, nil
 	}
-	t, write, err := redraft(rec, f)
-	if err != nil || !write {
+	d := redraft(rec, f)
+	if d.told != nil || !d.write {
 		return false, nil //nolint:nilerr // what the store has decides
 	}
-	err = c.takeOver(ctx, rec, t)
+	err = c.takeOver(ctx, d)
 	return !errors.Is(err, driver.ErrStale), err
 }
 
 // draft makes a change to what the store has, and does not write it.
-func (c *Coordinator) draft(ctx context.Context, id string, f func(t *txn.Transaction) (bool, error)) (
-	rec *driver.Record, t *txn.Transaction, write bool, err error,
-) {
-	if rec, err = c.load(ctx, id); err != nil {
-		return nil, nil, false, err
+func (c *Coordinator) draft(ctx context.Context, id string, f edit) (*draft, error) {
+	rec, err := c.load(ctx, id)
+	if err != nil {
+		return &draft{}, err
 	}
-	t, write, err = redraft(rec, f)
-	return rec, t, write, err
+	return redraft(rec, f), nil
 }
 
-func redraft(rec *driver.Record, f func(t *txn.Transaction) (bool, error)) (t *txn.Transaction, write bool, err error) {
+func redraft(rec *driver.Record, f edit) *draft {
 	t, complete, err := decode(rec)
 	if err != nil {
-		return nil, false, err
+		return &draft{told: err}
 	}
 	if !complete {
 		doubt(t)
 	}
-	write, err = f(t)
-	return t, write, err
+	write, told := f(t)
+	return &draft{old: rec, t: t, write: write, told: told}
 }
 
 // takeOver writes a changed transaction under a new epoch and drives it.
-func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.Transaction) error {
-	rec, err := c.changed(old, t)
+func (c *Coordinator) takeOver(ctx context.Context, d *draft) error {
+	t := d.t
+	rec, err := c.changed(d.old, t)
 	if err != nil {
 		return err
 	}
@@ -167,14 +189,11 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 			drive, rec.Owner, rec.Due, rec.State = false, "", c.clock.now(), encodeState(t, true)
 		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	err = c.store.Update(bounded, old.Version(), rec)
-	if err != nil {
+	if err := c.put(ctx, d.old.Version(), rec, lastMoment(d)); err != nil {
 		if drive {
 			x.drop()
 		}
-		return unwritten(err)
+		return err
 	}
 	t.Revision = rec.Revision
 	c.recent.keep(rec)
@@ -185,7 +204,61 @@ func (c *Coordinator) takeOver(ctx context.Context, old *driver.Record, t *txn.T
 	case !rec.Due.After(rec.Updated):
 		c.Nudge()
 	}
-	return nil
+	return d.told
+}
+
+// put writes a change, again under the same condition until it is known whether it was
+// made. What is late by then is not sent again, and stays in doubt.
+func (c *Coordinator) put(ctx context.Context, was driver.Version, rec *driver.Record, until time.Time) error {
+	for wait, sent := firstWait, false; ; wait, sent = longer(wait), true {
+		err := c.putOnce(ctx, was, rec)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, driver.ErrStale):
+			return c.overwritten(ctx, was, rec, sent)
+		}
+		late := !until.IsZero() && !c.clock.now().Before(until)
+		if late || !sleep(ctx, c.life, wait) {
+			return &txn.InDoubtError{ID: rec.ID, Err: err}
+		}
+	}
+}
+
+func (c *Coordinator) putOnce(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return c.store.Update(ctx, was, rec)
+}
+
+// overwritten finds out who has written: this change itself, if it was sent before and
+// its acknowledgement was lost, or somebody else.
+func (c *Coordinator) overwritten(ctx context.Context, was driver.Version, rec *driver.Record, sent bool) error {
+	if !sent {
+		return driver.ErrStale
+	}
+	stored, err := c.load(ctx, rec.ID)
+	switch {
+	case err != nil:
+		return &txn.InDoubtError{ID: rec.ID, Err: err}
+	case isOwn(stored, was, rec):
+		rec.Revision = stored.Revision
+		return nil
+	case stored.Revision > was.Revision+1:
+		return errBuried
+	default:
+		return driver.ErrStale
+	}
+}
+
+// lastMoment is when a change must have been sent; zero: any time. A transaction that
+// its caller completes is rolled back at its deadline, so what goes forward comes
+// before that.
+func lastMoment(d *draft) time.Time {
+	if d.old.Status == driver.Open && (d.t.Status == txn.Open || d.t.Status == txn.Committing) {
+		return d.t.Deadline
+	}
+	return time.Time{}
 }
 
 // announce tells waiters of a change that was made from outside.
@@ -194,13 +267,6 @@ func (c *Coordinator) announce(t *txn.Transaction) {
 	if t.Status.Final() || t.Parked != "" {
 		c.news.final(t)
 	}
-}
-
-func unwritten(err error) error {
-	if errors.Is(err, driver.ErrStale) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", errUnwritten, err)
 }
 
 // changed is the record of a transaction that was taken over. One that something

@@ -27,7 +27,7 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a write whose acknowledgement was lost counts as somebody else's", File: "coord/save.go", Pkg: engine,
-			Old:  "stored.Revision == r.rec.Revision+1 &&",
+			Old:  "stored.Revision == was.Revision+1 &&",
 			New:  "stored.Revision == 0 &&",
 			Test: "TestLostAcknowledgementIsFoundOut",
 		},
@@ -45,9 +45,9 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a branch joins beside the decision", File: "coord/takeover.go", Pkg: engine,
-			Old: "	err = c.store.Update(bounded, old.Version(), rec)\n",
-			New: "	err = c.store.Update(bounded, old.Version(), rec)\n	if errors.Is(err, driver.ErrStale) {\n" +
-				"		old, _ = c.store.Load(bounded, t.ID)\n		err = c.store.Update(bounded, old.Version(), rec)\n	}\n",
+			Old: "	return c.store.Update(ctx, was, rec)\n",
+			New: "	err := c.store.Update(ctx, was, rec)\n	if errors.Is(err, driver.ErrStale) {\n" +
+				"		old, _ := c.store.Load(ctx, rec.ID)\n		err = c.store.Update(ctx, old.Version(), rec)\n	}\n	return err\n",
 			Test: "TestEnlistMeetsTheDecision",
 		},
 		{
@@ -83,7 +83,7 @@ func ownerMutants() []mutants.Mutant {
 		{
 			Name: "what is remembered is believed", File: "coord/takeover.go", Pkg: engine,
 			Old:  "		return false, nil //nolint:nilerr // what the store has decides",
-			New:  "		return true, err",
+			New:  "		return true, d.told",
 			Test: "TestWhatIsRememberedIsNotBelieved",
 		},
 		{
@@ -94,8 +94,7 @@ func ownerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a run that was overtaken goes on", File: "coord/save.go", Pkg: engine,
-			Old: "stored.Epoch == rec.Epoch && stored.Revision == r.rec.Revision+1 &&\n" +
-				"		stored.Status == rec.Status && bytes.Equal(stored.State, rec.State) {",
+			Old:  "isOwn(stored, r.rec.Version(), rec) {",
 			New:  "!bytes.Equal(stored.State, nil) {",
 			Test: "TestOvertakenRunLetsGo",
 		},
