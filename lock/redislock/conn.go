@@ -40,6 +40,12 @@ type Conn interface {
 	Listen(ctx context.Context, node string, sink Sink) (Listener, error)
 }
 
+// Unusable may be implemented by a [Conn] that can turn out to be made of a client
+// that keeps no locks. [New] asks it, and returns the error.
+type Unusable interface {
+	Unusable() error
+}
+
 // Call is the keys and arguments of one run of a script.
 type Call struct {
 	Keys, Args []string

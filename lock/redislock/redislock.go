@@ -65,6 +65,11 @@ func newBackend(conn Conn, opts *Options) (*backend, error) {
 	if conn == nil {
 		return nil, errNoConn
 	}
+	if c, ok := conn.(Unusable); ok {
+		if err := c.Unusable(); err != nil {
+			return nil, err
+		}
+	}
 	filled, err := opts.withDefaults()
 	if err != nil {
 		return nil, err

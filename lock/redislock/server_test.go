@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	goredisclient "github.com/redis/go-redis/v9"
+
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
 )
 
 // TestServerIsDown: nothing has happened, and asking again may help.
@@ -436,5 +439,28 @@ func TestBadOptions(t *testing.T) {
 	}
 	if _, err := redislock.New(nil, nil); err == nil {
 		t.Error("a nil conn was accepted")
+	}
+}
+
+// TestRingKeepsLocks: its servers would each grant the names that go together in
+// a call, and its subscriptions need a channel to begin with.
+func TestRingKeepsLocks(t *testing.T) {
+	ring := goredisclient.NewRing(&goredisclient.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:2"}})
+	defer ring.Close()
+	for _, client := range []goredisclient.UniversalClient{ring, struct{ *goredisclient.Ring }{ring}} {
+		_, err := redislock.NewBackend(goredis.Wrap(client), nil)
+		if err == nil || !strings.Contains(err.Error(), "Ring") {
+			t.Errorf("a ring was accepted: %v", err)
+		}
+	}
+}
+
+// TestWrappedClusterIsTakenForOneServer: whoever adds something to a cluster's
+// client still has a cluster.
+func TestWrappedClusterIsTakenForOneServer(t *testing.T) {
+	cluster := goredisclient.NewClusterClient(&goredisclient.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
+	defer cluster.Close()
+	if !goredis.Wrap(struct{ *goredisclient.ClusterClient }{cluster}).Cluster() {
+		t.Error("names would not be told apart by their slots")
 	}
 }

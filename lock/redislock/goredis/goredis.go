@@ -4,6 +4,7 @@ package goredis
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -20,22 +21,51 @@ import (
 //
 // Commands are not retried by go-redis, whatever its MaxRetries says: after a
 // retry nobody could tell what the first try has done.
+//
+// A [redis.Ring] is refused by redislock.New: its servers know nothing of one
+// another, and which of them has a name changes when one is away. Wrap the client
+// of each, and let every name have one of them.
 func Wrap(client redis.UniversalClient) redislock.Conn {
 	c := &conn{client: client}
-	c.cluster, _ = client.(*redis.ClusterClient)
+	c.cluster, _ = client.(clusterClient)
 	return c
 }
+
+// clusterClient is a *redis.ClusterClient, or what somebody has wrapped around it.
+type clusterClient interface {
+	MasterForKey(ctx context.Context, key string) (*redis.Client, error)
+	ForEachMaster(ctx context.Context, fn func(ctx context.Context, client *redis.Client) error) error
+	ReloadState(ctx context.Context)
+}
+
+// ring is a *redis.Ring, or what somebody has wrapped around it.
+type ring interface {
+	SetAddrs(addrs map[string]string)
+}
+
+// Unusable implements redislock.Unusable.
+func (c *conn) Unusable() error {
+	if _, ok := c.client.(ring); ok {
+		return errRing
+	}
+	return nil
+}
+
+var errRing = errors.New("redislock: conn is a *redis.Ring, whose servers know nothing of one another: wrap one server's client, or a cluster's")
 
 // conn implements redislock.Conn.
 type conn struct {
 	client  redis.UniversalClient
-	cluster *redis.ClusterClient // nil when it is none
+	cluster clusterClient // nil when it is none
 
 	mu      sync.Mutex
 	masters map[string]*redis.Client // by address, as Owner has found them
 }
 
-var _ redislock.Conn = (*conn)(nil)
+var (
+	_ redislock.Conn     = (*conn)(nil)
+	_ redislock.Unusable = (*conn)(nil)
+)
 
 // Cluster implements redislock.Conn.
 func (c *conn) Cluster() bool { return c.cluster != nil }
