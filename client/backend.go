@@ -3,10 +3,12 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -68,13 +70,40 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := driver.CheckOwner(req.Owner); err != nil {
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
-	res, err := b.client.locks.Acquire(ctx, &bedrockv1.AcquireRequest{
-		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
+	b.work.Add(1)
+	res, err := driver.Await(ctx, func() (*bedrockv1.AcquireResponse, error) {
+		defer b.work.Done()
+		return b.acquire(ctx, req)
 	})
 	if err != nil {
-		return driver.Grant{}, lockError("acquire", req.Name, err)
+		return driver.Grant{}, acquireError(req.Name, err)
 	}
 	return wire.GrantOf(res.GetGrant()), nil
+}
+
+// acquireTime bounds a request that its caller has left behind.
+const acquireTime = 10 * time.Second
+
+// acquire is not broken off when its caller leaves. That would close the connection,
+// and not call back what is on its way: nobody would know when to clean up.
+func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.AcquireResponse, error) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTime)
+	defer cancel()
+	defer context.AfterFunc(b.life, cancel)()
+	return b.client.locks.Acquire(bounded, &bedrockv1.AcquireRequest{
+		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
+	})
+}
+
+// acquireError says what an acquisition has left behind. A server gives back what
+// a caller it has lost, or that it could not answer, may have been granted; so
+// nobody may ask again under that owner unless the server has never seen it.
+func acquireError(name string, err error) error {
+	meant := lockError("acquire", name, err)
+	if unsent(err) || errors.Is(meant, driver.ErrHeld) || errors.Is(meant, driver.ErrRefused) {
+		return meant
+	}
+	return driver.Spent(meant)
 }
 
 // Renew implements [driver.Backend].

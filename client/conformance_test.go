@@ -26,11 +26,7 @@ func TestLockConformance(t *testing.T) {
 func openLocks(t testing.TB) locktest.Server {
 	lab := &lab{t: t, store: memlock.NewStore()}
 	lab.site = serve(t, lab)
-	proxy, err := chaos.New(lab.site.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = proxy.Close() })
+	proxy := lab.proxy(t)
 	return locktest.Server{
 		Connect: func(t testing.TB) driver.Backend { return dial(t, "http://"+proxy.Addr(), nil).Backend() },
 		Freeze:  lab.freeze,
@@ -40,7 +36,22 @@ func openLocks(t testing.TB) locktest.Server {
 			proxy.Cut()
 			proxy.Heal()
 		},
+		Lag: func(t testing.TB) (driver.Backend, func(time.Duration)) {
+			own := lab.proxy(t)
+			return dial(t, "http://"+own.Addr(), nil).Backend(), own.Delay
+		},
 	}
+}
+
+// proxy starts one in front of the server.
+func (l *lab) proxy(t testing.TB) *chaos.Proxy {
+	t.Helper()
+	proxy, err := chaos.New(l.site.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	return proxy
 }
 
 // lab is a server of locks that can be frozen and restarted.

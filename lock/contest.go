@@ -30,7 +30,7 @@ type contest struct {
 	sent     time.Duration // when the last request was made
 	failures int
 	failing  time.Time // since when the backend has given no answer
-	unknown  bool      // a request may have been granted without an answer
+	doubt    *doubt    // of requests under the present owner
 	deaf     error     // why the backend was given up
 }
 
@@ -62,9 +62,27 @@ func (k *contest) run(ctx, parent context.Context, yield bool) (*Lease, error) {
 		if err := k.judge(ctx, err); err != nil {
 			return nil, err
 		}
+		if errors.Is(err, driver.ErrSpent) {
+			k.changeOwner()
+		}
 		if err := k.wait(ctx, err); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// changeOwner gives the owner up, under which nobody may ask any more, and goes on
+// under another.
+func (k *contest) changeOwner() {
+	k.settleOwner()
+	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
+}
+
+// settleOwner cleans up after requests that may have been granted.
+func (k *contest) settleOwner() {
+	if k.doubt != nil {
+		g := driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL}
+		k.q.client.settle(g, k.doubt)
 	}
 }
 
@@ -76,12 +94,13 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 	k.sent = c.now()
 	grant, err := c.backend.Acquire(ctx, k.req)
 	if err != nil {
+		k.doubt = k.doubt.after(err)
 		return nil, err
 	}
-	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.unknown)
+	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.doubt)
 	if err != nil {
 		// The grant is being given back under its owner: go on under another.
-		k.req.Owner, k.unknown = c.newOwner(), false
+		k.req.Owner, k.doubt = c.newOwner(), nil
 	}
 	return lease, err
 }
@@ -100,7 +119,6 @@ func (k *contest) forgetWakeUps() {
 
 // judge returns the error that ends the contest, or nil to go on.
 func (k *contest) judge(ctx context.Context, err error) error {
-	k.unknown = k.unknown || !settled(err)
 	if isClosed(k.q.client.closed) {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
@@ -152,7 +170,7 @@ func (k *contest) ended(ctx context.Context, err error) error {
 }
 
 func (k *contest) failed(err error) error {
-	if k.unknown {
+	if k.doubt != nil {
 		err = &unknownError{err}
 	}
 	return opError("acquire", k.req.Name, err)
@@ -233,9 +251,7 @@ func (k *contest) pause(ctx context.Context, d time.Duration, signal <-chan stru
 
 // giveUp cleans up after a contest that failed.
 func (k *contest) giveUp() {
-	if k.unknown {
-		k.q.client.settle(driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL})
-	}
+	k.settleOwner()
 	if k.deaf != nil {
 		k.q.fail(k.deaf)
 		return

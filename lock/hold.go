@@ -27,9 +27,9 @@ type hold struct {
 	q     *queue
 	grant driver.Grant
 	fixed bool // not renewed
-	// suspect says that a copy of the request may still be on its way, so that
+	// doubt is not nil if a copy of the request may still be on its way, so that
 	// the owner must be released once more after the release.
-	suspect bool
+	doubt *doubt
 
 	// deadline is when, by the client's clock, the lock must be regarded as
 	// lost: before the backend can grant it to anybody else.
@@ -61,15 +61,15 @@ const (
 
 // take makes the grant the caller's.
 func (q *queue) take(
-	ctx, parent context.Context, m *Mutex, grant driver.Grant, sent time.Duration, suspect bool,
+	ctx, parent context.Context, m *Mutex, grant driver.Grant, sent time.Duration, d *doubt,
 ) (*Lease, error) {
-	h := &hold{q: q, grant: grant, fixed: m.opts.Fixed, suspect: suspect, since: time.Now()}
+	h := &hold{q: q, grant: grant, fixed: m.opts.Fixed, doubt: d, since: time.Now()}
 	h.confirm(sent)
 	h.timer.Owner = h
 	h.lease = &h.first
 	h.first.begin(parent, h, m, grant.Token)
 	if err := h.accept(ctx); err != nil {
-		q.client.settle(grant)
+		q.client.settle(grant, d)
 		return nil, err
 	}
 	q.client.renewer.add(h, sent)
@@ -128,8 +128,8 @@ func (h *hold) lose(cause error) {
 	c.observe(c.background, Event{
 		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Err: cause,
 	})
-	if errors.Is(cause, errExpired) {
-		c.settle(h.grant) // the backend may have renewed it without our hearing of it
+	if errors.Is(cause, errExpired) || h.doubt != nil {
+		c.settle(h.grant, h.doubt) // the backend may have renewed it without our hearing of it
 	}
 	h.q.leave(false)
 }
@@ -162,16 +162,16 @@ func (h *hold) giveBack(ctx context.Context) (waiting int, err error) {
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	waiting, err = c.backend.Release(bounded, h.grant)
+	unsure := err != nil && !errors.Is(err, driver.ErrLost)
+	if unsure || h.doubt != nil {
+		c.settle(h.grant, h.doubt)
+	}
 	switch {
 	case err == nil:
-		if h.suspect {
-			c.settle(h.grant)
-		}
 		return waiting, nil
-	case errors.Is(err, driver.ErrLost):
+	case !unsure:
 		return 0, opError("unlock", h.grant.Name, ErrLost)
 	default:
-		c.settle(h.grant)
 		return 0, opError("unlock goes on in the background", h.grant.Name, &unknownError{err})
 	}
 }

@@ -18,20 +18,30 @@ const (
 
 // settle makes sure, in the background, that the owner of a grant nobody wants
 // does not keep others out: a request whose answer was lost, that was given up,
-// or that may still be on its way. It ends when the grant was found and
-// released, when it was twice not found, or when it must have run out by itself.
-func (c *Client) settle(g driver.Grant) {
-	c.work.Go(func() { c.settleNow(g) })
+// or that may still be on its way. Nobody asks under that owner any more.
+func (c *Client) settle(g driver.Grant, d *doubt) {
+	c.work.Go(func() { c.settleNow(g, d) })
 }
 
-func (c *Client) settleNow(g driver.Grant) {
-	misses, pause := 0, settlePause
-	for end := c.now() + g.TTL + settleExtra; c.now() < end; pause = min(pause*2, settleLimit) {
-		switch err := c.releaseOnce(g); {
-		case err == nil:
-			return
-		case errors.Is(err, driver.ErrLost):
-			if misses++; misses == 2 {
+// settleNow releases at once, for the grant may be there; and again when the
+// requests have ended, for it may have come since. It ends when the store has
+// answered that often as the doubt demands, or when the grant must have run out.
+func (c *Client) settleNow(g driver.Grant, d *doubt) {
+	answers, pause, end := d.answersNeeded(), settlePause, never
+	for {
+		ended := d.ended()
+		if ended && end == never {
+			end = c.now() + g.TTL + settleExtra
+		}
+		err := c.releaseOnce(g)
+		switch answered := err == nil || errors.Is(err, driver.ErrLost); {
+		case answered && !ended:
+			if !d.wait(c.background) {
+				return
+			}
+			continue
+		case answered:
+			if answers--; answers == 0 {
 				return
 			}
 			pause = settlePause
@@ -42,8 +52,21 @@ func (c *Client) settleNow(g driver.Grant) {
 		if !c.sleep(pause) {
 			return
 		}
+		if pause = min(pause*2, settleLimit); c.now() >= end {
+			c.opts.Logger.Warn("lock: clean-up given up, the lock has run out", "name", g.Name, "owner", g.Owner)
+			return
+		}
 	}
-	c.opts.Logger.Warn("lock: clean-up given up, the lock has run out", "name", g.Name, "owner", g.Owner)
+}
+
+// answersNeeded is how many releases the store must have answered after the end of
+// the requests. One does if all of them had been answered; else a copy may be on
+// its way in the network still, or lie in front of a server that was frozen.
+func (d *doubt) answersNeeded() int {
+	if d == nil {
+		return 1
+	}
+	return 2
 }
 
 func (c *Client) releaseOnce(g driver.Grant) error {

@@ -18,9 +18,30 @@
 //   - anything else: unknown. The request may have taken effect, or may still
 //     take effect. Package lock resolves it by releasing the owner's grant.
 //
+// # One owner, one fate
+//
+// Copies of a request can arrive late, and in any order. Package lock keeps to
+// these rules, and a backend that repeats or releases by itself must, too:
+//
+//   - Acquire may be repeated under the same owner while no release of that owner
+//     has been sent. Whichever copy arrives first is granted; the others find that
+//     grant, and only make its TTL run anew.
+//   - Once a release of an owner may have been sent, it is never asked for again: a
+//     late copy of the release would end the new grant, and what is remembered of
+//     the release would make the loss look like a success. Who goes on asks under
+//     another owner. A backend that releases within Acquire says so with [ErrSpent].
+//   - Release may be repeated at will, and Renew until the release: neither gives
+//     anybody anything.
+//   - Who gives an owner up releases it, and once more after every request under it
+//     has ended: a late copy of Acquire would be granted to nobody.
+//
+// A request has ended when its call has returned, unless its error is an
+// [*UnderwayError], which tells the end. What is then still on its way in the
+// network is looked for once more, a moment later.
+//
 // # Context
 //
 // Every method returns promptly, well within 200 ms, when its context ends,
 // also while the server is frozen. A backend whose client library cannot do that
-// runs the call in a goroutine of its own.
+// runs the call in a goroutine of its own, and returns an [*UnderwayError].
 package driver

@@ -15,6 +15,7 @@ const (
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect
 	Striking      Capability = "striking"      // Server.Nemeses
+	Lagging       Capability = "lagging"       // Server.Lag
 )
 
 // disturbing are the capabilities whose use is felt by everybody on the server.
@@ -46,6 +47,8 @@ func (s *Server) has(c Capability) bool {
 		return s.Disconnect != nil
 	case Striking:
 		return len(s.Nemeses) > 0
+	case Lagging:
+		return s.Lag != nil
 	default:
 		return true // the backend answers for itself, with ErrUnsupported
 	}

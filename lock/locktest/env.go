@@ -92,19 +92,26 @@ func (e *env) client(opts *lock.Options) *lock.Client {
 func (e *env) faultyClient(opts *lock.Options) (*lock.Client, *Faulty) {
 	e.Helper()
 	f := e.connect()
-	c, err := lock.New(f, opts)
+	c := e.newClient(f, opts)
+	e.Cleanup(f.Thaw)
+	return c, f
+}
+
+// newClient makes a client of a backend.
+func (e *env) newClient(b driver.Backend, opts *lock.Options) *lock.Client {
+	e.Helper()
+	c, err := lock.New(b, opts)
 	if err != nil {
 		e.Fatal(err)
 	}
 	e.Cleanup(func() {
-		f.Thaw()
 		ctx, cancel := context.WithTimeout(context.Background(), cleanUp)
 		defer cancel()
 		if err := c.Close(ctx); err != nil {
 			e.Errorf("close the client: %v", err)
 		}
 	})
-	return c, f
+	return c
 }
 
 // within returns a context that ends after d.

@@ -36,6 +36,9 @@ type Fault struct {
 	Linger time.Duration
 	// After fails the call after it took effect.
 	After error
+	// Told makes a call that is left behind tell when it has ended, as one does that
+	// goes on in its caller's process. Without it a call is lost in the network.
+	Told bool
 }
 
 // Faulty is a backend that fails on demand. A call whose context ends while it
@@ -49,6 +52,7 @@ type Faulty struct {
 	calls  map[Method]int
 	done   map[Method]int
 	ice    chan struct{} // closed to thaw; nil when not frozen
+	lag    time.Duration // of every call
 	late   sync.WaitGroup
 }
 
@@ -95,6 +99,13 @@ func (f *Faulty) Thaw() {
 	}
 }
 
+// Lag holds up by d every request made from now on.
+func (f *Faulty) Lag(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lag = d
+}
+
 // Calls returns how often the method was called.
 func (f *Faulty) Calls(m Method) int {
 	f.mu.Lock()
@@ -128,6 +139,9 @@ func (f *Faulty) next(m Method) (Fault, <-chan struct{}) {
 	var fault Fault
 	if planned := f.faults[m]; len(planned) > 0 {
 		fault, f.faults[m] = planned[0], planned[1:]
+	}
+	if f.lag > 0 {
+		fault.Delay, fault.Told = fault.Delay+f.lag, true
 	}
 	return fault, f.ice
 }
@@ -174,14 +188,21 @@ func through[T any](ctx context.Context, f *Faulty, m Method, call func(context.
 	if fault == (Fault{}) && ice == nil {
 		return call(ctx)
 	}
-	replies := make(chan reply[T], 1)
-	f.late.Go(func() { replies <- suffer(ctx, fault, ice, call) })
+	replies, ended := make(chan reply[T], 1), make(chan struct{})
+	f.late.Go(func() {
+		defer close(ended)
+		replies <- suffer(ctx, fault, ice, call)
+	})
 	select {
 	case r := <-replies:
 		return r.value, r.err
 	case <-ctx.Done():
 		var none T
-		return none, errors.Join(ErrReplyLost, ctx.Err())
+		err := errors.Join(ErrReplyLost, ctx.Err())
+		if fault.Told {
+			err = &driver.UnderwayError{Err: err, Ended: ended}
+		}
+		return none, err
 	}
 }
 

@@ -3,15 +3,16 @@ package locktest
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// WithFreeze returns a server that can be frozen, though the store behind
-// connect cannot: its connections are held up instead.
+// WithFreeze returns a server that can be frozen and slowed, though the store
+// behind connect cannot: its connections are held up instead.
 func WithFreeze(connect func(testing.TB) driver.Backend) Server {
 	l := &links{connect: connect}
-	return Server{Connect: l.add, Freeze: l.freeze, Thaw: l.thaw}
+	return Server{Connect: l.add, Freeze: l.freeze, Thaw: l.thaw, Lag: l.addLagging}
 }
 
 // links are the connections to one store.
@@ -28,6 +29,11 @@ func (l *links) add(t testing.TB) driver.Backend {
 	defer l.mu.Unlock()
 	l.all = append(l.all, f)
 	return f
+}
+
+func (l *links) addLagging(t testing.TB) (driver.Backend, func(time.Duration)) {
+	f := NewFaulty(l.connect(t))
+	return f, f.Lag
 }
 
 func (l *links) freeze() {

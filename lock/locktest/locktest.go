@@ -40,6 +40,10 @@ type Server struct {
 	Restart func(keepData bool)
 	// Disconnect breaks every connection once.
 	Disconnect func()
+	// Lag makes a new client like Connect, over a line that can be slowed: what the
+	// client sends after a call of hold arrives d late, and is overtaken by what it
+	// sends, over other connections, after the next call with 0.
+	Lag func(t testing.TB) (b driver.Backend, hold func(d time.Duration))
 	// Residue lists what is left in the store, except for remembered tokens.
 	// Without it the suite lists the locks.
 	Residue func() []string

@@ -17,6 +17,7 @@ func unknownOutcomes() []behaviour {
 		{name: "LostUnlockLeavesALock", run: lostUnlockLeavesALock},
 		{name: "CancelledAcquireLeavesALock", run: cancelledAcquireLeavesALock},
 		{name: "LateRequestLeavesALock", run: lateRequestLeavesALock},
+		{name: "RequestUnderWayLeavesALock", run: requestUnderWayLeavesALock, needs: []Capability{Lagging}},
 		{name: "CleanUpFreesTheNextHolder", run: cleanUpFreesTheNextHolder},
 	}
 }
@@ -81,6 +82,23 @@ func lateRequestLeavesALock(e *env) {
 		e.Errorf("want DeadlineExceeded, got %v", err)
 	}
 	time.Sleep(promptly / 4) // now it has arrived
+	e.becomesFree(b, name, soon)
+}
+
+// requestUnderWayLeavesALock gives up while the request is under way in its own
+// process, behind a connection that takes long to be made: clean-up has to wait for
+// it, for however long, and whatever other connections say meanwhile.
+func requestUnderWayLeavesALock(e *env) {
+	late := 4 * promptly
+	inner, hold := e.server.Lag(e.TB)
+	a, b, name := e.newClient(inner, &lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
+	hold(late)
+	_, err := a.Mutex(name, nil).Lock(e.within(promptly / 2))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		e.Errorf("want DeadlineExceeded, got %v", err)
+	}
+	hold(0)
+	time.Sleep(2 * late) // now it has arrived
 	e.becomesFree(b, name, soon)
 }
 

@@ -10,7 +10,8 @@ import (
 
 // AckError says that too few replicas had a grant in time, and that it was
 // taken back. It is unavailable in the words of package driver: nothing is left
-// behind, asking again may help.
+// behind, asking again may help; but under another owner, for a late copy of the
+// release could end the next grant.
 type AckError struct {
 	// Need is how many replicas had to have it, Got how many did.
 	Need, Got int
@@ -21,11 +22,33 @@ func (e *AckError) Error() string {
 	return fmt.Sprintf("%d of %d replicas acknowledged", e.Got, e.Need)
 }
 
-// Is reports whether target is [driver.ErrUnavailable].
-func (e *AckError) Is(target error) bool { return target == driver.ErrUnavailable }
+// Is reports whether target is [driver.ErrUnavailable] or [driver.ErrSpent].
+func (e *AckError) Is(target error) bool {
+	return target == driver.ErrUnavailable || target == driver.ErrSpent
+}
 
-// takeBackTime bounds the release of a grant that too few replicas have.
-const takeBackTime = 500 * time.Millisecond
+// leftError says that a grant which does not count could not be taken back for
+// certain. It is of no class: the grant may be there. What the release was answered
+// must not be taken for what the acquisition has left behind, so it is told only.
+type leftError struct {
+	cause   *AckError
+	release error
+}
+
+// Error implements error.
+func (e *leftError) Error() string {
+	return fmt.Sprintf("%s, and it could not be taken back: %s", e.cause, e.release)
+}
+
+// Is reports whether target is [driver.ErrSpent].
+func (e *leftError) Is(target error) bool { return target == driver.ErrSpent }
+
+const (
+	// takeBackTime bounds the release of a grant that too few replicas have.
+	takeBackTime = 500 * time.Millisecond
+	// takeBackGrace is how long it may go on when its caller has gone.
+	takeBackGrace = 100 * time.Millisecond
+)
 
 // evalAcked runs the acquisition and waits until enough replicas have it.
 func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (Reply, error) {
@@ -44,17 +67,17 @@ func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (Repl
 // refused tells whether the acquisition was answered with a refusal.
 func refused(reply Reply) bool { return len(reply.Items) > 0 && reply.Items[0].Int == 0 }
 
-// takeBack releases a grant that does not count. If that fails too, the error
-// is of no class: the grant may be there.
+// takeBack releases a grant that does not count.
 func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
-	publish, err := b.pubsub.command(ctx, b)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(takeBackGrace, cancel) })()
+	publish, err := b.pubsub.command(bounded, b)
 	if err == nil {
-		_, err = b.evalRelease(ctx, h, publish)
+		_, err = b.evalRelease(bounded, h, publish)
 	}
 	if err != nil {
-		return fmt.Errorf("%d of %d replicas acknowledged, and it could not be taken back: %w", cause.Got, cause.Need, err)
+		return &leftError{cause, err}
 	}
 	return cause
 }

@@ -1,30 +1,16 @@
 package redislock
 
-import "context"
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
 
 // Await runs a call that cannot be interrupted, and does not wait for it longer
-// than ctx lasts. What the call then brings is dropped. It is for those who
-// write a [Conn] for a client that does not always heed a context.
+// than ctx lasts; see [driver.Await]. It is for those who write a [Conn] for a
+// client that does not always heed a context.
 func Await[T any](ctx context.Context, call func() (T, error)) (T, error) {
-	if ctx.Done() == nil {
-		return call()
-	}
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := call()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
+	return driver.Await(ctx, call)
 }
 
 // AwaitMany does the same for n calls at once. When ctx ends, that is the result

@@ -3,10 +3,11 @@ package redislock
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // A batcher runs a script for many goroutines. What they ask for while calls
@@ -44,15 +45,17 @@ type request struct {
 	state      atomic.Int32
 	reply      Reply
 	err        error
-	done       chan struct{} // one slot
+	done       chan struct{} // one slot; closed for who has left
 }
 
 // A request is withdrawn by its goroutine or claimed by a worker, whoever comes
-// first.
+// first; a claimed one is answered, or left behind by its goroutine.
 const (
 	requestWaiting int32 = iota
 	requestClaimed
 	requestWithdrawn
+	requestAnswered
+	requestLeft
 )
 
 func newBatcher(conn Conn, s *Script, common ...string) *batcher {
@@ -64,7 +67,7 @@ func newBatcher(conn Conn, s *Script, common ...string) *batcher {
 }
 
 // eval is one request. When ctx ends before it was sent, the error says that
-// nothing happened.
+// nothing happened; when it is under way, the error is a [*driver.UnderwayError].
 func (b *batcher) eval(ctx context.Context, keys, args []string) (Reply, error) {
 	b.start.Do(b.startWorkers)
 	r := b.spare.Get().(*request)
@@ -81,9 +84,9 @@ func (b *batcher) eval(ctx context.Context, keys, args []string) (Reply, error) 
 	case <-r.done:
 		return b.recycle(r)
 	case <-ctx.Done():
-		return Reply{}, r.withdraw(ctx.Err())
+		return b.withdraw(r, ctx.Err())
 	case <-b.quit:
-		return Reply{}, r.withdraw(errClosed)
+		return b.withdraw(r, errClosed)
 	}
 }
 
@@ -95,12 +98,18 @@ func (b *batcher) recycle(r *request) (Reply, error) {
 	return reply, err
 }
 
-// withdraw leaves a request behind, and tells whether it may have been sent.
-func (r *request) withdraw(cause error) error {
-	if r.state.CompareAndSwap(requestWaiting, requestWithdrawn) {
-		return notSent(cause)
+// withdraw takes a request back, or leaves it behind if a worker has it, unless it
+// was answered at that very moment.
+func (b *batcher) withdraw(r *request, cause error) (Reply, error) {
+	switch {
+	case r.state.CompareAndSwap(requestWaiting, requestWithdrawn):
+		return Reply{}, notSent(cause)
+	case r.state.CompareAndSwap(requestClaimed, requestLeft):
+		return Reply{}, &driver.UnderwayError{Err: cause, Ended: r.done}
+	default:
+		<-r.done
+		return b.recycle(r)
 	}
-	return cause
 }
 
 func (b *batcher) startWorkers() {
@@ -152,29 +161,8 @@ func (b *batcher) serve(c *combined, first *request) {
 	if len(c.requests) == 0 {
 		return
 	}
-	b.call(c)
-}
-
-// call makes one call; or several, when one of the requests has kept the others
-// from being looked at.
-func (b *batcher) call(c *combined) {
 	reply, err := b.conn.Eval(context.Background(), b.script, c.keys, c.args)
-	if n := len(c.requests); n > 1 && spoiled(err) {
-		b.call(c.part(b.common, 0, n/2))
-		b.call(c.part(b.common, n/2, n))
-		return
-	}
 	c.deliver(reply, err)
-}
-
-// part is some of the requests.
-func (c *combined) part(common []string, from, to int) *combined {
-	p := &combined{requests: c.requests[from:to], args: slices.Clone(common)}
-	for _, r := range p.requests {
-		p.keys = append(p.keys, r.keys...)
-		p.args = append(p.args, r.args...)
-	}
-	return p
 }
 
 // deliver hands every request its own part of the answer.
@@ -191,8 +179,17 @@ func (c *combined) deliver(reply Reply, err error) {
 		default:
 			r.reply, r.err = answer(reply.Items[i])
 		}
-		r.done <- struct{}{}
+		r.answered()
 		c.requests[i] = nil
+	}
+}
+
+// answered tells the request's goroutine that the call has ended.
+func (r *request) answered() {
+	if r.state.CompareAndSwap(requestClaimed, requestAnswered) {
+		r.done <- struct{}{}
+	} else {
+		close(r.done)
 	}
 }
 

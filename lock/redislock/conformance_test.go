@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -43,6 +44,7 @@ func standalone(connect func(testing.TB, target) redislock.Conn, opts *redislock
 			Restart:    server.Restart,
 			Disconnect: func() { disconnect(server) },
 			Residue:    func() []string { return residue(server) },
+			Lag:        lagging(connect, server, opts),
 		}
 	}
 }
@@ -56,6 +58,16 @@ func connector(
 			t.Fatal(err)
 		}
 		return b
+	}
+}
+
+// lagging connects through a proxy that holds up what passes.
+func lagging(
+	connect func(testing.TB, target) redislock.Conn, server *testenv.RedisServer, opts *redislock.Options,
+) func(testing.TB) (driver.Backend, func(time.Duration)) {
+	return func(t testing.TB) (driver.Backend, func(time.Duration)) {
+		proxy := proxyTo(t, server)
+		return connector(connect, target{addrs: []string{proxy.Addr()}}, opts)(t), proxy.Delay
 	}
 }
 
@@ -98,6 +110,7 @@ func TestConformanceSentinel(t *testing.T) {
 			},
 			Exempt: map[locktest.Capability]string{
 				locktest.Freezing:   "covered alone; here it is a fail-over",
+				locktest.Lagging:    "covered alone",
 				locktest.Restarting: "covered alone; here it is a fail-over",
 			},
 		})
@@ -128,6 +141,7 @@ func TestConformanceCluster(t *testing.T) {
 			},
 			Exempt: map[locktest.Capability]string{
 				locktest.Freezing:   "covered alone",
+				locktest.Lagging:    "covered alone: its servers tell clients their own addresses",
 				locktest.Restarting: "covered alone",
 			},
 		})

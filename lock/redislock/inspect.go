@@ -83,7 +83,7 @@ func timeLeft(pttl int64) time.Duration {
 }
 
 // List implements [driver.Inspector]. It looks at every key of every master
-// that begins with prefix, and keeps what looks like a lock and this user may touch.
+// that begins with prefix, and keeps what looks like a lock.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	var infos []driver.Info
 	err := b.conn.EachMaster(ctx, func(n Node) error {
@@ -121,12 +121,8 @@ func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name 
 				continue
 			}
 			seen[key.Str] = true
-			more, err := fn(key.Str)
-			if err != nil {
-				return err
-			}
-			if !more {
-				return errEnough
+			if more, err := fn(key.Str); err != nil || !more {
+				return errors.Join(err, errEnough)
 			}
 		}
 		if cursor = reply.Items[0].Str; cursor == "0" {
@@ -135,12 +131,10 @@ func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name 
 	}
 }
 
-// lockAt describes the lock at a key; other data has no owner, nor has what this
-// user may not touch.
+// lockAt describes the lock at a key; other data has no owner.
 func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) {
 	info, err := b.inspect(ctx, name)
-	reply, ok := errors.AsType[*ReplyError](err)
-	if ok && (reply.Code() == "WRONGTYPE" || reply.Code() == "NOPERM" && strings.Contains(reply.Error(), " key")) {
+	if reply, ok := errors.AsType[*ReplyError](err); ok && reply.Code() == "WRONGTYPE" {
 		return driver.Info{}, nil
 	}
 	if !looksLikeOwner(info.Owner) {

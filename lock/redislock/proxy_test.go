@@ -18,11 +18,7 @@ func throughProxy(t *testing.T, ttl time.Duration, test func(t *testing.T, p *ch
 	t.Helper()
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
 		server := testenv.Redis(t, nil)
-		proxy, err := chaos.New(server.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = proxy.Close() })
+		proxy := proxyTo(t, server)
 		client := func(to target) *lock.Client {
 			locks, err := redislock.New(connect(t, to), &redislock.Options{Lock: lock.Options{TTL: ttl}})
 			if err != nil {
@@ -42,6 +38,17 @@ func throughProxy(t *testing.T, ttl time.Duration, test func(t *testing.T, p *ch
 		}
 		test(t, proxy, far, near)
 	})
+}
+
+// proxyTo starts a proxy in front of a server.
+func proxyTo(t testing.TB, server *testenv.RedisServer) *chaos.Proxy {
+	t.Helper()
+	proxy, err := chaos.New(server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	return proxy
 }
 
 // TestLostReplyToAcquire: the grant nobody has told us of is recognised as ours.

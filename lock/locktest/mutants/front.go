@@ -21,8 +21,8 @@ func contestMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "the deadline counts from the reply", File: "lock/contest.go", Pkg: memory,
-			Old:  "k.q.take(ctx, parent, k.mutex, grant, k.sent, k.unknown)",
-			New:  "k.q.take(ctx, parent, k.mutex, grant, c.now(), k.unknown)",
+			Old:  "k.q.take(ctx, parent, k.mutex, grant, k.sent, k.doubt)",
+			New:  "k.q.take(ctx, parent, k.mutex, grant, c.now(), k.doubt)",
 			Test: inMemory("LossComesAfterTheNextGrant"),
 		},
 		{
@@ -39,8 +39,8 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an unknown acquire is not cleaned up after", File: "lock/contest.go", Pkg: memory,
-			Old:  "	if k.unknown {\n		k.q.client.settle(",
-			New:  "	if false {\n		k.q.client.settle(",
+			Old:  "	if k.doubt != nil {\n		g :=",
+			New:  "	if false {\n		g :=",
 			Test: inMemory("LostReplyLeavesALock"),
 		},
 		{
@@ -60,13 +60,17 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "clean-up believes the first miss", File: "lock/settle.go", Pkg: memory,
-			Old: "misses == 2", New: "misses == 1",
+			Old: "	return 2\n", New: "	return 1\n",
 			Test: inMemory("LateRequestLeavesALock"),
 		},
 		{
+			Name: "clean-up does not wait for the request's end", File: "lock/settle.go", Pkg: memory,
+			Old: "ended := d.ended()", New: "ended := true",
+			Test: inMemory("RequestUnderWayLeavesALock"),
+		},
+		{
 			Name: "an unknown release is not repeated", File: "lock/hold.go", Pkg: memory,
-			Old:  "	default:\n		c.settle(h.grant)\n",
-			New:  "	default:\n",
+			Old: "unsure || h.doubt != nil", New: "h.doubt != nil",
 			Test: inMemory("LostUnlockLeavesALock"),
 		},
 	}
