@@ -177,7 +177,7 @@ func (g *gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if code == connect.CodeUnauthenticated {
 		w.Header().Set("WWW-Authenticate", challenge(r))
 	}
-	if strings.HasPrefix(r.URL.Path, apiPrefix) && g.errors.IsSupported(r) {
+	if _, ok := g.procedures[r.URL.Path]; (ok || strings.HasPrefix(r.URL.Path, apiPrefix)) && g.errors.IsSupported(r) {
 		_ = g.errors.Write(w, r, err) // nobody is left to be told
 		return
 	}

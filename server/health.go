@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,8 +19,8 @@ const (
 	healthWait  = 2 * time.Second // how long the store may take
 )
 
-// health answers whether the stores can be reached. It asks them at most once a
-// second, however often it is asked.
+// health tells whether the server lives, whether it can do its work, and what is wrong
+// with it. It asks the stores at most once a second, however often it is asked.
 type health struct {
 	inspector txn.Inspector
 	locks     lockdriver.Inspector
@@ -37,18 +38,49 @@ func newHealth(c *Config) *health {
 	return h
 }
 
-// ServeHTTP implements [http.Handler].
-func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if h.check(r.Context()) != nil {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("the store cannot be reached\n"))
+// live answers /livez: whoever answers at all lives. A store that is away is no reason to
+// restart every server that waits for it.
+func (h *health) live(w http.ResponseWriter, _ *http.Request) { tellHealth(w, http.StatusOK, "ok") }
+
+// readiness answers /readyz: whether calls are worth sending here.
+func (h *health) readiness(w http.ResponseWriter, r *http.Request) {
+	if err := h.ready(r.Context()); err != nil {
+		tellHealth(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	_, _ = w.Write([]byte("ok\n"))
-	if n := len(h.files.Problems()); n > 0 { // what is wrong with them is for the log: anybody may ask here
-		fmt.Fprintf(w, "warning: changed files that cannot be used: %d; what they held before stays in force\n", n)
+	tellHealth(w, http.StatusOK, "ok")
+}
+
+// report answers /healthz, for people: all that is wrong, whatever it means to others.
+func (h *health) report(w http.ResponseWriter, r *http.Request) {
+	text := "ok"
+	if err := h.ready(r.Context()); err != nil {
+		text = err.Error()
 	}
+	if n := len(h.files.Problems()); n > 0 { // what is wrong with them is for the log: anybody may ask here
+		text += fmt.Sprintf("\nwarning: changed files that cannot be used: %d; what they held before stays in force", n)
+	}
+	tellHealth(w, http.StatusOK, text)
+}
+
+func tellHealth(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, text)
+}
+
+// What anybody may know of a server that is not ready.
+var errNoStore = errors.New("the store cannot be reached")
+
+// ready tells why the server cannot do its work now; nil if it can.
+func (h *health) ready(ctx context.Context) error {
+	if drain, ok := ctx.Value(drainKey{}).(context.Context); ok && drain.Err() != nil {
+		return errStopping
+	}
+	if h.check(ctx) != nil {
+		return errNoStore
+	}
+	return nil
 }
 
 func (h *health) check(ctx context.Context) error {

@@ -180,7 +180,7 @@ func TestLocksWithCurl(t *testing.T) {
 	s.post(t, locks+"Release", `{"grant": {"name": "orders/42", "owner": "stranger"}}`).want(t, 409, "aborted")
 	s.post(t, locks+"Release", `{"grant": {"name": "orders/42", "owner": "`+owner+`"}}`).want(t, 200)
 	s.post(t, locks+"Inspect", `{"name": "orders/42"}`).want(t, 200, "orders/42")
-	s.post(t, locks+"ForceRelease", `{"name": "orders/42"}`).want(t, 200)
+	s.post(t, locks+"ForceRelease", `{"name": "orders/42", "reason": "test"}`).want(t, 200)
 	s.post(t, locks+"Diagnose", `{}`).want(t, 200, "findings")
 }
 

@@ -70,17 +70,25 @@ func procedures() map[string]procedure {
 		bedrockv1connect.LockServiceBrowseProcedure:       {least: Viewer},
 		bedrockv1connect.LockServiceForceReleaseProcedure: {least: Operator},
 		bedrockv1connect.LockServiceDiagnoseProcedure:     {least: Viewer},
+
+		healthCheck:     {least: Nobody},
+		healthWatch:     {least: Nobody},
+		reflection:      {least: Viewer, stream: true},
+		reflectionAlpha: {least: Viewer, stream: true},
 	}
 }
 
 // apiPrefix begins the path of every call of the API.
 const apiPrefix = "/bedrock.v1."
 
+// open are the pages that tell nothing but how the server is.
+func open(path string) bool { return path == "/livez" || path == "/readyz" || path == "/healthz" }
+
 // page is the least role for what is not the API. Whatever may change something
 // needs an operator.
 func page(r *http.Request) Role {
 	switch {
-	case r.URL.Path == "/healthz":
+	case open(r.URL.Path):
 		return Nobody
 	case strings.HasPrefix(r.URL.Path, apiPrefix):
 		return Admin

@@ -135,7 +135,9 @@ func TestPagesNeedRoles(t *testing.T) {
 	get := func(method, path string, headers ...string) answer {
 		return s.send(t, http.DefaultClient, method, path, "", headers...)
 	}
-	get(http.MethodGet, "/healthz").want(t, 200, "ok")
+	for _, path := range []string{"/livez", "/readyz", "/healthz"} {
+		get(http.MethodGet, path).want(t, 200, "ok")
+	}
 	get(http.MethodGet, "/metrics").want(t, 401)
 	a := get(http.MethodGet, "/transactions")
 	a.want(t, 401)

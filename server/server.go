@@ -52,7 +52,11 @@ const compressFrom = 16 << 10
 
 // pages mounts what is not the API.
 func pages(routes *http.ServeMux, c *Config) {
-	routes.Handle("GET /healthz", newHealth(c))
+	health := newHealth(c)
+	routes.HandleFunc("GET /livez", health.live)
+	routes.HandleFunc("GET /readyz", health.readiness)
+	routes.HandleFunc("GET /healthz", health.report)
+	grpcTools(routes, health, services(c))
 	if c.Metrics != nil {
 		routes.Handle("GET /metrics", c.Metrics)
 	}

@@ -91,7 +91,7 @@ func TestFailuresAreToldToTheLogOnly(t *testing.T) {
 	c.Inspector = broken{}
 	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	s := serve(t, c, nil)
-	s.send(t, http.DefaultClient, http.MethodGet, "/healthz", "").want(t, 503, "cannot be reached")
+	s.send(t, http.DefaultClient, http.MethodGet, "/readyz", "").want(t, 503, "cannot be reached")
 	a := s.post(t, transactions+"List", `{}`)
 	a.want(t, 500, "internal", "log")
 	b := s.post(t, transactions+"Get", `{"id": "a"}`)

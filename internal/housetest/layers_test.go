@@ -99,7 +99,10 @@ func layers() []layer {
 		},
 		{
 			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
-			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
+			foreign: []string{
+				"connectrpc.com/connect", "connectrpc.com/grpchealth", "connectrpc.com/grpcreflect",
+				"google.golang.org/protobuf", "go.opentelemetry.io/otel",
+			},
 		},
 		{
 			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/http1"},
