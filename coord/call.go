@@ -14,22 +14,40 @@ import (
 
 // ask makes one call: when there is a slot, if the breaker lets it, in its time.
 func (c *Coordinator) ask(ctx context.Context, f *flight, a *answer) {
-	a.recoveries = f.lane.breaker.recovered()
-	if f.lane.breaker.blocked(time.Now()) {
+	stand := f.lane.breaker.stand(time.Now())
+	a.recoveries = stand.recoveries
+	switch err := f.board(ctx, stand); {
+	case err == nil:
+		c.callOnce(ctx, f, a)
+	case errors.Is(err, errDown):
 		a.Answer = held()
-		return
-	}
-	if err := f.lane.enter(ctx); err != nil {
+	default:
 		a.Answer = notCalled()
-		return
 	}
-	defer f.leave()
-	a.recoveries = f.lane.breaker.recovered()
-	if !f.lane.breaker.allow(time.Now()) {
-		a.Answer = held()
-		return
+}
+
+// board gets a slot and the breaker's leave. A probe goes without a slot, of which
+// calls may hold all that will not end for long.
+func (f *flight) board(ctx context.Context, stand standing) error {
+	switch {
+	case stand.blocked:
+		return errDown
+	case !stand.open:
+		if err := f.lane.enter(ctx); err != nil {
+			return err
+		}
+		f.slots = true
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	c.callOnce(ctx, f, a)
+	var ok bool
+	if f.pass, ok = f.lane.breaker.allow(time.Now(), f.limit+grace); ok {
+		return nil
+	}
+	if f.slots {
+		f.lane.leave()
+	}
+	return errDown
 }
 
 // callOnce makes the call and enters how it went, however it ends.
@@ -49,12 +67,11 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
 
 // called tells everybody how a call went.
 func (c *Coordinator) called(ctx context.Context, f *flight, a *answer) {
+	v := judge(a.Answer)
 	if c.interrupted(ctx, a.Kind) {
-		f.lane.breaker.abandon()
-		a.Answer = brokenOff()
-	} else {
-		c.lanes.report(f.lane, judge(a.Answer))
+		v, a.Answer = nothing, brokenOff()
 	}
+	c.lanes.end(f, v)
 	c.trim(&a.Answer)
 	a.attempt, a.recoveries = c.attempt(f, a.Answer), f.lane.breaker.recovered()
 	c.opts.Observer.Observe(Event{

@@ -2,10 +2,12 @@ package coord
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // claimBatch is how many records one claim asks for.
@@ -16,7 +18,6 @@ const claimBatch = 256
 func (c *Coordinator) recover() {
 	for {
 		more := c.sweep()
-		c.probe()
 		if !more && !c.rest() || c.life.Err() != nil {
 			return
 		}
@@ -39,14 +40,14 @@ func (c *Coordinator) rest() bool {
 // full there is a backlog, and several claims work on parts of it side by side. It
 // tells whether there may be more.
 func (c *Coordinator) sweep() bool {
-	if _, full := c.claim(driver.Claim{Limit: claimBatch}); !full {
+	if _, full, _ := c.claim(driver.Claim{Limit: claimBatch}); !full {
 		return false
 	}
 	full := make(chan bool, c.opts.Claimers)
 	for i := range c.opts.Claimers {
 		go func() {
 			from, to := i*driver.Shards/c.opts.Claimers, (i+1)*driver.Shards/c.opts.Claimers
-			_, more := c.claim(driver.Claim{Limit: claimBatch, From: from, To: to})
+			_, more, _ := c.claim(driver.Claim{Limit: claimBatch, From: from, To: to})
 			full <- more
 		}()
 	}
@@ -57,20 +58,16 @@ func (c *Coordinator) sweep() bool {
 	return more
 }
 
-// probe tries targets that are down with one transaction each.
-func (c *Coordinator) probe() {
-	for _, name := range c.lanes.probes() {
-		c.claim(driver.Claim{Limit: 1, Target: name})
-	}
-}
+// errNoRoom says that as many transactions are driven as may be.
+var errNoRoom = errors.New("no room")
 
 // claim takes records over and drives them. It returns how many there were, and
-// whether there may be more.
-func (c *Coordinator) claim(q driver.Claim) (n int, full bool) {
+// whether there may be more. An error has been logged.
+func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 	q.Owner, q.Lease = c.owner, c.opts.Lease
 	q.Limit = min(q.Limit, c.active.room())
 	if q.Limit <= 0 || c.life.Err() != nil {
-		return 0, false
+		return 0, false, errNoRoom
 	}
 	ctx, cancel := context.WithTimeout(c.life, storeTimeout)
 	defer cancel()
@@ -79,7 +76,7 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool) {
 		if c.life.Err() == nil {
 			c.opts.Logger.Warn("cannot ask the store for due transactions", "err", err)
 		}
-		return 0, false
+		return 0, false, err
 	}
 	c.clock.set(claimed.Now)
 	for _, rec := range claimed.Records {
@@ -88,7 +85,7 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool) {
 	if n = len(claimed.Records); n > 0 {
 		c.opts.Observer.Observe(Event{Kind: Claimed, Count: n})
 	}
-	return n, n == q.Limit
+	return n, n == q.Limit, nil
 }
 
 // adopt drives a claimed record.
@@ -102,10 +99,11 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 		doubt(t)
 	}
 	if target != "" {
-		hurry(t, target)
+		hurry(t, target, c.clock.now())
 	}
 	t.Waits = ""
 	x := newRun(c, t, rec)
+	x.fetched = target
 	if _, ok := c.active.add(rec.ID, x); !ok {
 		c.release(rec, 0)
 		return
@@ -113,11 +111,13 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 	x.start()
 }
 
-// hurry lets calls to a target be made now that it is worth a try.
-func hurry(t *txn.Transaction, target string) {
+// hurry lets calls to a target be made now that it is worth a try: those that a
+// breaker has held back, whose turn it was, and early those whose pause is not over.
+// One whose participant has asked for time is left alone.
+func hurry(t *txn.Transaction, target string, now time.Time) {
 	for _, s := range steps(t) {
 		if name, _ := laneOf(t.Target(s)); name == target {
-			t.Op(s).Due = time.Time{}
+			plan.Hurry(t.Op(s), now)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type Coordinator struct {
 	draw    chance.Draw // the random part of pauses
 
 	wake    chan struct{}   // something may be due
-	drains  drains          // targets that are up again
+	drains  drains          // targets that have recovered
 	life    context.Context //nolint:containedctx // ends when Stop begins
 	stop    context.CancelFunc
 	calls   context.Context //nolint:containedctx // ends when calls under way are given up
@@ -66,7 +66,6 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 		modes:   make(map[string]txn.Mode),
 		checker: plan.NewChecker(o.Limits),
 		wake:    make(chan struct{}, 1),
-		drains:  newDrains(),
 		recent:  newRecent(),
 		draw:    chance.Of(store),
 	}
@@ -75,6 +74,7 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 	}
 	c.lanes = newLanes(o.PerTarget, o.PerHost, c.draw, c.laneChanged)
 	c.active.init(o.Active)
+	c.drains.init()
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.calls, c.giveUp = context.WithCancel(context.Background())
 	return c, nil
@@ -94,7 +94,10 @@ func (c *Coordinator) Start(ctx context.Context) error {
 	c.clock.set(claimed.Now)
 	c.started.Do(func() {
 		c.work.Go(c.recover)
-		c.work.Go(c.drainLanes)
+		c.work.Go(c.probeLanes)
+		for range c.opts.Claimers {
+			c.work.Go(c.drainLanes)
+		}
 		if c.opts.Retention.Keep > 0 {
 			c.work.Go(c.retain)
 		}
@@ -160,6 +163,9 @@ func (c *Coordinator) laneChanged(name string, t turn) {
 	case t.closed:
 		c.opts.Logger.Info("target is up again", "target", name)
 		c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
+	case t.forgotten:
+		c.opts.Logger.Info("nothing waits any more for a target that was down", "target", name)
+		c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name), Reason: "nothing waits for it"})
 	}
 	if t.recovered {
 		c.drains.add(name)

@@ -74,7 +74,7 @@ func appendProgress(b []byte, p *txn.Progress) []byte {
 // touchedOp tells whether there is anything to store about an operation.
 func touchedOp(op *txn.Op) bool {
 	return stateOf(op) != txn.Idle || op.Calls != 0 || op.Tries != 0 || !op.Due.IsZero() ||
-		op.Result != nil || op.Note != "" || op.Spent
+		op.Result != nil || op.Note != "" || op.Spent || op.Held
 }
 
 // stateOf is the state of an operation for others to read: a call that is under way
@@ -102,6 +102,9 @@ func appendOp(b []byte, op *txn.Op) []byte {
 	}
 	if op.Spent {
 		b = append(b, `,"x":true`...)
+	}
+	if op.Held {
+		b = append(b, `,"h":true`...)
 	}
 	return append(b, '}')
 }

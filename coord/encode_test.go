@@ -56,6 +56,7 @@ func opGen() *rapid.Generator[txn.Op] {
 			Result: rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "result"),
 			Note:   rapid.String().Draw(t, "note"),
 			Spent:  rapid.Bool().Draw(t, "spent"),
+			Held:   rapid.Bool().Draw(t, "held"),
 		}
 	})
 }

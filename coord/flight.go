@@ -26,9 +26,11 @@ type flight struct {
 	// began is when the participant was called, in µs of the store's clock; 0 before.
 	// Waiting for a slot is nobody's failure: the call's time runs from here.
 	began atomic.Int64
-	// left is set by whoever gives the slots back: the call when it ends, or a driver
-	// that does not wait for its end.
-	left atomic.Bool
+	pass  pass // the breaker's leave
+	slots bool // a probe has none: all may be taken by calls that hang
+	// over is set by whoever tells the lane how it went: the call when it ends, or a
+	// driver that does not wait for its end.
+	over atomic.Bool
 }
 
 // end is when the driver stops waiting. What has not begun ends no sooner than if it
@@ -40,11 +42,15 @@ func (f *flight) end(now time.Time) time.Time {
 	return now.Add(f.limit + grace)
 }
 
-// leave gives the slots back, once.
-func (f *flight) leave() {
-	if f.left.CompareAndSwap(false, true) {
+// end gives the slots of a flight back and tells its breaker how it went, once.
+func (ls *lanes) end(f *flight, v verdict) {
+	if !f.over.CompareAndSwap(false, true) {
+		return
+	}
+	if f.slots {
 		f.lane.leave()
 	}
+	ls.report(f.lane, f.pass, v)
 }
 
 // answer is how a flight ended.
@@ -142,7 +148,7 @@ func (r *run) ground() {
 	now := r.c.clock.now()
 	for _, f := range slices.Clone(r.flights) {
 		if !f.end(now).After(now) {
-			r.lose(f, plan.Answer{Kind: plan.Failed, Down: true, Note: fmt.Sprintf("no answer and no end after %v", f.limit)})
+			r.lose(f, down, plan.Answer{Kind: plan.Failed, Down: true, Note: fmt.Sprintf("no answer and no end after %v", f.limit)})
 		}
 	}
 }
@@ -150,18 +156,18 @@ func (r *run) ground() {
 // groundAll stops waiting for calls that do not end although they were broken off.
 func (r *run) groundAll() {
 	for _, f := range slices.Clone(r.flights) {
-		r.lose(f, brokenOff())
+		r.lose(f, nothing, brokenOff())
 	}
 }
 
 // lose gives a call up. One that still waits for its slot has been told to leave the
 // queue, and is not made any more.
-func (r *run) lose(f *flight, a plan.Answer) {
+func (r *run) lose(f *flight, v verdict, a plan.Answer) {
 	r.land(f)
 	if f.began.Load() == 0 {
 		r.apply(answer{flight: f, Answer: notCalled()})
 		return
 	}
-	f.leave()
-	r.apply(answer{flight: f, Answer: a, attempt: r.c.attempt(f, a)})
+	r.c.lanes.end(f, v)
+	r.apply(answer{flight: f, Answer: a, attempt: r.c.attempt(f, a), recoveries: f.lane.breaker.recovered()})
 }

@@ -1,10 +1,14 @@
 package coord
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/chance"
@@ -20,6 +24,7 @@ type lanes struct {
 
 	mu    sync.Mutex
 	lane  map[string]*lane
+	open  map[string]*lane // those whose breakers are open
 	hosts map[string]chan struct{}
 }
 
@@ -28,6 +33,7 @@ type lane struct {
 	name    string
 	slots   chan struct{}
 	host    chan struct{} // nil for functions
+	waiting atomic.Int64  // calls in the queue
 	breaker breaker
 }
 
@@ -38,16 +44,21 @@ const manyLanes = 4096
 func newLanes(perTarget, perHost int, draw chance.Draw, changed func(string, turn)) *lanes {
 	return &lanes{
 		perTarget: perTarget, perHost: perHost, draw: draw, changed: changed,
-		lane: make(map[string]*lane), hosts: make(map[string]chan struct{}),
+		lane: make(map[string]*lane), open: make(map[string]*lane), hosts: make(map[string]chan struct{}),
 	}
 }
 
 // laneOf names the lane and the host of a target: URLs without their query,
-// functions by their names.
+// functions by their names. What is assured has a lane of its own: it is a write to
+// the store, and says nothing about the target.
 func laneOf(t txn.Target) (name, host string) {
 	scheme, rest := plan.Scheme(t)
-	if scheme == "" || scheme == "async" {
+	switch scheme {
+	case "":
 		return rest, ""
+	case "async":
+		name, _ = laneOf(txn.Target(rest))
+		return scheme + ":" + name, ""
 	}
 	u, err := url.Parse(rest)
 	if err != nil {
@@ -104,13 +115,16 @@ func (ls *lanes) forget() {
 	}
 }
 
+// errDown says that the breaker opened while a call waited for its slot.
+var errDown = errors.New("target is down")
+
 // enter waits for a slot on the lane and its host. Whoever was told to stop gets none,
 // though one may be free.
 func (l *lane) enter(ctx context.Context) error {
-	if err := take(ctx, l.slots); err != nil {
+	if err := l.take(ctx, l.slots); err != nil {
 		return err
 	}
-	if err := take(ctx, l.host); err != nil {
+	if err := l.take(ctx, l.host); err != nil {
 		<-l.slots
 		return err
 	}
@@ -125,7 +139,7 @@ func (l *lane) leave() {
 	}
 }
 
-func take(ctx context.Context, slots chan struct{}) error {
+func (l *lane) take(ctx context.Context, slots chan struct{}) error {
 	if slots == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -133,41 +147,96 @@ func take(ctx context.Context, slots chan struct{}) error {
 	case slots <- struct{}{}:
 		return nil
 	default:
+		return l.queue(ctx, slots)
 	}
+}
+
+// queue waits for a slot, for as long as the target is taken for up.
+func (l *lane) queue(ctx context.Context, slots chan struct{}) error {
+	open, opens := l.breaker.opening()
+	if open {
+		return errDown
+	}
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
 	select {
 	case slots <- struct{}{}:
 		return nil
+	case <-opens:
+		return errDown
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
 // report tells a lane's breaker how a call went.
-func (ls *lanes) report(l *lane, v verdict) {
-	if t := l.breaker.report(v, time.Now()); t != (turn{}) {
-		ls.changed(l.name, t)
+func (ls *lanes) report(l *lane, p pass, v verdict) {
+	ls.turned(l, l.breaker.report(p, v, time.Now()))
+}
+
+// looked tells a lane's breaker whether somebody was found to try it.
+func (ls *lanes) looked(name string, found bool) {
+	if l := ls.find(name); l != nil {
+		ls.turned(l, l.breaker.looked(found, time.Now()))
 	}
+}
+
+// turned follows a breaker. Turns may be told out of order, so it is the breaker that
+// is asked how it stands.
+func (ls *lanes) turned(l *lane, t turn) {
+	if t == (turn{}) {
+		return
+	}
+	ls.mu.Lock()
+	if l.breaker.isOpen() {
+		ls.open[l.name] = l
+	} else {
+		delete(ls.open, l.name)
+	}
+	ls.mu.Unlock()
+	ls.changed(l.name, t)
+}
+
+func (ls *lanes) find(name string) *lane {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return ls.lane[name]
 }
 
 // isDown tells whether a lane's breaker is open.
 func (ls *lanes) isDown(name string) bool {
-	ls.mu.Lock()
-	l, ok := ls.lane[name]
-	ls.mu.Unlock()
-	return ok && l.breaker.isOpen()
+	l := ls.find(name)
+	return l != nil && l.breaker.isOpen()
 }
 
-// probes lists the lanes that are down and may be tried again, in an order that is
-// the same whenever a run is repeated.
-func (ls *lanes) probes() []string {
+// crowded tells whether as many calls wait for a slot as there are slots.
+func (ls *lanes) crowded(name string) bool {
+	l := ls.find(name)
+	return l != nil && l.waiting.Load() >= int64(ls.perTarget)
+}
+
+// ripe names lanes that are down and may be tried again: those first that have been
+// for longest, so that all get their turn.
+func (ls *lanes) ripe(most int) []string {
+	type candidate struct {
+		name  string
+		since time.Time
+	}
+	var all []candidate
+	now := time.Now()
 	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	var names []string
-	for name, l := range ls.lane {
-		if l.breaker.isOpen() && l.breaker.ripe(time.Now()) {
-			names = append(names, name)
+	for name, l := range ls.open {
+		if since, ripe := l.breaker.ripe(now); ripe {
+			all = append(all, candidate{name, since})
 		}
 	}
-	slices.Sort(names)
+	ls.mu.Unlock()
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(a.since.Compare(b.since), strings.Compare(a.name, b.name))
+	})
+	var names []string
+	for _, c := range all[:min(len(all), most)] {
+		names = append(names, c.name)
+	}
 	return names
 }

@@ -33,7 +33,8 @@ const (
 	Fenced EventKind = "fenced"
 	// BreakerOpened means that a target is held to be down.
 	BreakerOpened EventKind = "breaker-opened"
-	// BreakerClosed means that it is up again.
+	// BreakerClosed means that it is up again, or that nothing waits for it any more,
+	// which Reason then says.
 	BreakerClosed EventKind = "breaker-closed"
 	// Removed means that final transactions were deleted; Count says how many.
 	Removed EventKind = "removed"

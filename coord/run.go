@@ -38,8 +38,8 @@ type run struct {
 	written time.Time // store's clock
 	dirty   bool
 
-	blamed     *lane // the target that holds the transaction up, if one does
-	recoveries int   // how often it had recovered by then
+	fetched string // the target it was claimed for, if it was
+	blamed  blame  // the target that holds the transaction up, if one does
 
 	begun   chan struct{} // closed when the record is written, or will never be
 	gone    chan struct{} // closed when the run is over
@@ -239,20 +239,8 @@ func (r *run) apply(a answer) {
 		note(r.tx, a.attempt)
 	}
 	plan.Apply(r.tx, a.flight.step, a.Answer, now)
-	r.blame(a)
+	r.blamed.enter(a)
 	r.dirty = true
-}
-
-// blame remembers which target holds the transaction up.
-func (r *run) blame(a answer) {
-	l := a.flight.lane
-	switch {
-	case l == nil:
-	case a.Kind == plan.Failed || a.Kind == plan.Unreached || a.Kind == plan.Held:
-		r.tx.Waits, r.blamed, r.recoveries = l.name, l, a.recoveries
-	case r.tx.Waits == l.name:
-		r.tx.Waits, r.blamed = "", nil
-	}
 }
 
 // keepLease renews the lease when half of it is over.
@@ -270,9 +258,10 @@ func (r *run) handOver(due time.Time) {
 		due = r.c.clock.now().Add(holdBack)
 	}
 	r.tx.Due = due
-	if r.save(true) && r.blamed != nil && r.blamed.breaker.recovered() != r.recoveries {
+	r.tx.Waits = r.blamed.waits(r.fetched)
+	if r.save(true) && r.tx.Waits != "" && r.blamed.over() {
 		// It has recovered while this was being written, too early for the drain to see.
-		r.c.drains.add(r.blamed.name)
+		r.c.drains.add(r.tx.Waits)
 	}
 }
 

@@ -125,9 +125,15 @@ type Op struct {
 	Note string `json:"n,omitempty"`
 	// Spent means that no attempts are left.
 	Spent bool `json:"x,omitempty"`
+	// Held means that it was its turn, and that it was not called because its target is
+	// down.
+	Held bool `json:"h,omitempty"`
 
 	// InFlight is set by the coordinator while a call is under way. It is not kept.
 	InFlight bool `json:"-"`
+	// Early is when it was due, for a call made before that time because its target has
+	// recovered or is to be tried. It is not kept.
+	Early time.Time `json:"-"`
 }
 
 // OpState is how far one operation has come.

@@ -40,7 +40,8 @@ type Answer struct {
 // Apply enters an answer into the transaction.
 func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	op := t.Op(s)
-	op.InFlight = false
+	early := op.Early
+	op.InFlight, op.Held, op.Early = false, false, time.Time{}
 	op.Note = a.Note
 	switch a.Kind {
 	case Done:
@@ -52,7 +53,7 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 		}
 	case Refused:
 		op.Calls++
-		refuse(t, s, op, now)
+		refuse(t, s, op, early, now)
 	case Pending:
 		op.Calls++
 		op.State = txn.Unsure
@@ -60,12 +61,12 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	case Failed:
 		op.Calls++
 		op.State = txn.Unsure
-		fail(t, s, op, now)
+		fail(t, s, op, early, now)
 	case Unreached:
 		op.Calls++
-		fail(t, s, op, now)
+		fail(t, s, op, early, now)
 	case Held:
-		op.Due = now.Add(orDefault(a.After, defaultPending))
+		hold(op, early, now.Add(orDefault(a.After, defaultPending)))
 	}
 }
 
@@ -87,18 +88,46 @@ func skip(p *txn.Progress) {
 
 // refuse takes a refusal for what it is where one is possible. After the decision
 // it is not: a participant that has promised cannot go back, so it is asked again.
-func refuse(t *txn.Transaction, s txn.Step, op *txn.Op, now time.Time) {
+func refuse(t *txn.Transaction, s txn.Step, op *txn.Op, early, now time.Time) {
 	switch s.Phase {
 	case txn.PhaseConfirm, txn.PhaseUndo:
 		op.State = txn.Unsure
-		fail(t, s, op, now)
+		fail(t, s, op, early, now)
 	default:
 		settle(op, txn.Refused)
 	}
 }
 
-// fail counts a failure and says when to try again.
-func fail(t *txn.Transaction, s txn.Step, op *txn.Op, now time.Time) {
+// hold keeps back an operation that was not called. If it was its turn, it is when it
+// is fetched; otherwise its own pause goes on.
+func hold(op *txn.Op, early, until time.Time) {
+	op.Due, op.Held = until, true
+	if !early.IsZero() {
+		op.Due, op.Held = early, false
+	}
+}
+
+// Hurry lets an operation be called before it is due: one that was held back, because
+// it is its turn, and one that has failed, early. What its participant has asked to
+// wait for is not hurried.
+func Hurry(op *txn.Op, now time.Time) {
+	switch {
+	case !op.Due.After(now):
+	case op.Held:
+		op.Due = time.Time{}
+	case op.Tries > 0:
+		op.Early, op.Due = op.Due, time.Time{}
+	}
+}
+
+// fail counts a failure and says when to try again. An early call is a present: when
+// it fails within the pause that it was made in, that pause goes on, and no attempt is
+// used up.
+func fail(t *txn.Transaction, s txn.Step, op *txn.Op, early, now time.Time) {
+	if early.After(now) {
+		op.Due = early
+		return
+	}
 	policy := t.Policy(s)
 	op.Tries++
 	op.Spent = policy.Attempts > 0 && op.Tries >= policy.Attempts
@@ -114,4 +143,6 @@ func forget(hook *txn.Op) {
 }
 
 // Renew gives an operation its attempts back, to be called now.
-func Renew(op *txn.Op) { op.Tries, op.Spent, op.Due = 0, false, time.Time{} }
+func Renew(op *txn.Op) {
+	op.Tries, op.Spent, op.Held, op.Due, op.Early = 0, false, false, time.Time{}, time.Time{}
+}

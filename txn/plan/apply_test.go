@@ -42,8 +42,8 @@ func TestApply(t *testing.T) {
 		"pending, default": {do(0), plan.Answer{Kind: plan.Pending}, txn.Op{State: txn.Unsure, Calls: 1, Due: second}},
 		"failed":           {do(0), plan.Answer{Kind: plan.Failed, Note: "x"}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Note: "x", Due: retry}},
 		"unreached":        {do(0), plan.Answer{Kind: plan.Unreached}, txn.Op{Calls: 1, Tries: 1, Due: retry}},
-		"held":             {do(0), plan.Answer{Kind: plan.Held, After: time.Minute}, txn.Op{Due: start.Add(time.Minute)}},
-		"held, default":    {do(0), plan.Answer{Kind: plan.Held}, txn.Op{Due: second}},
+		"held":             {do(0), plan.Answer{Kind: plan.Held, After: time.Minute}, txn.Op{Due: start.Add(time.Minute), Held: true}},
+		"held, default":    {do(0), plan.Answer{Kind: plan.Held}, txn.Op{Due: second, Held: true}},
 	}
 	about := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second })
 	for name, test := range tests {
@@ -85,6 +85,59 @@ func TestAttemptsAreUsedUp(t *testing.T) {
 	plan.Renew(op)
 	if op.Spent || op.Tries != 0 || !op.Due.IsZero() || op.Calls != 6 || op.State != txn.Unsure {
 		t.Errorf("renewed: %+v", op)
+	}
+}
+
+// An early call is a present: when it fails, or is not made after all, the pause goes on
+// and no attempt is used up. One that fails when the pause is over is an attempt.
+func TestAnEarlyCallIsNoAttempt(t *testing.T) {
+	policy := txn.Policy{Backoff: time.Minute, Attempts: 2}
+	for name, test := range map[string]struct {
+		answer plan.Answer
+		after  time.Duration
+		want   bool // the pause goes on
+	}{
+		"failed":            {plan.Answer{Kind: plan.Failed}, time.Second, true},
+		"unreached":         {plan.Answer{Kind: plan.Unreached}, time.Second, true},
+		"held":              {plan.Answer{Kind: plan.Held, After: time.Hour}, time.Second, true},
+		"failed, too late":  {plan.Answer{Kind: plan.Failed}, time.Minute, false},
+		"the pause is over": {plan.Answer{Kind: plan.Failed}, 2 * time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx := one(txn.Running, policy)
+			plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+			op := tx.Op(do(0))
+			due := op.Due
+			plan.Hurry(op, start)
+			if !op.Due.IsZero() {
+				t.Fatalf("not hurried: %+v", op)
+			}
+			plan.Apply(tx, do(0), test.answer, start.Add(test.after))
+			if goesOn := op.Tries == 1 && op.Due.Equal(due) && !op.Spent && !op.Held; goesOn != test.want || !op.Early.IsZero() {
+				t.Errorf("was due %v, now %+v", due, op)
+			}
+		})
+	}
+}
+
+// Whose turn it was when its target was found to be down gets an ordinary call; who was
+// asked to wait by its participant is left alone.
+func TestHurry(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer plan.Answer
+		want   bool
+	}{
+		"held":    {plan.Answer{Kind: plan.Held, After: time.Minute}, true},
+		"pending": {plan.Answer{Kind: plan.Pending, After: time.Minute}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tx := one(txn.Running, txn.Policy{})
+			plan.Apply(tx, do(0), test.answer, start)
+			op := tx.Op(do(0))
+			if plan.Hurry(op, start); op.Due.IsZero() != test.want || !op.Early.IsZero() {
+				t.Errorf("%+v", op)
+			}
+		})
 	}
 }
 

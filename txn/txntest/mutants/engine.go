@@ -184,8 +184,8 @@ func recoveryMutants() []mutants.Mutant {
 		},
 		{
 			Name: "retries are kept in memory only", File: "coord/run.go", Pkg: engine,
-			Old:  "	r.tx.Due = due\n	if r.save(true) && ",
-			New:  "	r.tx.Due = due\n	if r.dirty && ",
+			Old:  "waits(r.fetched)\n	if r.save(true) && ",
+			New:  "waits(r.fetched)\n	if r.dirty && ",
 			Test: "TestRetriesOutliveTheirCoordinator",
 		},
 		{
@@ -243,10 +243,34 @@ func restMutants() []mutants.Mutant {
 			Test: "TestTheEndOfAnOutageIsNoticed",
 		},
 		{
-			Name: "a target that is down is not tried", File: "coord/claim.go", Pkg: engine,
-			Old:  "		c.probe()\n",
+			Name: "a target that is down is not tried", File: "coord/coordinator.go", Pkg: engine,
+			Old:  "		c.work.Go(c.probeLanes)\n",
 			New:  "",
 			Test: "TestTheEndOfAnOutageIsNoticed",
+		},
+		{
+			Name: "what was fetched in vain is fetched again", File: "coord/blame.go", Pkg: engine,
+			Old:  "b.lane.name == fetched && ",
+			New:  "b.lane.name == \"\" && ",
+			Test: "TestARecoveryIsOneEarlyTry",
+		},
+		{
+			Name: "a probe has its right for ever", File: "coord/breaker.go", Pkg: engine,
+			Old:  "return b.probe != 0 && now.Before(b.until)",
+			New:  "return b.probe != 0",
+			Test: "TestAProbeThatMayTakeAnHour",
+		},
+		{
+			Name: "a breaker stays open though nothing waits", File: "coord/breaker.go", Pkg: engine,
+			Old:  "	if b.lonely <= holdBack {\n",
+			New:  "	if b.lonely > 0 {\n",
+			Test: "TestDeadTargetsAreForgotten",
+		},
+		{
+			Name: "what is assured goes the way of its target", File: "coord/lane.go", Pkg: engine,
+			Old:  "		return scheme + \":\" + name, \"\"\n",
+			New:  "		return name, \"\"\n",
+			Test: "TestAnAssuredBranchIsNotHeldBack",
 		},
 		{
 			Name: "what could not be archived is removed", File: "coord/retain.go", Pkg: engine,

@@ -72,13 +72,13 @@ func answerMutants() []mutants.Mutant {
 		{
 			Name: "a participant that is still working has failed", File: "txn/plan/apply.go", Pkg: plans,
 			Old:  "		op.Due = now.Add(orDefault(a.After, defaultPending))\n	case Failed:\n",
-			New:  "		fail(t, s, op, now)\n	case Failed:\n",
+			New:  "		fail(t, s, op, early, now)\n	case Failed:\n",
 			Test: "TestApply/pending",
 		},
 		{
 			Name: "a failure counts as not done", File: "txn/plan/apply.go", Pkg: plans,
-			Old:  "		op.State = txn.Unsure\n		fail(t, s, op, now)\n	case Unreached:",
-			New:  "		fail(t, s, op, now)\n	case Unreached:",
+			Old:  "		op.State = txn.Unsure\n		fail(t, s, op, early, now)\n	case Unreached:",
+			New:  "		fail(t, s, op, early, now)\n	case Unreached:",
 			Test: "TestApply/failed",
 		},
 		{

@@ -1,0 +1,286 @@
+package coord_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// claims counts claims by target, which take their time as with a database.
+type claims struct {
+	driver.Store
+	takes    time.Duration
+	byTarget atomic.Int64
+}
+
+func (s *claims) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	if c.Target != "" {
+		s.byTarget.Add(1)
+		time.Sleep(s.takes)
+	}
+	return s.Store.Claim(ctx, c)
+}
+
+// poisoned is a participant that fails for some transactions and succeeds for all
+// others.
+func poisoned(calls *atomic.Int32) txn.Func {
+	return func(_ context.Context, call txn.Call) ([]byte, error) {
+		if !bytes.Equal(call.Payload, []byte("poison")) {
+			return nil, nil
+		}
+		calls.Add(1)
+		time.Sleep(5 * time.Millisecond)
+		return nil, errBroken
+	}
+}
+
+// single is a saga of one step.
+func single(payload string, p *txn.Policy) txn.Definition {
+	return txn.Definition{Mode: "saga", Payload: []byte(payload), Branches: []txn.Branch{{ID: "a", Do: "step", Undo: "undo", Policy: p}}}
+}
+
+func submit(t *testing.T, c *coord.Coordinator, d txn.Definition) (id string) {
+	t.Helper()
+	id, err := c.Submit(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestAttemptsLastAsLongAsTheirPauses: some transactions fail for reasons of their own,
+// and others succeed at the same target all the time.
+func TestAttemptsLastAsLongAsTheirPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("undo"))
+		var calls atomic.Int32
+		register(t, c, "step", poisoned(&calls))
+		const n = 20
+		began := time.Now()
+		var ids []string
+		for range n {
+			ids = append(ids, submit(t, c, single("poison", &txn.Policy{Attempts: 10})))
+		}
+		for range 300 {
+			submit(t, c, single("", nil))
+			time.Sleep(1500 * time.Millisecond)
+		}
+		for _, id := range ids {
+			tx := get(t, c, id)
+			// The pauses are 0.5, 1, 2, 4, 8, 16, 32, 60 and 60 s, less a quarter at most.
+			if took := tx.Finished.Sub(began); tx.Status != txn.RolledBack || took < 137*time.Second {
+				t.Errorf("%s after %v", tx.Status, took)
+			}
+		}
+		// Each of the 9 pauses may have been cut short by one early call.
+		if calls.Load() > n*(10+9) {
+			t.Errorf("%d calls for %d transactions with 10 attempts", calls.Load(), n)
+		}
+	})
+}
+
+// TestARecoveryIsOneEarlyTry: what fails again when its target has recovered keeps its
+// pause, however long it takes to fetch it.
+func TestARecoveryIsOneEarlyTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, &claims{Store: memstore.New(nil), takes: 8 * time.Millisecond}, nil, newParticipants("undo"))
+		var calls atomic.Int32
+		register(t, c, "step", poisoned(&calls))
+		const n = 300
+		for range n {
+			submit(t, c, single("poison", nil))
+		}
+		time.Sleep(10 * time.Minute) // their pauses are a minute by now
+		before := calls.Load()
+		submit(t, c, single("", nil))
+		time.Sleep(2 * time.Second)
+		if made := calls.Load() - before; made < n/2 || made > n+n/10 {
+			t.Errorf("one success was followed by %d calls in 2 s for %d transactions with pauses of a minute", made, n)
+		}
+	})
+}
+
+// TestAProbeUsesNoAttempt before its time: a single transaction waits for a target that
+// is down, so it is the one that tries it every second.
+func TestAProbeUsesNoAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("undo"))
+		register(t, c, "step", hang)
+		began := time.Now()
+		id := submit(t, c, single("", &txn.Policy{Attempts: 10, Timeout: 10 * time.Millisecond}))
+		_, _ = c.Wait(t.Context(), id)
+		if took := time.Since(began); took < 137*time.Second {
+			t.Errorf("attempts were used up after %v", took)
+		}
+	})
+}
+
+// TestAnAssuredBranchIsNotHeldBack: it only writes a message, which says nothing about
+// the target of that.
+func TestAnAssuredBranchIsNotHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := &counter{}
+		c := start(t, memstore.New(nil), &coord.Options{Observer: events}, newParticipants("try", "cancel", "confirm"))
+		register(t, c, "mail", hang)
+		for range 10 {
+			submit(t, c, txn.Definition{Mode: "msg", Branches: []txn.Branch{
+				{ID: "m", Confirm: "mail", Policy: &txn.Policy{Timeout: 100 * time.Millisecond}},
+			}})
+		}
+		time.Sleep(5 * time.Second)
+		if n := events.count(coord.BreakerOpened); n != 1 {
+			t.Fatalf("taken for down %d times", n)
+		}
+		began := time.Now()
+		if res, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{
+			{ID: "a", Do: "try", Confirm: "confirm", Undo: "cancel"}, {ID: "b", Confirm: "async:mail"},
+		}}); err != nil {
+			t.Errorf("%+v %v", res, err)
+		}
+		if took := time.Since(began); took > 250*time.Millisecond {
+			t.Errorf("held back for %v", took)
+		}
+		time.Sleep(time.Second)
+		if n := events.count(coord.BreakerClosed); n != 0 {
+			t.Errorf("the target is down, and was taken for up %d times", n)
+		}
+	})
+}
+
+// dead is a host that is gone.
+type dead struct{}
+
+func (dead) Check(txn.Target) error { return nil }
+func (dead) Call(context.Context, txn.Target, txn.Call) plan.Answer {
+	return plan.Answer{Kind: plan.Unreached, Down: true, Note: "connection refused"}
+}
+
+// TestDeadTargetsAreForgotten when nothing waits for them any more: their paths contain
+// IDs, so they are many. Until then they hold up nobody else.
+func TestDeadTargetsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, events := &claims{Store: memstore.New(nil), takes: 3 * time.Millisecond}, &counter{}
+		opts := &coord.Options{Callers: map[string]coord.Caller{"http": dead{}}, Observer: events}
+		c := start(t, store, opts, newParticipants("mail"))
+		const targets = 3000
+		for i := range targets {
+			submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{{
+				ID: "a", Do: txn.Target(fmt.Sprintf("http://dead/orders/%d", i)),
+				Policy: &txn.Policy{Attempts: 5, Backoff: time.Millisecond},
+			}}})
+		}
+		time.Sleep(2 * time.Second)
+		began := time.Now()
+		id := submit(t, c, txn.Definition{Mode: "msg", Delay: 2 * time.Second, Branches: []txn.Branch{{ID: "a", Confirm: "mail"}}})
+		if _, err := c.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("a message delayed by 2 s arrived after %v", took)
+		}
+		time.Sleep(10 * time.Minute)
+		if opened, closed := events.count(coord.BreakerOpened), events.count(coord.BreakerClosed); opened != targets || closed != targets {
+			t.Errorf("taken for down: %d, for done with: %d, of %d", opened, closed, targets)
+		}
+		store.byTarget.Store(0)
+		time.Sleep(time.Minute)
+		if n := store.byTarget.Load(); n != 0 {
+			t.Errorf("%d probes in a minute for targets that nothing waits for", n)
+		}
+	})
+}
+
+// TestAProbeThatDoesNotComeBack: a function that hangs whatever its context says, or
+// that ends its goroutine, does not shut its target out.
+func TestAProbeThatDoesNotComeBack(t *testing.T) {
+	release := func(forever <-chan struct{}) { <-forever }
+	for name, end := range map[string]func(forever <-chan struct{}){"hangs": release, "ends": func(<-chan struct{}) { runtime.Goexit() }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := start(t, memstore.New(nil), nil, nil)
+				forever := make(chan struct{})
+				defer close(forever)
+				var calls atomic.Int32
+				register(t, c, "mail", func(ctx context.Context, call txn.Call) ([]byte, error) {
+					switch n := calls.Add(1); {
+					case n <= 5:
+						return hang(ctx, call)
+					case n == 6:
+						end(forever)
+					}
+					return nil, nil
+				})
+				var ids []string
+				for range 5 {
+					ids = append(ids, submit(t, c, txn.Definition{Mode: "msg", Branches: []txn.Branch{
+						{ID: "m", Confirm: "mail", Policy: &txn.Policy{Timeout: 100 * time.Millisecond}},
+					}}))
+				}
+				began := time.Now()
+				for _, id := range ids {
+					if res, err := c.Wait(t.Context(), id); err != nil {
+						t.Errorf("%+v %v", res, err)
+					}
+				}
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("all called after %v", took)
+				}
+			})
+		})
+	}
+}
+
+// scripted answers calls in the order in which they come; nil hangs for as long as it
+// may. What comes after is done.
+type scripted struct {
+	answers []*plan.Answer
+	calls   atomic.Int32
+}
+
+func (*scripted) Check(txn.Target) error { return nil }
+func (s *scripted) Call(ctx context.Context, _ txn.Target, _ txn.Call) plan.Answer {
+	n := int(s.calls.Add(1)) - 1
+	switch {
+	case n >= len(s.answers):
+		return plan.Answer{Kind: plan.Done}
+	case s.answers[n] != nil:
+		return *s.answers[n]
+	}
+	<-ctx.Done()
+	return plan.Answer{Kind: plan.Failed, Down: true}
+}
+
+// TestAProbeThatMayTakeAnHour does not keep its target shut for so long, nor are slots
+// wanting that calls hold from before: they, too, may take an hour.
+func TestAProbeThatMayTakeAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := &plan.Answer{Kind: plan.Unreached, Down: true}
+		target := &scripted{answers: []*plan.Answer{nil, gone, gone, gone, gone, gone, nil}}
+		c := start(t, memstore.New(nil), &coord.Options{
+			PerTarget: 2, Callers: map[string]coord.Caller{"http": target},
+		}, newParticipants("undo"))
+		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{
+			ID: "a", Do: "http://target/", Undo: "undo", Policy: &txn.Policy{Timeout: time.Hour},
+		}}}
+		for range 7 {
+			submit(t, c, d)
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Second) // one hangs from before, and one as the probe
+		began := time.Now()
+		if res, err := c.Run(t.Context(), d); err != nil || time.Since(began) > 40*time.Second {
+			t.Errorf("%+v %v after %v", res, err, time.Since(began))
+		}
+	})
+}
