@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	rueidisclient "github.com/redis/rueidis"
+
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
 )
 
 // TestWaitAsksAnotherConnection freezes a replica that has acknowledged all
@@ -91,4 +94,31 @@ func unacknowledged(t *testing.T, b driver.Backend, replica *testenv.RedisServer
 	if _, ok := errors.AsType[*redislock.AckError](err); !ok {
 		t.Errorf("want an AckError, got the grant %+v and %v", g, err)
 	}
+}
+
+// TestSubscriptionTakesTheLastConnection: with a single connection for what blocks,
+// a waiter is served all the same, though it hears of no release.
+func TestSubscriptionTakesTheLastConnection(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+		InitAddress: []string{server.Addr()}, ForceSingleClient: true, BlockingPoolSize: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	b := open(t, rueidis.Wrap(client), &redislock.Options{Acks: redislock.AckAll})
+	other := open(t, connectRueidis(t, single(server)), nil)
+	held := mustAcquire(t, other, request("a", uuidB+":1"))
+	if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrHeld) {
+		t.Fatalf("acquire what is held: %v", err)
+	}
+	w, err := b.(driver.Waiter).Watch(ctxFor(t), "a")
+	if err == nil {
+		defer w.Close()
+	} else if !errors.Is(err, driver.ErrUnavailable) || !strings.Contains(err.Error(), "BlockingPoolSize") {
+		t.Errorf("watch: %v", err)
+	}
+	mustRelease(t, other, held)
+	mustRelease(t, b, mustAcquire(t, b, request("a", uuidA+":2")))
 }

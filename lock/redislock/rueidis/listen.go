@@ -13,23 +13,29 @@ import (
 
 // listener is a connection for subscriptions.
 type listener struct {
-	conn    rueidis.DedicatedClient
-	release func()
-	ended   <-chan error
-	done    chan struct{}
-	once    sync.Once
+	conn  *dedicated
+	ended <-chan error
+	done  chan struct{}
+	once  sync.Once
 }
 
 // Listen implements redislock.Conn.
-func (c *conn) Listen(_ context.Context, node string, sink redislock.Sink) (redislock.Listener, error) {
+func (c *conn) Listen(ctx context.Context, node string, sink redislock.Sink) (redislock.Listener, error) {
 	client := c.client
 	if node != "" {
 		if client = c.client.Nodes()[node]; client == nil {
 			return nil, fmt.Errorf("%w: the client does not know server %s yet", driver.ErrUnavailable, node)
 		}
 	}
-	l := &listener{done: make(chan struct{})}
-	l.conn, l.release = client.Dedicate()
+	line, err := dedicate(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.spares(ctx, client); err != nil {
+		line.release()
+		return nil, err
+	}
+	l := &listener{conn: line, done: make(chan struct{})}
 	l.ended = l.conn.SetPubSubHooks(rueidis.PubSubHooks{
 		OnMessage:      func(m rueidis.PubSubMessage) { sink.Message(m.Channel) },
 		OnSubscription: func(s rueidis.PubSubSubscription) { tell(sink, s) },
@@ -82,7 +88,7 @@ func (l *listener) send(ctx context.Context, cmd rueidis.Completed) error {
 func (l *listener) Close() {
 	l.once.Do(func() {
 		l.conn.Close()
-		l.release()
+		l.conn.release()
 	})
 	<-l.done
 }

@@ -5,6 +5,7 @@ package rueidis
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -14,6 +15,10 @@ import (
 
 // Wrap makes a rueidis client usable by redislock. The client stays the
 // caller's: it is never closed here.
+//
+// Subscriptions take one connection of the client's pool for blocking commands,
+// and with Options.Acks every acquisition takes one for a moment. Where
+// BlockingPoolSize leaves no room for both, releases are not listened for.
 func Wrap(client rueidis.Client) redislock.Conn {
 	return &conn{client: client, cluster: client.Mode() == rueidis.ClientModeCluster}
 }
@@ -22,6 +27,8 @@ func Wrap(client rueidis.Client) redislock.Conn {
 type conn struct {
 	client  rueidis.Client
 	cluster bool
+
+	acked atomic.Bool // calls wait for replicas
 
 	mu     sync.Mutex
 	ranges []slotRange // which master has which slots, as Owner has found it
@@ -85,8 +92,12 @@ func (c *conn) EvalWait(
 func (c *conn) evalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (acked, error) {
-	pinned, release := c.client.Dedicate()
-	defer release()
+	c.acked.Store(true)
+	pinned, err := dedicate(ctx, c.client)
+	if err != nil {
+		return acked{}, err
+	}
+	defer pinned.release()
 	send := func(cmd rueidis.Completed) []rueidis.RedisResult {
 		wait := pinned.B().Wait().Numreplicas(int64(replicas)).Timeout(timeout.Milliseconds()).Build()
 		return pinned.DoMulti(ctx, cmd, wait)
