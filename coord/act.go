@@ -76,7 +76,7 @@ func resume(t *txn.Transaction, _ string) bool {
 }
 
 func (c *Coordinator) compensate(t *txn.Transaction, reason string) bool {
-	if t.Status != txn.Open && t.Status != txn.Running {
+	if t.Status != txn.Open && t.Status != txn.Running || t.Recovery == txn.Forward {
 		return false
 	}
 	settle(t, txn.Plan{Decide: txn.RollingBack, Reason: "by hand: " + reason}, c.clock.now())

@@ -240,6 +240,30 @@ func TestADecisionThatMayStandIsToldAsFailed(t *testing.T) {
 	})
 }
 
+// TestAForwardSagaIsRolledBack by hand, although it is never to be.
+func TestAForwardSagaIsRolledBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		parts.answer("give", errBroken)
+		c := start(t, memstore.New(nil), nil, parts)
+		d := transfer()
+		d.Recovery = txn.Forward
+		id, err := c.Submit(t.Context(), d)
+		must(t, err)
+		time.Sleep(time.Second)
+		if err := c.RollBack(t.Context(), id, "no"); !errors.Is(err, txn.ErrDecided) {
+			t.Errorf("roll back: %v", err)
+		}
+		if err := c.Act(t.Context(), id, txn.ActCompensate, "no"); !errors.Is(err, txn.ErrAction) {
+			t.Errorf("compensate: %v", err)
+		}
+		parts.answer("give", nil)
+		if res, err := c.Wait(t.Context(), id); err != nil {
+			t.Errorf("%+v %v; calls %v", res, err, parts.made())
+		}
+	})
+}
+
 // TestParkedIsLeftAlone, at its deadline, too.
 func TestParkedIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -184,6 +184,49 @@ func TestTheFirstDecisionCounts(t *testing.T) {
 	}
 }
 
+// TestADecisionComesAfterTheDeadline: participants were told the deadline, and may have
+// let go. That nobody has looked at the transaction since changes nothing, nor does
+// the clock of the coordinator's machine.
+func TestADecisionComesAfterTheDeadline(t *testing.T) {
+	for name, late := range map[string]func(*coord.Coordinator, context.Context) error{
+		"commit": func(c *coord.Coordinator, ctx context.Context) error { return c.Commit(ctx, "booking") },
+		"enlist": func(c *coord.Coordinator, ctx context.Context) error { return c.Enlist(ctx, "booking", seat(2)) },
+	} {
+		for when, ahead := range map[string]time.Duration{"in time": -time.Millisecond, "late": time.Millisecond} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					const skew = 42 * time.Hour
+					store := memstore.New(&memstore.Options{Now: func() time.Time { return time.Now().Add(skew) }})
+					// Whoever claims is away, so nobody rolls it back but the latecomer.
+					c := start(t, &unclaimed{Store: store}, nil, newParticipants("confirm", "cancel"))
+					d := booking("booking")
+					d.Timeout = time.Minute
+					must(t, second(c.Begin(t.Context(), d)))
+					must(t, c.Enlist(t.Context(), "booking", seat(1)))
+					time.Sleep(d.Timeout + ahead)
+					err := late(c, t.Context())
+					time.Sleep(time.Second)
+					tx := get(t, c, "booking")
+					switch {
+					case when == "in time" && err != nil:
+						t.Errorf("%s: %v", when, err)
+					case when == "late" && (!errors.Is(err, txn.ErrDecided) || tx.Status != txn.RolledBack):
+						t.Errorf("%s: %v; it is %s", when, err, tx.Status)
+					}
+				})
+			})
+		}
+	}
+}
+
+// unclaimed is a store that tells the time and hands nothing over.
+type unclaimed struct{ driver.Store }
+
+func (s *unclaimed) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	c.Target = " "
+	return s.Store.Claim(ctx, c)
+}
+
 // TestTheStoresClockCounts: this machine's clock is an hour off.
 func TestTheStoresClockCounts(t *testing.T) {
 	for _, off := range []time.Duration{time.Hour, -time.Hour} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // Enlist adds branches to an open transaction. The branches and the status are one
@@ -17,6 +18,9 @@ func (c *Coordinator) Enlist(ctx context.Context, id string, branches ...txn.Bra
 	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
 		if t.Status != txn.Open {
 			return false, fmt.Errorf("enlist in %s (%s): %w", id, t.Status, txn.ErrDecided)
+		}
+		if c.expire(t) {
+			return true, fmt.Errorf("enlist in %s (%s): %w", id, t.Reason, txn.ErrDecided)
 		}
 		added := 0
 		for i := range branches {
@@ -43,6 +47,9 @@ func (c *Coordinator) Commit(ctx context.Context, id string) error {
 	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
 		switch t.Status {
 		case txn.Open:
+			if c.expire(t) {
+				return true, fmt.Errorf("commit %s (%s): %w", id, t.Reason, txn.ErrDecided)
+			}
 			settle(t, txn.Plan{Decide: txn.Committing}, c.clock.now())
 			return true, nil
 		case txn.Committing, txn.Committed:
@@ -53,11 +60,29 @@ func (c *Coordinator) Commit(ctx context.Context, id string) error {
 	})
 }
 
+// expire decides an open transaction whose deadline is over by the store's clock, as its
+// plan does. Participants know the deadline and may have let go; that nobody has looked
+// at the transaction since must not matter.
+func (c *Coordinator) expire(t *txn.Transaction) bool {
+	now := c.clock.now()
+	if !plan.Late(t, now) {
+		return false
+	}
+	p := c.plan(t, now)
+	if p.Decide != "" {
+		settle(t, p, now)
+	}
+	return p.Decide != ""
+}
+
 // RollBack decides an open or running transaction.
 func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
 	return c.change(ctx, id, func(t *txn.Transaction) (bool, error) {
 		switch t.Status {
 		case txn.Open, txn.Running:
+			if t.Recovery == txn.Forward {
+				return false, fmt.Errorf("roll back %s (its recovery is forward): %w", id, txn.ErrDecided)
+			}
 			settle(t, txn.Plan{Decide: txn.RollingBack, Reason: excerpt(reason)}, c.clock.now())
 			return true, nil
 		case txn.RollingBack, txn.RolledBack:

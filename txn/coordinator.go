@@ -27,13 +27,14 @@ type Coordinator interface {
 	// back, or its producer is asked.
 	Begin(ctx context.Context, d Definition) (id string, err error)
 	// Enlist adds branches to an open transaction. It may be repeated. ErrDecided
-	// when it is too late.
+	// when it is too late, or the deadline is over.
 	Enlist(ctx context.Context, id string, branches ...Branch) error
 	// Commit decides an open transaction, parked or not, which then goes on.
-	// ErrDecided when it was rolled back.
+	// ErrDecided when it was rolled back, or the deadline is over.
 	Commit(ctx context.Context, id string) error
 	// RollBack decides an open or running transaction, parked or not, which then goes
-	// on. ErrDecided when it was committed.
+	// on. ErrDecided when it was committed, or is a saga with forward recovery, which is
+	// decided from the start.
 	RollBack(ctx context.Context, id, reason string) error
 }
 
@@ -71,7 +72,8 @@ const (
 	ActPark Action = "park"
 	// ActResume lets a parked transaction go on, with its attempts renewed.
 	ActResume Action = "resume"
-	// ActCompensate rolls back a transaction that is not decided.
+	// ActCompensate rolls back a transaction that is not decided, but no saga with
+	// forward recovery.
 	ActCompensate Action = "compensate"
 	// ActAbandon ends a parked transaction in doubt.
 	ActAbandon Action = "abandon"

@@ -52,14 +52,14 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "what is rolling back can be committed", File: "coord/takeover.go", Pkg: engine,
-			Old:  "		case txn.Open:\n			settle(",
-			New:  "		case txn.Open, txn.RollingBack:\n			settle(",
+			Old:  "		case txn.Open:\n			if c.expire(",
+			New:  "		case txn.Open, txn.RollingBack:\n			if c.expire(",
 			Test: "TestTheFirstDecisionCounts",
 		},
 		{
 			Name: "what is committing can be rolled back", File: "coord/takeover.go", Pkg: engine,
-			Old:  "		case txn.Open, txn.Running:\n			settle(",
-			New:  "		case txn.Open, txn.Running, txn.Committing:\n			settle(",
+			Old:  "		case txn.Open, txn.Running:\n			if t.",
+			New:  "		case txn.Open, txn.Running, txn.Committing:\n			if t.",
 			Test: "TestTheFirstDecisionCounts",
 		},
 		{
@@ -136,7 +136,7 @@ func interventionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "what was decided can be compensated by hand", File: "coord/act.go", Pkg: engine,
-			Old:  "	if t.Status != txn.Open && t.Status != txn.Running {\n",
+			Old:  "	if t.Status != txn.Open && t.Status != txn.Running || t.Recovery == txn.Forward {\n",
 			New:  "	if t.Status == txn.Open {\n",
 			Test: "TestInterventions/final/compensate",
 		},
