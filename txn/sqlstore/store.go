@@ -74,8 +74,16 @@ func newStore(d Dialect, db Databases, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// prepare brings the schema up to date, or only looks at it.
+// prepare brings the schema up to date, or only looks at it, and takes over what is
+// nobody's any more.
 func (s *Store) prepare(ctx context.Context) error {
+	if err := s.prepareSchema(ctx); err != nil {
+		return err
+	}
+	return s.wrap(ctx, "open", s.inherit(ctx))
+}
+
+func (s *Store) prepareSchema(ctx context.Context) error {
 	if s.opts.NoMigrate {
 		return s.wrap(ctx, "open", s.checkSchema(ctx))
 	}

@@ -13,7 +13,7 @@ import (
 func TestConformance(t *testing.T) {
 	txntest.Run(t, func(t testing.TB) driver.Store {
 		path := filepath.Join(t.TempDir(), "bedrock.db")
-		return twin{open(t, path, nil), path}
+		return twin{open(t, path, &sqlite.Options{Shared: true}), path}
 	})
 }
 
@@ -25,7 +25,7 @@ type twin struct {
 
 func (s twin) Twin(t testing.TB) driver.Store {
 	t.Helper()
-	return open(t, s.path, nil)
+	return open(t, s.path, &sqlite.Options{Shared: true})
 }
 
 // open opens a store that is closed at the end of the test.

@@ -15,7 +15,7 @@ func TestDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bedrock.db")
 	sqltest.Subject{
 		Open: func(ctx context.Context, opts *sqlstore.Options) (*sqlstore.Store, error) {
-			return sqlite.Open(ctx, path, &sqlite.Options{Table: opts.Table, NoMigrate: opts.NoMigrate})
+			return sqlite.Open(ctx, path, &sqlite.Options{Table: opts.Table, NoMigrate: opts.NoMigrate, Shared: true})
 		},
 		User: func(t testing.TB) *sql.DB {
 			t.Helper()

@@ -19,8 +19,9 @@ var migrations embed.FS
 
 // dialect implements [sqlstore.Dialect].
 type dialect struct {
-	db  *sql.DB // one connection, on which all is written
-	log logKeeper
+	db   *sql.DB // one connection, on which all is written
+	log  logKeeper
+	sole bool
 }
 
 // ifAbsent makes an insertion of what is there do nothing.
@@ -42,6 +43,9 @@ func (d *dialect) Now(context.Context, sqlstore.Querier) (time.Time, error) {
 func (d *dialect) Alone(ctx context.Context, _ string, fn func(sqlstore.Querier) error) error {
 	return sqlstore.InTx(ctx, d.db, func(tx *sql.Tx) error { return fn(tx) })
 }
+
+// Sole implements [sqlstore.Sole].
+func (d *dialect) Sole() bool { return d.sole }
 
 // Migrations implements [sqlstore.Dialect].
 func (d *dialect) Migrations() fs.FS { return migrations }

@@ -17,7 +17,7 @@ func TestOthersCannotRead(t *testing.T) {
 	if err := store.Create(t.Context(), record("a")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]os.FileMode{folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
+	for name, want := range map[string]os.FileMode{folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, path + "-owner": 0o600} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Error(err)

@@ -22,6 +22,9 @@ import (
 // killed.
 const writeTo = "BEDROCK_WRITE_TO"
 
+// asOwner is set when it is to have the file to itself.
+const asOwner = "BEDROCK_OWNS_THE_FILE"
+
 func TestMain(m *testing.M) {
 	if path := os.Getenv(writeTo); path != "" {
 		write(path)
@@ -33,7 +36,7 @@ func TestMain(m *testing.M) {
 // write creates and updates records, and says so when they are acknowledged.
 func write(path string) {
 	ctx := context.Background()
-	store, err := sqlite.Open(ctx, path, nil)
+	store, err := sqlite.Open(ctx, path, &sqlite.Options{Shared: os.Getenv(asOwner) == ""})
 	if err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		return
@@ -43,6 +46,7 @@ func write(path string) {
 		go func() {
 			for n := 0; ; n++ {
 				rec := record(fmt.Sprintf("%d-%d-%d", os.Getpid(), w, n))
+				rec.Owner, rec.Due = "writer", time.Now().Add(time.Hour)
 				if err := errors.Join(store.Create(ctx, rec), store.Update(ctx, rec.Version(), rec)); err != nil {
 					failed <- err
 				}
@@ -61,7 +65,7 @@ func record(id string) *driver.Record {
 // killed amid writes. What either acknowledged is there.
 func TestKilledProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bedrock.db")
-	store := open(t, path, nil)
+	store := open(t, path, &sqlite.Options{Shared: true})
 	const processes, enough = 2, 300
 	wrote := make(chan []string, processes)
 	for range processes {

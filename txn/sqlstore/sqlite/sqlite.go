@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,6 +28,10 @@ type Options struct {
 	BusyTimeout time.Duration
 	// Readers is how many reads run at once. Defaults to 4.
 	Readers int
+	// Shared lets several stores, be it of several processes, have the file open at once.
+	// All of them must set it. What one that died had under way is taken up when its
+	// lease is over; a store that has the file for itself takes it up when it is opened.
+	Shared bool
 
 	largeLog int64 // tests have shorter ones
 }
@@ -37,7 +42,7 @@ const (
 )
 
 // Open opens a file, which is made if there is none, as is its folder. Nobody but
-// the file's owner can read it.
+// the file's owner can read it. [ErrInUse] when another store has it open.
 func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, error) {
 	own := opts.filled()
 	abs, err := create(path)
@@ -56,17 +61,22 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 // databases makes the connections to a file: one that writes, some that read, and one
 // that keeps the log in its place. Whichever closes the file last removes the log, and
 // one that failed may be the only one at that moment.
-func databases(ctx context.Context, path string, own Options) (*dialect, sqlstore.Databases, error) {
+func databases(ctx context.Context, path string, opts Options) (*dialect, sqlstore.Databases, error) {
 	var open closers
 	fail := func(err error) (*dialect, sqlstore.Databases, error) {
 		return nil, sqlstore.Databases{}, errors.Join(err, open.close())
 	}
-	write, err := connect(path, own, 1)
+	owner, err := own(ctx, path, opts.Shared)
+	if err != nil {
+		return fail(err)
+	}
+	open.add(owner)
+	write, err := connect(path, opts, 1)
 	if err != nil {
 		return fail(err)
 	}
 	open.add(write)
-	read, err := connect(path, own, own.Readers+1)
+	read, err := connect(path, opts, opts.Readers+1)
 	if err != nil {
 		return fail(err)
 	}
@@ -81,8 +91,9 @@ func databases(ctx context.Context, path string, own Options) (*dialect, sqlstor
 		return fail(err)
 	}
 	open.add(log)
-	keeper := logKeeper{log: log, large: own.largeLog, patience: own.BusyTimeout}
-	return &dialect{db: write, log: keeper}, sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
+	keeper := logKeeper{log: log, large: opts.largeLog, patience: opts.BusyTimeout}
+	return &dialect{db: write, log: keeper, sole: !opts.Shared},
+		sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
 }
 
 // closers are closed in the opposite order.
@@ -130,7 +141,8 @@ func (o *Options) filled() Options {
 }
 
 // create makes the file, so that nobody else can read it; SQLite gives the files
-// it makes beside it the same permissions.
+// it makes beside it the same permissions. A file that is there is left alone: whoever
+// closes it loses the locks that this process has there, a user's transaction included.
 func create(path string) (abs string, err error) {
 	if path == "" || path == ":memory:" {
 		return "", errors.New("want the name of a file; package memstore keeps transactions in memory")
@@ -142,7 +154,10 @@ func create(path string) (abs string, err error) {
 	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
 		return "", err
 	}
-	f, err := os.OpenFile(abs, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(abs, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return abs, nil
+	}
 	if err != nil {
 		return "", err
 	}
@@ -163,10 +178,6 @@ func connect(path string, opts Options, n int) (*sql.DB, error) {
 
 // source names the file and says how connections use it.
 func source(path string, opts Options) string {
-	slashed := filepath.ToSlash(path)
-	if !strings.HasPrefix(slashed, "/") {
-		slashed = "/" + slashed // a drive letter
-	}
 	pragmas := []string{
 		fmt.Sprintf("busy_timeout(%d)", opts.BusyTimeout.Milliseconds()),
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
@@ -176,6 +187,16 @@ func source(path string, opts Options) string {
 		fmt.Sprintf("journal_size_limit(%d)", opts.largeLog), // what a long read made large does not stay so
 		"wal_autocheckpoint(4000)",                           // pages that change often are copied less often
 	}
-	u := url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": pragmas, "_txlock": {"immediate"}}.Encode()}
+	return address(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}})
+}
+
+// address is a file's name with parameters.
+func address(path string, parameters url.Values) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a drive letter
+	}
+	query := strings.ReplaceAll(parameters.Encode(), "+", "%20") // SQLite takes a plus for one
+	u := url.URL{Scheme: "file", Path: slashed, RawQuery: query}
 	return u.String()
 }

@@ -71,7 +71,7 @@ func openStore(ctx context.Context, url string) (driver.Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return sqlite.Open(ctx, rest, nil)
+		return sqlite.Open(ctx, rest, &sqlite.Options{Shared: true}) // the audit looks on
 	case "mysql":
 		return mysql.Open(ctx, url, nil)
 	case "postgres":
