@@ -48,6 +48,17 @@ func (p *Proxy) DropRepliesTo(word string, n int) {
 	p.set(func(f *fault) { f.drop = drop{left: n, word: lower} })
 }
 
+// Retarget forwards to another server from now on, as an address does that moves in a
+// fail-over. Connections to the former one are cut.
+func (p *Proxy) Retarget(target string) {
+	p.mu.Lock()
+	p.target = target
+	p.mu.Unlock()
+	for _, l := range p.open() {
+		p.cutLink(l)
+	}
+}
+
 // Heal ends every fault and closes the connections that lost bytes.
 func (p *Proxy) Heal() {
 	p.set(func(f *fault) { *f = fault{} })

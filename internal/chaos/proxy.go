@@ -21,16 +21,16 @@ const (
 // Proxy forwards connections made to Addr to one server, faultlessly until told
 // otherwise. It is safe for concurrent use.
 type Proxy struct {
-	target   string
 	listener net.Listener
 	done     chan struct{} // closed by Close
 	closing  sync.Once
 	running  sync.WaitGroup
 
-	mu    sync.Mutex
-	fault fault
-	seen  Evidence
-	links map[*link]struct{}
+	mu     sync.Mutex
+	target string
+	fault  fault
+	seen   Evidence
+	links  map[*link]struct{}
 }
 
 // Evidence counts what faults did.
@@ -98,6 +98,12 @@ func (p *Proxy) accept() {
 	}
 }
 
+func (p *Proxy) destination() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target
+}
+
 // refuses tells whether a new connection falls to a cut.
 func (p *Proxy) refuses() bool {
 	p.mu.Lock()
@@ -110,7 +116,7 @@ func (p *Proxy) refuses() bool {
 
 // serve forwards one connection until either side ends it.
 func (p *Proxy) serve(client net.Conn) {
-	server, err := net.DialTimeout("tcp", p.target, time.Second)
+	server, err := net.DialTimeout("tcp", p.destination(), time.Second)
 	if err != nil {
 		reset(client)
 		return

@@ -139,6 +139,9 @@ func layers() []layer {
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "interop", own: []string{"..."}, foreign: []string{"..."}},
+		// Real servers and faults, for tests and for bedrock torture.
+		{packages: "internal/testenv"},
+		{packages: "internal/chaos"},
 		// Tests.
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},
@@ -149,8 +152,6 @@ func layers() []layer {
 			packages: "txn/txntest/...", test: true, own: []string{"txn/...", "coord/...", "server", "client", "proto/...", "internal/..."},
 			foreign: []string{"github.com/google/go-cmp"},
 		},
-		{packages: "internal/testenv", test: true},
-		{packages: "internal/chaos", test: true},
 		{packages: "internal/mutants", test: true},
 		{packages: "internal/scramble", test: true},
 		{packages: "internal/housetest", test: true},

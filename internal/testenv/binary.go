@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"testing"
 )
 
 // program is a server binary, by the names it may have.
@@ -23,7 +22,7 @@ func redisServer() program {
 }
 
 // find returns the program's path. It ends the test when there is none.
-func (p program) find(t testing.TB) string {
+func (p program) find(t Owner) string {
 	t.Helper()
 	for _, name := range p.names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -35,7 +34,7 @@ func (p program) find(t testing.TB) string {
 }
 
 // missing fails the test where nothing may be skipped, and skips it elsewhere.
-func (p program) missing(t testing.TB) {
+func (p program) missing(t Owner) {
 	t.Helper()
 	reason := fmt.Sprintf("%s not found (%s)", p.names[0], p.install)
 	if os.Getenv("CI") != "" {
@@ -47,7 +46,7 @@ func (p program) missing(t testing.TB) {
 
 // recordSkip notes the skipped test for the summary printed by make test,
 // because go test itself is silent about skipped tests.
-func recordSkip(t testing.TB, reason string) {
+func recordSkip(t Owner, reason string) {
 	t.Helper()
 	path := os.Getenv("BEDROCK_SKIPPED")
 	if path == "" {
@@ -66,7 +65,7 @@ func recordSkip(t testing.TB, reason string) {
 // Program returns the path of a program that a test drives. When it is missing
 // the test is skipped, or fails where nothing may be skipped; install says how to
 // get it.
-func Program(t testing.TB, name, install string) string {
+func Program(t Owner, name, install string) string {
 	t.Helper()
 	return program{names: []string{name}, install: install + "; run: make servers"}.find(t)
 }

@@ -1,9 +1,7 @@
 package testenv
 
-import "testing"
-
 // Chromium returns the path of a Chromium or Chrome browser.
-func Chromium(t testing.TB) string {
+func Chromium(t Owner) string {
 	t.Helper()
 	return program{
 		names: []string{

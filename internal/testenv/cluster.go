@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -18,12 +17,12 @@ type ClusterSet struct {
 	// the replicas, one round after another.
 	Nodes []*RedisServer
 
-	t       testing.TB
+	t       Owner
 	masters int
 }
 
 // Cluster starts a cluster and waits until every node serves.
-func Cluster(t testing.TB, masters, replicasEach int) *ClusterSet {
+func Cluster(t Owner, masters, replicasEach int) *ClusterSet {
 	t.Helper()
 	c := &ClusterSet{t: t, masters: masters}
 	for range masters * (1 + replicasEach) {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"testing"
 	"time"
 )
 
@@ -32,7 +31,7 @@ type database struct {
 	// Dir holds data and log.
 	Dir string
 
-	t       testing.TB
+	t       Owner
 	kind    string
 	proc    *process
 	command func() *exec.Cmd // the server

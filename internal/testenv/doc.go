@@ -1,8 +1,8 @@
-// Package testenv starts real servers for tests, from the binaries found on the
-// machine: on free loopback ports, with data in temporary folders, safe to use
+// Package testenv starts real servers for tests, and for bedrock torture, from the
+// binaries found on the machine: on free loopback ports, with data in temporary folders, safe to use
 // from parallel tests and parallel test binaries.
 //
-// Every server is stopped when its test ends. On Linux it is also killed by the
+// Every server is stopped when its [Owner] ends. On Linux it is also killed by the
 // kernel when the test binary dies, whatever kills it.
 //
 // A missing binary fails the test where the environment variable CI is set, and

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"testing"
 	"time"
 )
 
@@ -41,7 +40,7 @@ type MariaDBServer struct {
 
 // StartMariaDB starts a server and waits until it takes connections. There is no
 // database in it but its own; see [MariaDBServer.CreateDatabase].
-func StartMariaDB(t testing.TB, opts *MariaDBOptions) *MariaDBServer {
+func StartMariaDB(t Owner, opts *MariaDBOptions) *MariaDBServer {
 	t.Helper()
 	s := &MariaDBServer{}
 	if opts != nil {

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -45,7 +44,7 @@ type PostgresServer struct {
 
 // StartPostgres starts a server and waits until it takes connections. There is
 // no database in it but its own; see [PostgresServer.CreateDatabase].
-func StartPostgres(t testing.TB, opts *PostgresOptions) *PostgresServer {
+func StartPostgres(t Owner, opts *PostgresOptions) *PostgresServer {
 	t.Helper()
 	s := &PostgresServer{}
 	if opts != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -53,7 +52,7 @@ type RedisServer struct {
 	// CAFile is the certificate authority of a server with TLS.
 	CAFile string
 
-	t    testing.TB
+	t    Owner
 	bin  string
 	opts RedisOptions
 	tls  *tls.Config
@@ -61,7 +60,7 @@ type RedisServer struct {
 }
 
 // Redis starts a server and waits until it answers.
-func Redis(t testing.TB, opts *RedisOptions) *RedisServer {
+func Redis(t Owner, opts *RedisOptions) *RedisServer {
 	t.Helper()
 	s := newRedis(t, opts)
 	s.start()
@@ -69,7 +68,7 @@ func Redis(t testing.TB, opts *RedisOptions) *RedisServer {
 }
 
 // newRedis prepares a server without starting it.
-func newRedis(t testing.TB, opts *RedisOptions) *RedisServer {
+func newRedis(t Owner, opts *RedisOptions) *RedisServer {
 	t.Helper()
 	s := &RedisServer{t: t, bin: redisServer().find(t), Dir: t.TempDir()}
 	if opts != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"testing"
 	"time"
 )
 
@@ -23,13 +22,13 @@ type SentinelSet struct {
 	// Servers are the data servers; the first was the first master.
 	Servers []*RedisServer
 
-	t         testing.TB
+	t         Owner
 	sentinels []*RedisServer
 }
 
 // Sentinel starts a master, replicas and three Sentinels, and waits until a
 // fail-over would succeed.
-func Sentinel(t testing.TB, replicas int) *SentinelSet {
+func Sentinel(t Owner, replicas int) *SentinelSet {
 	t.Helper()
 	s := &SentinelSet{MasterName: "bedrock", t: t}
 	master := Redis(t, nil)

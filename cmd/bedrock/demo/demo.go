@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
 )
 
 const (
@@ -82,7 +84,7 @@ func Run(ctx context.Context, opts Options) error {
 
 func (s *show) acts() []func(context.Context) error {
 	acts := []func(context.Context) error{s.hire, s.share, s.kill}
-	if canFreeze {
+	if child.CanFreeze {
 		acts = append(acts, s.pause)
 	}
 	return acts

@@ -12,7 +12,7 @@ func (s *show) pause(ctx context.Context) error {
 		return err
 	}
 	s.story.tell("B has the lock, token %d, and has read the balance, %d", held.Token, held.Value)
-	if err := freeze(b.process); err != nil {
+	if err := b.process.Freeze(); err != nil {
 		return err
 	}
 	s.ledger.gone(b.name)
@@ -31,7 +31,7 @@ func (s *show) pause(ctx context.Context) error {
 		return err
 	}
 	s.check(fresh, "the new holder can work", "C's write with token %d was accepted", taken.Token)
-	thaw(b.process)
+	b.process.Thaw()
 	s.story.tell("B goes on (SIGCONT) where it stopped, believing that it has the lock")
 	return s.late(ctx, held.Token, taken.Token)
 }

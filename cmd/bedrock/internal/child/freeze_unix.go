@@ -1,21 +1,19 @@
 //go:build unix
 
-package demo
+package child
 
 import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
 )
 
-// canFreeze says whether processes can be paused here.
-const canFreeze = true
+// CanFreeze says whether processes can be paused here.
+const CanFreeze = true
 
-// freeze pauses the process, and returns when it has stopped: on another CPU it
-// runs on for a moment after the signal was sent.
-func freeze(p *child.Process) error {
+// Freeze pauses the process, and returns when it has stopped: on another CPU it runs on
+// for a moment after the signal was sent.
+func (p *Process) Freeze() error {
 	p.Signal(syscall.SIGSTOP)
 	for {
 		var status syscall.WaitStatus
@@ -32,4 +30,5 @@ func freeze(p *child.Process) error {
 	}
 }
 
-func thaw(p *child.Process) { p.Signal(syscall.SIGCONT) }
+// Thaw lets a paused process go on.
+func (p *Process) Thaw() { p.Signal(syscall.SIGCONT) }
