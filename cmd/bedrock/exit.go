@@ -14,17 +14,19 @@ import (
 
 // The exit codes. Where sysexits.h has a fitting one, it is that.
 const (
-	exitFailed      = 1
-	exitRolledBack  = 3
-	exitInDoubt     = 4
-	exitNotFound    = 5
-	exitUsage       = 64
-	exitUnavailable = 69
-	exitListen      = 71
-	exitHeld        = 75
-	exitLost        = 76
-	exitDenied      = 77
-	exitInterrupted = 130
+	exitFailed     = 1
+	exitRolledBack = 3
+	exitInDoubt    = 4
+	exitNotFound   = 5
+	// exitInconclusive is torture's: nothing was found, and nothing was proved.
+	exitInconclusive = 6
+	exitUsage        = 64
+	exitUnavailable  = 69
+	exitListen       = 71
+	exitHeld         = 75
+	exitLost         = 76
+	exitDenied       = 77
+	exitInterrupted  = 130
 )
 
 // exitError ends the program with a code of its own. Without an error nothing is
@@ -114,6 +116,11 @@ Exit codes of 'bedrock tx':
     4  its outcome is in doubt, or it is parked
     5  there is no such transaction
    77  the server wants a token, or one with another role
+
+Exit codes of 'bedrock torture':
+
+    1  a promise was not kept
+    6  inconclusive: a fault cannot be shown to have happened, or too little was going on
 
 Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
 

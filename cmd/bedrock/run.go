@@ -77,7 +77,7 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 	flags.StringVar(&sys.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
 	flags.VarP(&sys.output, "output", "o", "output format: table or json")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
+	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys), newTorture(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
 	return group(root)
 }
 

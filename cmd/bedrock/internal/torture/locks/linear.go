@@ -1,0 +1,83 @@
+package locks
+
+import (
+	"math"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
+)
+
+// held is the state of a lock in the model.
+type held struct {
+	by    *lease // nil: free
+	token uint64 // the newest
+}
+
+// deed is what is done to a lock: it is granted to a lease, or that lease ends.
+type deed struct {
+	lease *lease
+	ends  bool
+}
+
+// model is what a lock may do: grant while it is free, with a higher token than ever
+// before, and come free when the lease that has it ends.
+func model() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return held{} },
+		Step: func(state, input, _ any) (bool, any) {
+			s, d := state.(held), input.(deed)
+			switch {
+			case d.ends && s.by == d.lease:
+				return true, held{token: s.token}
+			case d.ends:
+				return true, s
+			case s.by != nil || d.lease.token <= s.token:
+				return false, s
+			}
+			return true, held{by: d.lease, token: d.lease.token}
+		},
+	}
+}
+
+// checkLimit bounds how long one name is thought about.
+const checkLimit = 10 * time.Second
+
+// linearizable: there is an order of all grants and ends of a name, each at some moment
+// between its call and its return, that a single lock could have had. It is porcupine's
+// word, found in another way than by the other oracles.
+func (p *past) linearizable(r *audit.Report, excused map[string]bool) {
+	for name, list := range p.grants() {
+		if excused[name] {
+			continue
+		}
+		switch porcupine.CheckOperationsTimeout(model(), deeds(list), checkLimit) {
+		case porcupine.Illegal:
+			r.Violate("linearizable", 0, "%s: no order of its %d leases is that of one lock with rising tokens", name, len(list))
+		case porcupine.Unknown:
+			r.Notes = append(r.Notes, "porcupine came to no end within "+checkLimit.String()+" for "+name)
+		case porcupine.Ok:
+		}
+	}
+}
+
+func deeds(list []*lease) []porcupine.Operation {
+	var all []porcupine.Operation
+	for i, l := range list {
+		call, returned := l.end()
+		all = append(all,
+			porcupine.Operation{ClientId: 2 * i, Input: deed{l, false}, Call: int64(l.ask), Return: int64(l.got)},
+			porcupine.Operation{ClientId: 2*i + 1, Input: deed{l, true}, Call: call, Return: returned})
+	}
+	return all
+}
+
+// end is between when and when a lease has come to its end; that of one that was not
+// left in good order, or is kept for a least time, may be any time later.
+func (l *lease) end() (call, returned int64) {
+	if l.left > 0 && l.leftClass == "" && l.minHold == 0 && l.ended == 0 {
+		return int64(l.out), int64(l.left)
+	}
+	return int64(l.good), math.MaxInt64
+}

@@ -1,0 +1,219 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+	"github.com/bedrock-go/bedrock/internal/testenv"
+)
+
+// scene is a backend and what can be done to it.
+type scene struct {
+	settings
+
+	// url is how the controller reaches the locks, without anything in between.
+	url string
+	// front is what workers reach: the same, or the URL of a Bedrock server.
+	front     string
+	libraries []string
+	// addr is where proxies lead to; empty: there can be none.
+	addr string
+	// retarget is set by the run: it moves all proxies.
+	retarget func(addr string)
+	faults   []nemesis.Fault
+	// atRest complains about what is left when all clients have gone.
+	atRest func(ctx context.Context) []string
+}
+
+// build makes the scene of a plan. What it needs is started on the host.
+func (p *Plan) build(ctx context.Context, host *stage.Host) (*scene, error) {
+	s := &scene{settings: settings{Name: "locks " + p.Start, Seed: p.Seed}, libraries: []string{viaGoRedis, viaRueidis}}
+	if p.Backend != "" {
+		return s, s.theirs(p.Backend)
+	}
+	var err error
+	failed := host.Try(func() {
+		switch p.Start {
+		case "memory":
+			s.memory()
+		case "redis":
+			s.redis(host)
+		case "replica":
+			s.replica(host)
+		case "sentinel":
+			s.sentinel(host)
+		case "cluster":
+			s.cluster(host)
+		case "server":
+			err = s.server(ctx, p, host)
+		}
+	})
+	return s, errors.Join(failed, err)
+}
+
+// theirs is a backend that somebody else runs: it is left alone, only the ways to it are not.
+func (s *scene) theirs(url string) error {
+	s.url, s.front = url, url
+	if strings.HasPrefix(url, "http://") {
+		s.libraries, s.addr = []string{viaServer}, hostOf(url)
+		s.Name = "locks at " + s.addr
+		return nil
+	}
+	location, err := backendurl.Parse(url)
+	if err != nil {
+		return err
+	}
+	s.Name = "locks at " + location.String()
+	switch {
+	case location.Kind == backendurl.Memory:
+		s.memory()
+	case location.Kind == backendurl.Redis:
+		s.addr = location.Addrs[0]
+	case location.Options.TLS.On:
+		s.libraries = []string{viaGoRedis}
+	}
+	return nil
+}
+
+func (s *scene) memory() {
+	s.url, s.front, s.libraries = "mem:", "mem:", []string{viaGoRedis, viaGoRedis, viaGoRedis}
+}
+
+func durable() *testenv.RedisOptions { return &testenv.RedisOptions{Persistence: testenv.PersistAOF} }
+
+func (s *scene) redis(host *stage.Host) {
+	server := testenv.Redis(host, durable())
+	s.addr, s.url = server.Addr(), "redis://"+server.Addr()
+	s.front = s.url
+	s.faults = append(serverFaults(host, server), forgetful(host, server)...)
+}
+
+// server is a Bedrock server that keeps its locks on a Redis.
+func (s *scene) server(ctx context.Context, p *Plan, host *stage.Host) error {
+	redis := testenv.Redis(host, durable())
+	s.url = "redis://" + redis.Addr()
+	bedrock, err := startServer(ctx, p, host, s.url)
+	if err != nil {
+		return err
+	}
+	s.addr, s.front, s.libraries = bedrock.addr, "http://"+bedrock.addr, []string{viaServer, viaServer}
+	s.faults = append(serverFaults(host, redis), bedrock.faults()...)
+	s.atRest = bedrock.atRest
+	return nil
+}
+
+// hostOf is the host and port of a URL.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	rest, _, _ = strings.Cut(rest, "?")
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+// through is a URL that leads to another address, and is the same otherwise.
+func through(url, addr string) string {
+	return strings.Replace(url, hostOf(url), addr, 1)
+}
+
+// daemon is a Bedrock server of this run.
+type daemon struct {
+	addr  string
+	start func(ctx context.Context) error
+	now   *stage.Worker
+	// idle is what it took when nobody had asked it for anything but its health.
+	idle stage.Usage
+}
+
+func startServer(ctx context.Context, p *Plan, host *stage.Host, locks string) (*daemon, error) {
+	port, err := freeAddr()
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{addr: port}
+	program := stage.Program{Executable: p.Program.Executable, Args: []string{
+		"serve", "--listen", port, "--store", "memory", "--locks", locks, "--log-level", "error",
+	}}
+	d.start = func(ctx context.Context) (err error) {
+		if d.now, err = program.Start(ctx, nil, p.Dir, "server"); err != nil {
+			return err
+		}
+		return d.await(ctx)
+	}
+	host.Cleanup(func() { d.now.Kill() })
+	err = d.start(ctx)
+	d.idle, _ = stage.UsageOf(d.now.Pid())
+	return d, err
+}
+
+// freeAddr is an address that nobody listens on just now.
+func freeAddr() (string, error) {
+	for range 100 {
+		// Below the ports that the system gives out by itself, so that no connection
+		// sits on it when the server is started again.
+		addr := fmt.Sprintf("127.0.0.1:%d", 6000+rand.IntN(4900))
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
+	}
+	return "", errors.New("no free port")
+}
+
+// await waits until the server says that it is well.
+func (d *daemon) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for !d.healthy(ctx) {
+		if d.now.Ended() {
+			return fmt.Errorf("the Bedrock server ended with code %d", d.now.Code())
+		}
+		if !nemesis.Sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("the Bedrock server did not become ready: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+func (d *daemon) healthy(ctx context.Context) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.addr+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	req.Close = true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// spareFiles is by how much the open files of a server at rest may differ: connections
+// of its pool to the store.
+const spareFiles = 30
+
+// restPatienceServer is how long a server is given to come to rest.
+const restPatienceServer = 10 * time.Second
+
+func (d *daemon) atRest(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, restPatienceServer)
+	defer cancel()
+	for {
+		now, ok := stage.UsageOf(d.now.Pid())
+		if !ok || now.Files <= d.idle.Files+spareFiles {
+			return nil
+		}
+		if !nemesis.Sleep(ctx, 100*time.Millisecond) {
+			return []string{fmt.Sprintf("the Bedrock server had %d files open at first, and has %d when all clients have gone", d.idle.Files, now.Files)}
+		}
+	}
+}
