@@ -239,28 +239,45 @@ func acquireInTheEnd(t *testing.T, b driver.Backend, req driver.Request) driver.
 }
 
 // TestUnusableCounterIsLeftAlone: a counter that is none is refused by name, and
-// nothing is held or overwritten.
+// nothing is held, freed or overwritten.
 func TestUnusableCounterIsLeftAlone(t *testing.T) {
-	const counter = "redisson_lock_token:{a}"
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
-		server := testenv.Redis(t, nil)
-		b := open(t, connect(t, single(server)), nil)
-		for _, value := range []string{"text", "1e300"} {
-			server.Do("SET", counter, value)
-			_, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
-			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), counter) {
-				t.Errorf("counter %q: %v", value, err)
-			}
-			if got := server.Do("GET", counter); got != value || server.Do("EXISTS", "a") != int64(0) {
-				t.Errorf("counter %q is now %v", value, got)
-			}
-		}
-		server.Do("DEL", counter)
-		server.Do("LPUSH", counter, "x")
-		if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrRefused) {
-			t.Errorf("counter that is a list: %v", err)
-		}
-	})
+	for profile, counter := range []string{redislock.Redisson: "redisson_lock_token:{a}", redislock.Redlock: "bedrock_token:{a}"} {
+		t.Run(counter, func(t *testing.T) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+				server := testenv.Redis(t, nil)
+				b := open(t, connect(t, single(server)), &redislock.Options{Profile: redislock.Profile(profile)})
+				for _, value := range []string{"text", "1e300", "inf", "nan"} {
+					unusableCounter(t, server, b, counter, value)
+				}
+				server.Do("DEL", counter)
+				server.Do("LPUSH", counter, "x")
+				if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrRefused) || server.Do("EXISTS", "a") != int64(0) {
+					t.Errorf("counter that is a list: %v, held %v", err, server.Do("EXISTS", "a"))
+				}
+			})
+		})
+	}
+}
+
+func unusableCounter(t *testing.T, server *testenv.RedisServer, b driver.Backend, counter, value string) {
+	t.Helper()
+	server.Do("DEL", counter)
+	g := mustAcquire(t, b, request("a", uuidB+":1"))
+	server.Do("SET", counter, value)
+	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), counter) {
+		t.Errorf("force release, counter %q: held %t, %v", value, held, err)
+	}
+	if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrHeld) {
+		t.Errorf("acquire what is held, counter %q: %v", value, err)
+	}
+	mustRelease(t, b, g)
+	g, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
+	if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), counter) {
+		t.Errorf("acquire, counter %q: token %d, %v", value, g.Token, err)
+	}
+	if got := server.Do("GET", counter); got != value || server.Do("EXISTS", "a") != int64(0) {
+		t.Errorf("counter %q is now %v, the lock is held for %v ms", value, got, server.Do("PTTL", "a"))
+	}
 }
 
 func TestTokenTTL(t *testing.T) {

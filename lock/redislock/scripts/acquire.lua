@@ -41,7 +41,7 @@ local function advance(counter, count)
   local last = tonumber(floor)
   if old then
     local before = tonumber(old)
-    if not before or before > 9e15 then
+    if not before or not (before <= 9e15) then
       call('set', counter, old)
       return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
     end

@@ -14,7 +14,7 @@ end
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
 local old = tonumber(redis.call('get', KEYS[2]) or 0)
-if not old or old > 9e15 then
+if not old or not (old <= 9e15) then
   return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
 end
 local last = string.format('%.0f', math.max(old + 2, now))

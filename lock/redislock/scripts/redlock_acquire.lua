@@ -9,17 +9,33 @@
 -- last token}; or, when it is held, {0, ms left, owner}.
 
 local call = redis.call
+local owner = ARGV[3]
 
-if not call('set', KEYS[1], ARGV[3], 'nx', 'px', ARGV[2]) then
+local function refuse(holder)
+  return {0, call('pttl', KEYS[1]), holder}
+end
+
+-- The counter is judged before anything is written: who is told of a failure has
+-- no lock.
+local counter = call('get', KEYS[2])
+local last = tonumber(counter or 0)
+if not last or not (last <= 9e15) then
   local holder = call('get', KEYS[1])
-  if holder ~= ARGV[3] then
-    return {0, call('pttl', KEYS[1]), holder}
+  if holder and holder ~= owner then
+    return refuse(holder)
+  end
+  return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
+end
+
+if not call('set', KEYS[1], owner, 'nx', 'px', ARGV[2]) then
+  local holder = call('get', KEYS[1])
+  if holder ~= owner then
+    return refuse(holder)
   end
   -- An earlier copy of this request was granted, and the counter stands where
   -- that has left it; unless it was lost.
   call('pexpire', KEYS[1], ARGV[2])
-  local last = tonumber(call('get', KEYS[2]) or nil)
-  if last then
+  if counter then
     return {1, last}
   end
 end
@@ -27,7 +43,7 @@ end
 -- The counter is never below the server's clock in microseconds, so that it
 -- does not go back when it was lost.
 local time = call('time')
-local last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), (call('get', KEYS[2]) or 0) + ARGV[4])
+last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), last + ARGV[4])
 if ARGV[1] == '0' then
   call('set', KEYS[2], string.format('%.0f', last))
 else

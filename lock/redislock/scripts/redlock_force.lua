@@ -8,7 +8,11 @@ if kind ~= 'string' and kind ~= 'none' then
 end
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
-local value = string.format('%.0f', math.max((redis.call('get', KEYS[2]) or 0) + 2, now))
+local old = tonumber(redis.call('get', KEYS[2]) or 0)
+if not old or not (old <= 9e15) then
+  return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
+end
+local value = string.format('%.0f', math.max(old + 2, now))
 if ARGV[2] == '0' then
   redis.call('set', KEYS[2], value)
 else
