@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -161,8 +162,29 @@ func (b *batcher) serve(c *combined, first *request) {
 	if len(c.requests) == 0 {
 		return
 	}
+	b.call(c)
+}
+
+// call makes one call; or several, when one of the requests has kept the others
+// from being looked at.
+func (b *batcher) call(c *combined) {
 	reply, err := b.conn.Eval(context.Background(), b.script, c.keys, c.args)
+	if n := len(c.requests); n > 1 && spoiled(err) {
+		b.call(c.part(b.common, 0, n/2))
+		b.call(c.part(b.common, n/2, n))
+		return
+	}
 	c.deliver(reply, err)
+}
+
+// part is some of the requests.
+func (c *combined) part(common []string, from, to int) *combined {
+	p := &combined{requests: c.requests[from:to], args: slices.Clone(common)}
+	for _, r := range p.requests {
+		p.keys = append(p.keys, r.keys...)
+		p.args = append(p.args, r.args...)
+	}
+	return p
 }
 
 // deliver hands every request its own part of the answer.

@@ -86,3 +86,71 @@ func evalshaCalls(t *testing.T, server *testenv.RedisServer) int {
 	}
 	return n
 }
+
+// TestForbiddenNameSpoilsTheOthers: Redis refuses a call as a whole if one of its
+// keys may not be touched; locks, releases and renewals of other names go on.
+func TestForbiddenNameSpoilsTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		const mayLock = "on >secret ~orders* ~redisson_lock_token:{orders* ~redisson_lock__channel:{orders* " +
+			"~redisson_unlock_latch:{orders* &* +@all"
+		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"app " + mayLock}})
+		to := single(server)
+		to.user, to.pass = "app", "secret"
+		b := open(t, connect(t, to), nil)
+		var group sync.WaitGroup
+		for i := range 16 {
+			group.Go(func() { takeAllowed(t, b, fmt.Sprint("orders/", i)) })
+			group.Go(func() { refuseForbidden(t, b, fmt.Sprint("forbidden/", i)) })
+		}
+		group.Wait()
+	})
+}
+
+func takeAllowed(t *testing.T, b driver.Backend, name string) {
+	t.Helper()
+	for i := range 200 {
+		g, err := b.Acquire(ctxFor(t), request(name, fmt.Sprint(uuidA, ":", i)))
+		if err == nil {
+			_, err = b.Release(ctxFor(t), g)
+		}
+		if err != nil {
+			t.Errorf("allowed: %v", err)
+			return
+		}
+	}
+}
+
+func refuseForbidden(t *testing.T, b driver.Backend, name string) {
+	t.Helper()
+	for range 200 {
+		g, err := b.Acquire(ctxFor(t), request(name, uuidA+":1"))
+		if !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("forbidden: token %d, %v", g.Token, err)
+		}
+		if _, err := b.Release(ctxFor(t), driver.Grant{Name: name, Owner: uuidA + ":1"}); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("forbidden: released, %v", err)
+		}
+	}
+}
+
+// TestForbiddenNameEndsOtherLeases: a permission is withdrawn while many leases
+// are renewed together.
+func TestForbiddenNameEndsOtherLeases(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"app on >secret ~* &* +@all"}})
+		to := single(server)
+		to.user, to.pass = "app", "secret"
+		b := open(t, connect(t, to), nil)
+		var grants []driver.Grant
+		for i := range 250 {
+			grants = append(grants, mustAcquire(t, b, request(fmt.Sprint("orders/", i), fmt.Sprint(uuidA, ":", i))))
+		}
+		grants[7] = mustAcquire(t, b, request("withdrawn", uuidA+":7"))
+		server.Do("ACL", "SETUSER", "app", "resetkeys", "~orders/*")
+		for i, err := range b.Renew(ctxFor(t), grants) {
+			if i == 7 && !errors.Is(err, driver.ErrRefused) || i != 7 && err != nil {
+				t.Errorf("lease %d: %v", i, err)
+			}
+		}
+	})
+}

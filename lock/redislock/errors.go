@@ -49,6 +49,14 @@ func (e *ReplyError) class() error {
 	return driver.ErrRefused
 }
 
+// spoiled tells whether a call was refused because of a single one of its keys,
+// whatever the others are: this user may not touch it, or it lies elsewhere.
+// Redis looks at the keys before it runs anything.
+func spoiled(err error) bool {
+	reply, ok := errors.AsType[*ReplyError](err)
+	return ok && (reply.Code() == "NOPERM" || reply.Code() == "CROSSSLOT")
+}
+
 // describe names the operation and puts an error into its class.
 func describe(operation, name string, err error) error {
 	if class := classOf(err); class != nil {

@@ -83,7 +83,7 @@ func timeLeft(pttl int64) time.Duration {
 }
 
 // List implements [driver.Inspector]. It looks at every key of every master
-// that begins with prefix, and keeps what looks like a lock.
+// that begins with prefix, and keeps what looks like a lock and this user may touch.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	var infos []driver.Info
 	err := b.conn.EachMaster(ctx, func(n Node) error {
@@ -121,8 +121,12 @@ func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name 
 				continue
 			}
 			seen[key.Str] = true
-			if more, err := fn(key.Str); err != nil || !more {
-				return errors.Join(err, errEnough)
+			more, err := fn(key.Str)
+			if err != nil {
+				return err
+			}
+			if !more {
+				return errEnough
 			}
 		}
 		if cursor = reply.Items[0].Str; cursor == "0" {
@@ -131,10 +135,12 @@ func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name 
 	}
 }
 
-// lockAt describes the lock at a key; other data has no owner.
+// lockAt describes the lock at a key; other data has no owner, nor has what this
+// user may not touch.
 func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) {
 	info, err := b.inspect(ctx, name)
-	if reply, ok := errors.AsType[*ReplyError](err); ok && reply.Code() == "WRONGTYPE" {
+	reply, ok := errors.AsType[*ReplyError](err)
+	if ok && (reply.Code() == "WRONGTYPE" || reply.Code() == "NOPERM" && strings.Contains(reply.Error(), " key")) {
 		return driver.Info{}, nil
 	}
 	if !looksLikeOwner(info.Owner) {

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -26,15 +27,27 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 			errs[i] = describe("renew", grants[i].Name, err)
 		}
 	}
-	batches := b.batches(grants, errs)
+	if alone := b.renewBatches(ctx, grants, b.batches(grants, errs), errs); len(alone) > 0 {
+		b.renewBatches(ctx, grants, alone, errs)
+	}
+	return errs
+}
+
+// renewBatches makes a call for each batch, and returns the grants of those that
+// one of them has spoiled, each a batch of its own.
+func (b *backend) renewBatches(ctx context.Context, grants []driver.Grant, batches [][]int, errs []error) (alone [][]int) {
 	calls := make([]Call, len(batches))
 	for i, batch := range batches {
 		calls[i] = b.renewCall(grants, batch)
 	}
 	for i, result := range b.conn.EvalMany(ctx, b.scripts.renew, calls) {
+		if len(batches[i]) > 1 && spoiled(result.Err) {
+			alone = slices.AppendSeq(alone, slices.Chunk(batches[i], 1))
+			continue
+		}
 		b.renewed(grants, batches[i], result, errs)
 	}
-	return errs
+	return alone
 }
 
 // batches groups the indexes of grants without an error by slot, renewBatch at most.

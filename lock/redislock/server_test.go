@@ -186,7 +186,8 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 		if info, err := b.(driver.Inspector).Inspect(ctxFor(t), "orders/1"); err != nil || info.Owner != g.Owner || info.Waiting != 1 {
 			t.Errorf("inspect: %+v, %v", info, err)
 		}
-		if infos, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 5); err != nil || len(infos) != 1 {
+		server.Do("HSET", "forbidden", javas, "1")
+		if infos, err := b.(driver.Inspector).List(ctxFor(t), "", 5); err != nil || len(infos) != 1 {
 			t.Errorf("list: %+v, %v", infos, err)
 		}
 		mustRelease(t, b, g)
