@@ -18,6 +18,7 @@ type lane struct {
 const (
 	largestBatch = 512
 	longestCall  = 5 * time.Second
+	slowCall     = time.Second // whose answer is worth waiting for
 )
 
 // push adds a hold that is due. renewer.mu is held.
@@ -81,9 +82,11 @@ func (l *lane) renew(batch []*hold) {
 }
 
 // callTime bounds a call so that the lease closest to its end can be tried again.
+// A short lease gets most of what is left for a try: over a slow link a third
+// would never be enough.
 func callTime(h *hold, now time.Duration) time.Duration {
 	left := time.Duration(h.deadline.Load()) - now
-	return min(max(left/3, tickLength), longestCall)
+	return min(max(left/3, min(left*2/3, slowCall), tickLength), longestCall)
 }
 
 func (l *lane) record(batch []*hold, sent time.Duration, errs []error) {

@@ -135,3 +135,44 @@ func takeAndRelease(t *testing.T, locks *lock.Client, name string) {
 		t.Error(err)
 	}
 }
+
+// TestFarHolderLosesItsLock: half of a short lease is no more than a few round
+// trips, also where the server has forgotten the script.
+func TestFarHolderLosesItsLock(t *testing.T) {
+	for name, forgetful := range map[string]bool{"warm": false, "cold": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+				server := testenv.Redis(t, nil)
+				proxy := proxyTo(t, server)
+				locks, err := redislock.New(connect(t, target{addrs: []string{proxy.Addr()}}), &redislock.Options{
+					Lock: lock.Options{TTL: 2 * time.Second},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+				takeAndRelease(t, locks, "warm up")
+				proxy.Delay(100 * time.Millisecond) // each way
+				lease, err := locks.Mutex("a", nil).Lock(ctxFor(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for end := time.After(4 * time.Second); end != nil; {
+					select {
+					case <-lease.Context().Done():
+						t.Fatalf("lost: %v", context.Cause(lease.Context()))
+					case <-time.After(5 * time.Millisecond):
+						if forgetful {
+							server.Do("SCRIPT", "FLUSH")
+						}
+					case <-end:
+						end = nil
+					}
+				}
+				if err := lease.Unlock(ctxFor(t)); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

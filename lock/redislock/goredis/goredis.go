@@ -79,9 +79,15 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 	cmd := newCommand(ctx, evalsha, s.SHA(), keys, args)
 	err := c.client.Process(ctx, cmd)
 	if isNoScript(err) {
-		cmd = newCommand(ctx, eval, s.Text(), keys, args)
-		err = c.client.Process(ctx, cmd)
+		return c.evalText(ctx, s, keys, args)
 	}
+	return reply(cmd, err)
+}
+
+// evalText sends a script in full.
+func (c *conn) evalText(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
+	cmd := newCommand(ctx, eval, s.Text(), keys, args)
+	err := c.client.Process(ctx, cmd)
 	return reply(cmd, err)
 }
 
@@ -91,6 +97,11 @@ func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redisl
 }
 
 func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
+	if len(calls) == 1 { // go-redis has other connections for pipelines, and makes them first
+		var only redislock.Result
+		only.Reply, only.Err = c.eval(ctx, s, calls[0].Keys, calls[0].Args)
+		return []redislock.Result{only}
+	}
 	pipe := c.client.Pipeline()
 	cmds := make([]*command, len(calls))
 	for i, call := range calls {
@@ -101,7 +112,7 @@ func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redisl
 	results := make([]redislock.Result, len(calls))
 	for i, cmd := range cmds {
 		if isNoScript(cmd.Err()) {
-			results[i].Reply, results[i].Err = c.eval(ctx, s, calls[i].Keys, calls[i].Args)
+			results[i].Reply, results[i].Err = c.evalText(ctx, s, calls[i].Keys, calls[i].Args)
 			continue
 		}
 		results[i].Reply, results[i].Err = reply(cmd, cmd.Err())
