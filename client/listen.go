@@ -45,7 +45,8 @@ func (w *watch) C() <-chan struct{} { return w.c }
 // Close implements [driver.Watch].
 func (w *watch) Close() { w.cancel() }
 
-// run listens until the watch is closed. Only the first try may fail for good.
+// run listens until the watch is closed. Only the first try may fail for good. While
+// nothing is heard, who watches is woken to ask every now and then.
 func (w *watch) run(ctx context.Context) {
 	heard, err := w.listen(ctx)
 	if !heard {
@@ -56,6 +57,7 @@ func (w *watch) run(ctx context.Context) {
 		if heard, _ = w.listen(ctx); heard {
 			pause = firstPause
 		}
+		w.wake()
 	}
 }
 

@@ -13,7 +13,6 @@ const (
 	firstPoll   = time.Millisecond       // without a watch: the first pause
 	longestPoll = 100 * time.Millisecond // and the longest
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
-	watchRetry  = 5 * time.Second        // after a watch could not be had
 	yieldPause  = time.Millisecond       // lets a contender elsewhere be first
 	aMoment     = time.Second            // how long a request may take and not count as unanswered
 )
@@ -197,7 +196,7 @@ func (k *contest) wait(ctx context.Context, err error) error {
 		}
 		return stopped
 	}
-	if k.listen(ctx) {
+	if k.q.listens() {
 		return nil // a release may have come before we listened: ask again
 	}
 	k.refusals++
@@ -206,32 +205,14 @@ func (k *contest) wait(ctx context.Context, err error) error {
 		left = refusal.TTL
 	}
 	if k.q.watch == nil {
-		return k.pause(ctx, k.q.client.jitter(pollPause(k.refusals, left)), nil)
+		err := k.pause(ctx, k.q.client.jitter(k.q.deafPause(k.refusals, left)), k.q.hearsSoon())
+		k.q.listens() // if a watch has begun meanwhile, the next request comes after it
+		return err
 	}
 	if left <= 0 {
 		left = blindPause
 	}
 	return k.pause(ctx, left+time.Millisecond, k.q.watch.C())
-}
-
-// listen begins to watch for releases, if the backend can tell of them. It
-// reports whether the watch is new.
-func (k *contest) listen(ctx context.Context) bool {
-	c := k.q.client
-	backend, ok := c.backend.(driver.Waiter)
-	if !ok || k.q.watch != nil || c.now() < k.q.watchAfter {
-		return false
-	}
-	bounded, cancel := context.WithTimeout(ctx, watchRetry)
-	defer cancel()
-	watch, err := backend.Watch(bounded, k.q.name)
-	if err != nil {
-		k.q.watchAfter = c.now() + watchRetry
-		c.opts.Logger.Debug("lock: cannot listen for releases, polling", "name", k.q.name, "err", err)
-		return false
-	}
-	k.q.watch = watch
-	return true
 }
 
 // pause waits for a signal, a time, the context, or the client's end.

@@ -31,7 +31,7 @@ type hooks struct {
 	acquire func(ctx context.Context, req driver.Request) (driver.Grant, error)
 	renew   func(ctx context.Context, grants []driver.Grant) []error
 	release func(ctx context.Context, g driver.Grant) (int, error)
-	watch   func() // before listening begins
+	watch   func(ctx context.Context) error // before listening begins
 }
 
 func newFaulty(store *memlock.Store) *faulty {
@@ -131,7 +131,9 @@ func (f *faulty) Close() error {
 // Watch implements [driver.Waiter].
 func (f *faulty) Watch(ctx context.Context, name string) (driver.Watch, error) {
 	if hook := f.get().watch; hook != nil {
-		hook()
+		if err := hook(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return f.Backend.(driver.Waiter).Watch(ctx, name)
 }

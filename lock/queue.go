@@ -12,8 +12,8 @@ import (
 // front: it contends at the backend, or holds the lock; the others are parked
 // until it is their turn.
 //
-// Fields are guarded by part.mu, except watch, which belongs to whoever is at
-// the front.
+// Fields are guarded by part.mu, except the watch and what belongs to it, which is
+// the business of whoever is at the front.
 type queue struct {
 	client  *Client
 	part    *part
@@ -23,6 +23,7 @@ type queue struct {
 	served  int   // leases the last grant has served
 
 	watch      driver.Watch  // wakes the one at the front
+	listening  *listening    // a watch that is beginning
 	watchAfter time.Duration // when to try to get one again
 }
 
@@ -130,9 +131,7 @@ func (q *queue) leave(yield bool) {
 		next.turn <- turn{yield: yield}
 		return
 	}
-	if q.watch != nil {
-		q.watch.Close()
-	}
+	q.stopListening()
 	q.client.work.Done()
 }
 

@@ -205,11 +205,42 @@ func TestAReleaseBeforeListeningBeginsIsNotMissed(t *testing.T) {
 		backend := newFaulty(store)
 		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, other.Mutex("a", nil))
-		backend.set(hooks{watch: func() { mustUnlock(t, held) }})
+		backend.set(hooks{watch: func(context.Context) error { return held.Unlock(context.Background()) }})
 		start := time.Now()
 		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
 		wantEqual(t, "time taken", time.Since(start), 0)
 	})
+}
+
+// A watch that does not begin, or cannot be had, does not keep the front of the queue
+// from asking.
+func TestAWaiterThatCannotListenGoesOnAsking(t *testing.T) {
+	for _, deaf := range []time.Duration{4 * time.Second, time.Minute} {
+		virtual(t, func(t *testing.T) {
+			store := memlock.NewStore()
+			backend := newFaulty(store)
+			locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+			held := mustLock(t, other.Mutex("a", nil))
+			backend.set(hooks{watch: func(ctx context.Context) error {
+				select {
+				case <-time.After(deaf):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}})
+			waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
+			time.Sleep(time.Second)
+			if n := backend.acquires.Load(); n < 5 || n > 40 {
+				t.Errorf("asked %d times in a second", n)
+			}
+			mustUnlock(t, held)
+			start := time.Now()
+			lease := granted(t, waiting)
+			wantBetween(t, "the lock was free", time.Since(start), 0, 200*time.Millisecond)
+			mustUnlock(t, lease)
+		})
+	}
 }
 
 func TestAWaiterTakesOverFromADeadHolder(t *testing.T) {

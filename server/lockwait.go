@@ -13,6 +13,7 @@ import (
 const (
 	blindPause = 5 * time.Second        // with a watch, when the holder's time left is not known
 	pollPause  = 100 * time.Millisecond // without a watch
+	watchTime  = time.Second            // the longest a watch may take to begin: nobody asks meanwhile
 )
 
 // wait takes a lock as soon as it is free. Of all who wait at this server for one
@@ -56,6 +57,8 @@ func (l *locks) watch(ctx context.Context, name string) driver.Watch {
 	if !ok {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, watchTime)
+	defer cancel()
 	w, err := waiter.Watch(ctx, name)
 	if err != nil {
 		return nil

@@ -18,6 +18,8 @@ const (
 	// to the longest.
 	firstRetry   = 20 * time.Millisecond
 	longestRetry = time.Second
+	// deafPause is how often who watches is woken, to ask, while nothing is heard.
+	deafPause = 250 * time.Millisecond
 )
 
 // topic keeps one channel subscribed while somebody watches it.
@@ -244,13 +246,13 @@ func (t *topic) forget() bool {
 }
 
 // subscribeAgain tries until it succeeds, and then wakes every watch, because
-// a release may have been missed. It wakes them after every failure too, so
-// that they poll meanwhile. It reports false when the topic has ended.
+// a release may have been missed. It wakes them again and again meanwhile, so
+// that they poll. It reports false when the topic has ended.
 func (t *topic) subscribeAgain() bool {
+	defer t.wakeAll()
+	defer t.wakeMeanwhile()()
 	for pause := firstRetry; ; pause = min(2*pause, longestRetry) {
-		err := t.subscribe(true)
-		t.wakeAll()
-		if err == nil {
+		if t.subscribe(true) == nil {
 			return true
 		}
 		if !t.rest(pause) {
@@ -272,6 +274,25 @@ func (t *topic) rest(d time.Duration) bool {
 	case <-t.hub.background.Done():
 		return false
 	}
+}
+
+// wakeMeanwhile wakes the watches every so often until stop is called. A try to
+// subscribe can take seconds.
+func (t *topic) wakeMeanwhile() (stop func()) {
+	over := make(chan struct{})
+	t.hub.work.Go(func() {
+		tick := time.NewTicker(deafPause)
+		defer tick.Stop()
+		for {
+			t.wakeAll()
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() { close(over) }
 }
 
 func (t *topic) wakeAll() {

@@ -14,7 +14,10 @@ func all() []mutants.Mutant {
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
 func inMemory(behaviour string) string { return "TestConformanceInVirtualTime/" + behaviour }
 
-const memory = "lock/memlock"
+const (
+	front  = "lock"
+	memory = "lock/memlock"
+)
 
 // contestMutants are faults in asking the backend and cleaning up after it.
 func contestMutants() []mutants.Mutant {
@@ -32,10 +35,11 @@ func contestMutants() []mutants.Mutant {
 			Test: inMemory("LostReplyBlocksItsOwnRetry"),
 		},
 		{
-			Name: "the waiter does not look again after it subscribed", File: "lock/contest.go", Pkg: memory,
-			Old:  "	if k.listen(ctx) {\n		return nil // a release may have come before we listened: ask again\n	}\n",
-			New:  "	k.listen(ctx)\n",
-			Test: inMemory("WakeUpComesBeforeTheWatch"),
+			Name: "the waiter does not look again after it subscribed", File: "lock/contest.go", Pkg: front,
+			Old: "		k.q.listens() // if a watch has begun meanwhile, the next request comes after it\n",
+			New: "		if err == nil && k.q.listens() {\n" +
+				"			return k.pause(ctx, left+time.Millisecond, k.q.watch.C())\n		}\n",
+			Test: "TestAReleaseBeforeListeningBeginsIsNotMissed",
 		},
 		{
 			Name: "an unknown acquire is not cleaned up after", File: "lock/contest.go", Pkg: memory,

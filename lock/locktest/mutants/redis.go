@@ -54,7 +54,7 @@ func redisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a new subscription wakes nobody", File: "lock/redislock/topic.go", Pkg: redis,
-			Old: "		err := t.subscribe(true)\n		t.wakeAll()\n", New: "		err := t.subscribe(true)\n",
+			Old: "	defer t.wakeAll()\n	defer t.wakeMeanwhile()()\n", New: "",
 			Test: "TestReconnectWakesEverybody/goredis",
 		},
 		{
