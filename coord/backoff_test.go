@@ -228,8 +228,10 @@ func TestAProbeThatDoesNotComeBack(t *testing.T) {
 					}}))
 				}
 				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
 				for _, id := range ids {
-					if res, err := c.Wait(t.Context(), id); err != nil {
+					if res, err := c.Wait(ctx, id); err != nil {
 						t.Errorf("%+v %v", res, err)
 					}
 				}
