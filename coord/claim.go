@@ -71,14 +71,12 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.life, storeTimeout)
 	defer cancel()
+	asked := time.Now()
 	claimed, err := c.store.Claim(ctx, q)
-	if err != nil {
-		if c.life.Err() == nil {
-			c.opts.Logger.Warn("cannot ask the store for due transactions", "err", err)
-		}
+	if c.trouble.saw(c.life, err) != nil {
 		return 0, false, err
 	}
-	c.clock.set(claimed.Now)
+	c.clock.set(claimed.Now, asked)
 	for _, rec := range claimed.Records {
 		c.adopt(rec, q.Target)
 	}

@@ -31,6 +31,7 @@ type Coordinator struct {
 	active  registry
 	news    news
 	recent  *recent
+	trouble trouble
 	draw    chance.Draw // the random part of pauses
 
 	wake    chan struct{}   // something may be due
@@ -75,6 +76,7 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 	c.lanes = newLanes(o.PerTarget, o.PerHost, c.draw, c.laneChanged)
 	c.active.init(o.Active)
 	c.drains.init()
+	c.trouble.log = o.Logger
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.calls, c.giveUp = context.WithCancel(context.Background())
 	return c, nil
@@ -87,11 +89,12 @@ func (c *Coordinator) Start(ctx context.Context) error {
 		return txn.ErrClosed
 	}
 	// A claim of nothing: the target cannot exist, so only the clock comes back.
+	asked := time.Now()
 	claimed, err := c.store.Claim(ctx, driver.Claim{Owner: c.owner, Lease: c.opts.Lease, Limit: 1, Target: " "})
 	if err != nil {
 		return fmt.Errorf("start coordinator: %w", err)
 	}
-	c.clock.set(claimed.Now)
+	c.clock.set(claimed.Now, asked)
 	c.started.Do(func() {
 		c.work.Go(c.recover)
 		c.work.Go(c.probeLanes)

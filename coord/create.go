@@ -290,7 +290,6 @@ func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 		case ctx.Err() != nil:
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}
-		c.opts.Logger.Warn("store does not take a new transaction; trying again", "id", rec.ID, "err", err)
 		if !sleep(ctx, c.life, wait) {
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}
@@ -298,9 +297,9 @@ func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 }
 
 func (c *Coordinator) createOnce(ctx context.Context, rec *driver.Record) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	return c.store.Create(ctx, rec)
+	return c.trouble.saw(ctx, c.store.Create(bounded, rec))
 }
 
 // accepted compares a new record with the one that has its ID. Where that cannot be

@@ -48,7 +48,6 @@ func (r *run) save(complete bool) bool {
 		case errors.Is(err, driver.ErrStale):
 			return r.overtaken(rec)
 		}
-		r.c.opts.Logger.Warn("store does not take a write; trying again", "id", r.tx.ID, "err", err)
 		if !r.c.pause(wait) {
 			return false
 		}
@@ -90,7 +89,11 @@ func (r *run) overtaken(rec *driver.Record) bool {
 		r.saved(rec)
 		return true
 	}
-	r.c.opts.Logger.Info("transaction was taken over", "id", r.tx.ID, "epoch", rec.Epoch, "err", err)
+	if err != nil {
+		r.c.opts.Logger.Warn("transaction was changed, and cannot be read; letting it go", "id", r.tx.ID, "err", err)
+	} else {
+		r.c.opts.Logger.Debug("transaction was taken over", "id", r.tx.ID, "epoch", rec.Epoch, "by", stored.Owner)
+	}
 	r.c.opts.Observer.Observe(Event{Kind: Fenced, ID: r.tx.ID, Mode: r.tx.Mode, Name: r.tx.Name})
 	return false
 }
@@ -107,7 +110,7 @@ func isOwn(stored *driver.Record, was driver.Version, rec *driver.Record) bool {
 func (c *Coordinator) update(was driver.Version, rec *driver.Record) error {
 	ctx, cancel := context.WithTimeout(c.calls, storeTimeout)
 	defer cancel()
-	return c.store.Update(ctx, was, rec)
+	return c.trouble.saw(c.calls, c.store.Update(ctx, was, rec))
 }
 
 // load reads a record, as often as it takes while the context lasts.
@@ -124,9 +127,10 @@ func (c *Coordinator) load(ctx context.Context, id string) (*driver.Record, erro
 }
 
 func (c *Coordinator) loadOnce(ctx context.Context, id string) (*driver.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	return c.store.Load(ctx, id)
+	rec, err := c.store.Load(bounded, id)
+	return rec, c.trouble.saw(ctx, err)
 }
 
 // decided tells of a decision, and of the end.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -116,7 +117,7 @@ func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer 
 	case connect.CodeAborted:
 		return plan.Answer{Kind: plan.Refused, Note: note}
 	case connect.CodeFailedPrecondition:
-		after := wire.ParseRetryAfter(e.Meta().Get(wire.RetryAfter), "")
+		after := wire.ParseRetryAfter(e.Meta().Get(wire.RetryAfter), "", time.Time{})
 		return plan.Answer{Kind: plan.Pending, Note: note, After: after}
 	default:
 		return plan.Answer{

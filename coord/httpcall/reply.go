@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/bedrock-go/bedrock/txn/participant/wire"
 	"github.com/bedrock-go/bedrock/txn/plan"
@@ -26,13 +27,21 @@ func (c *Caller) read(r reply) plan.Answer {
 	case status == http.StatusConflict:
 		return plan.Answer{Kind: plan.Refused, Note: excerpt(r)}
 	case status == http.StatusTooEarly:
-		after := wire.ParseRetryAfter(r.header(wire.RetryAfter), r.header("Retry-After"))
+		after := wire.ParseRetryAfter(r.header(wire.RetryAfter), r.header("Retry-After"), sent(r))
 		return plan.Answer{Kind: plan.Pending, Note: excerpt(r), After: after}
 	case status >= 300 && status < 400:
 		return plan.Answer{Kind: plan.Failed, Note: statusText(status) + ": redirects are not followed"}
 	default:
 		return failed(r)
 	}
+}
+
+// sent is when a reply was sent, by the clock of who sent it, if it says so.
+func sent(r reply) time.Time {
+	if date, err := http.ParseTime(r.header("Date")); err == nil {
+		return date
+	}
+	return time.Now()
 }
 
 // done reads the result. If the reply breaks off, it is as if there was none: asked

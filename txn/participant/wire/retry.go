@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 )
@@ -19,12 +20,16 @@ func FormatSeconds(d time.Duration) string {
 }
 
 // ParseRetryAfter reads when to ask again from Bedrock-Retry-After or, if that is
-// empty, from Retry-After. Zero: it does not say.
-func ParseRetryAfter(millis, seconds string) time.Duration {
+// empty, from Retry-After, which is a number of seconds, or a date by the clock of who
+// sent it. Zero: it does not say.
+func ParseRetryAfter(millis, standard string, sent time.Time) time.Duration {
 	if d := parseUnits(millis, time.Millisecond); d > 0 {
 		return d
 	}
-	return parseUnits(seconds, time.Second)
+	if date, err := http.ParseTime(standard); err == nil {
+		return min(max(date.Sub(sent), 0), longestRetryAfter)
+	}
+	return parseUnits(standard, time.Second)
 }
 
 // parseUnits reads a number of units. What is too large for a number is too long.

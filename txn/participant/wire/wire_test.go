@@ -140,6 +140,7 @@ func TestCredentialsAndConnectionsAreNotTheTransactions(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
+	sent := time.Date(2015, time.October, 21, 7, 27, 32, 0, time.UTC)
 	for _, c := range []struct {
 		millis, seconds string
 		want            time.Duration
@@ -150,11 +151,14 @@ func TestRetryAfter(t *testing.T) {
 		{"0", "3", 3 * time.Second},
 		{"-5", "soon", 0},
 		{"", "1.5", 0},
-		{"", "Wed, 21 Oct 2015 07:28:00 GMT", 0},
+		{"", "Wed, 21 Oct 2015 07:28:00 GMT", 28 * time.Second},
+		{"", "Wed, 21 Oct 2015 07:27:00 GMT", 0},
+		{"", "Fri, 23 Oct 2015 07:28:00 GMT", 24 * time.Hour},
+		{"250", "Wed, 21 Oct 2015 07:28:00 GMT", 250 * time.Millisecond},
 		{"", "9223372036854775807", 24 * time.Hour},
 		{"99999999999999999999999", "", 24 * time.Hour},
 	} {
-		if got := wire.ParseRetryAfter(c.millis, c.seconds); got != c.want {
+		if got := wire.ParseRetryAfter(c.millis, c.seconds, sent); got != c.want {
 			t.Errorf("%q, %q: %v, want %v", c.millis, c.seconds, got, c.want)
 		}
 	}

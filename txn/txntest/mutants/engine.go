@@ -64,8 +64,8 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "time is the coordinator's own", File: "coord/clock.go", Pkg: engine,
-			Old:  "r.store.Add(time.Since(r.local))",
-			New:  "r.store.Add(time.Since(r.store))",
+			Old:  "r.store.Add(local.Sub(r.local))",
+			New:  "r.store.Add(local.Sub(r.store))",
 			Test: "TestTheStoresClockCounts",
 		},
 		{

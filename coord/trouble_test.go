@@ -1,0 +1,141 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// away is a store that does not answer while it is away.
+type away struct {
+	driver.Store
+	is atomic.Bool
+}
+
+var errAway = errors.New("connection refused")
+
+func (a *away) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	if a.is.Load() {
+		return errAway
+	}
+	return a.Store.Update(ctx, was, rec)
+}
+
+func (a *away) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	if a.is.Load() {
+		return driver.Claimed{}, errAway
+	}
+	return a.Store.Claim(ctx, c)
+}
+
+// lines keeps what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
+}
+
+// TestAnOutageOfTheStoreIsToldOnceAMinute however many transactions see it, and that it
+// is over.
+func TestAnOutageOfTheStoreIsToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log := &away{Store: memstore.New(nil)}, &lines{}
+		c := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("undo"))
+		var calls atomic.Int32
+		register(t, c, "step", busy(&calls, time.Second))
+		var ids []string
+		for range 100 {
+			ids = append(ids, submit(t, c, single("", nil)))
+		}
+		store.is.Store(true)
+		time.Sleep(5*time.Minute + 10*time.Second)
+		store.is.Store(false)
+		for _, id := range ids {
+			if res, err := c.Wait(t.Context(), id); err != nil {
+				t.Fatalf("%+v %v", res, err)
+			}
+		}
+		time.Sleep(time.Minute)
+		told := log.all()
+		if len(told) != 1+5+1 || !strings.Contains(told[5], "failures=") || !strings.Contains(told[6], "answers again") {
+			t.Errorf("%d lines about five minutes: %s", len(told), strings.Join(told, "\n"))
+		}
+	})
+}
+
+// TestATakeoverIsNoError, and is not logged as one.
+func TestATakeoverIsNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log := memstore.New(nil), &lines{}
+		cutOff := &mortal{Store: store}
+		all := &slog.HandlerOptions{Level: slog.LevelDebug}
+		c1 := start(t, cutOff, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, all))}, newParticipants("undo"))
+		var calls atomic.Int32
+		register(t, c1, "step", busy(&calls, 3*time.Second))
+		id := submit(t, c1, single("", nil))
+		synctest.Wait()
+		cutOff.dead.Store(true)
+		c2 := start(t, store, nil, newParticipants("step", "undo"))
+		if err := c2.RollBack(t.Context(), id, "by hand"); err != nil {
+			t.Fatal(err)
+		}
+		cutOff.dead.Store(false)
+		time.Sleep(10 * time.Second)
+		if text := strings.Join(log.all(), "\n"); !strings.Contains(text, "taken over") || strings.Contains(text, "nil") {
+			t.Error(text)
+		}
+	})
+}
+
+// late is a store whose answers to claims take their time to arrive.
+type late struct {
+	driver.Store
+	takes atomic.Int64
+}
+
+func (l *late) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	claimed, err := l.Store.Claim(ctx, c)
+	time.Sleep(time.Duration(l.takes.Load()))
+	return claimed, err
+}
+
+// TestALateAnswerSetsNoClockBack: leases written after it last as long as others.
+func TestALateAnswerSetsNoClockBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &late{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("undo"))
+		register(t, c, "step", hang)
+		store.takes.Store(int64(4 * time.Second))
+		time.Sleep(10 * time.Second)
+		id := submit(t, c, single("", &txn.Policy{Timeout: time.Minute}))
+		rec, err := store.Load(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lease := time.Until(rec.Due); lease < 4900*time.Millisecond || lease > 5100*time.Millisecond {
+			t.Errorf("a lease of 5 s ends in %v", lease)
+		}
+	})
+}
