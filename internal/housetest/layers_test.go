@@ -153,6 +153,12 @@ func layers() []layer {
 			foreign: []string{"github.com/google/go-cmp"},
 		},
 		{packages: "internal/mutants", test: true},
+		{packages: "internal/sim", test: true},
+		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver"}},
+		{
+			packages: "internal/sim/txns", test: true,
+			own: []string{"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan"},
+		},
 		{packages: "internal/scramble", test: true},
 		{packages: "internal/housetest", test: true},
 	}

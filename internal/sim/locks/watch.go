@@ -1,0 +1,75 @@
+package locks
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// watch is a subscription for releases of a name.
+type watch struct {
+	backend *backend
+	name    string
+	c       chan struct{}
+	pushes  uint64
+	gone    bool
+}
+
+// Watch implements [driver.Waiter].
+func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
+	_, err := ask(ctx, b, "watch "+name, func() (bool, error) {
+		b.store.subscribe(w)
+		return true, nil
+	})
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *store) subscribe(w *watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.gone {
+		return
+	}
+	if s.watches[w.name] == nil {
+		s.watches[w.name] = make(map[*watch]bool)
+	}
+	s.watches[w.name][w] = true
+}
+
+// C implements [driver.Watch].
+func (w *watch) C() <-chan struct{} { return w.c }
+
+// Close implements [driver.Watch].
+func (w *watch) Close() {
+	s := w.backend.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.gone = true
+	delete(s.watches[w.name], w)
+	if len(s.watches[w.name]) == 0 {
+		delete(s.watches, w.name)
+	}
+}
+
+// push sends a signal on its way. One that may have been lost follows when the
+// connection is made again. The store's mutex is held.
+func (w *watch) push() {
+	l := w.backend.link
+	w.pushes++
+	at := l.Push(w.name, w.pushes)
+	time.AfterFunc(at, w.wake)
+}
+
+// wake leaves a signal, unless there is one already.
+func (w *watch) wake() {
+	select {
+	case w.c <- struct{}{}:
+	default:
+	}
+}

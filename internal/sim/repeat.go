@@ -1,0 +1,29 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+)
+
+// Repeats checks that runs repeat exactly: what a seed does once it does again.
+func Repeats(t *testing.T, s Scenario, seeds int) {
+	for i := range seeds {
+		seed := Seed(i + 1)
+		first := play(t, s.Plan(seed), all, true)
+		second := play(t, s.Plan(seed), all, true)
+		if first.Hash() != second.Hash() {
+			t.Errorf("seed %d went another way:\n%s", seed, difference(first.Story(), second.Story()))
+		}
+	}
+}
+
+// difference shows where two stories part.
+func difference(a, b string) string {
+	first, second := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(first), len(second)) {
+		if first[i] != second[i] {
+			return strings.Join(first[max(0, i-10):i], "\n") + "\n- " + first[i] + "\n+ " + second[i]
+		}
+	}
+	return "one is longer"
+}

@@ -1,0 +1,138 @@
+package txns
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sim"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// define draws what a transaction asks for. It is made anew for each client that
+// asks, so that none shares memory with another.
+func define(r *sim.Rand, p *script, id string, begun bool) txn.Definition {
+	f := definer{r, p.targets, p.limit, id}
+	d := f.draw(begun)
+	if p.busy && d.Mode != "" {
+		d.Parallel = 1 // who is first at a slot would be left to chance
+	}
+	return d
+}
+
+func (f *definer) draw(begun bool) txn.Definition {
+	r := f.Rand
+	switch {
+	case begun && r.Chance(0.6):
+		return txn.Definition{ID: f.id, Mode: "tcc", Timeout: f.Between(200*time.Millisecond, 5*time.Second)}
+	case begun:
+		return f.prepared()
+	case r.Chance(0.6):
+		return f.saga()
+	case r.Chance(0.6):
+		return f.tcc()
+	default:
+		return f.message()
+	}
+}
+
+type definer struct {
+	*sim.Rand
+	targets []target
+	limit   time.Duration
+	id      string
+}
+
+func (f *definer) target() txn.Target { return sim.Pick(f.Rand, f.targets...).name }
+
+func (f *definer) policy() *txn.Policy {
+	p := &txn.Policy{
+		Timeout: f.limit + f.Between(0, time.Millisecond), Backoff: f.Between(50*time.Millisecond, time.Second), MaxBackoff: 4 * time.Second,
+		Attempts: sim.Pick(f.Rand, 0, 0, 1, 2, 3, 10),
+	}
+	if p.Attempts > 0 && f.Chance(0.3) {
+		p.Then = txn.Park
+	}
+	return p
+}
+
+func (f *definer) branches(fill func(b *txn.Branch)) (branches []txn.Branch) {
+	for i := range f.Number(1, 4) {
+		b := txn.Branch{ID: fmt.Sprintf("b%d", i), Policy: f.policy()}
+		b.Payload = payload(f.id, b.ID)
+		if i > 0 && f.Chance(0.6) {
+			b.After = []string{fmt.Sprintf("b%d", i-1)}
+		}
+		fill(&b)
+		branches = append(branches, b)
+	}
+	return branches
+}
+
+func (f *definer) saga() txn.Definition {
+	d := txn.Definition{ID: f.id, Mode: "saga", Name: "order", Headers: map[string]string{"X-Of": f.id}}
+	if f.Chance(0.3) {
+		d.Timeout = f.Between(500*time.Millisecond, 20*time.Second)
+	} else if f.Chance(0.1) {
+		d.Recovery = txn.Forward
+	}
+	d.Branches = f.branches(func(b *txn.Branch) {
+		b.Do, b.Undo = f.target(), f.target()
+		if f.Chance(0.2) {
+			b.Do = "async:" + b.Do
+		}
+		if f.Chance(0.1) {
+			b.Undo = ""
+		}
+	})
+	return d
+}
+
+func (f *definer) tcc() txn.Definition {
+	d := txn.Definition{ID: f.id, Mode: "tcc", Name: "booking", Headers: map[string]string{"X-Of": f.id}}
+	d.Timeout = f.Between(500*time.Millisecond, 20*time.Second)
+	d.Branches = f.branches(func(b *txn.Branch) {
+		b.Do, b.Confirm, b.Undo = f.target(), f.target(), f.target()
+		if f.Chance(0.1) {
+			b.Confirm = "async:" + b.Confirm
+		}
+	})
+	return d
+}
+
+func (f *definer) message() txn.Definition {
+	d := txn.Definition{ID: f.id, Mode: "msg", Name: "news", Headers: map[string]string{"X-Of": f.id}}
+	d.Branches = f.branches(func(b *txn.Branch) { b.Confirm, b.After, b.Policy.Then = f.target(), nil, "" })
+	if f.Chance(0.2) {
+		d.Delay = f.Between(0, 2*time.Second)
+	}
+	return d
+}
+
+// prepared is a message whose producer may be asked.
+func (f *definer) prepared() txn.Definition {
+	d := f.message()
+	if f.Chance(0.5) {
+		d.Check = &txn.Check{Target: f.target(), After: f.Between(100*time.Millisecond, 3*time.Second), Policy: f.policy()}
+		d.Check.Policy.Then = ""
+	} else {
+		d.Timeout = f.Between(200*time.Millisecond, 5*time.Second)
+	}
+	return d
+}
+
+// enlisted is a branch that joins later.
+func enlisted(p *script, id string, n int) txn.Branch {
+	f := definer{p.seed.Named(id).At(uint64(n)).Rand(), p.targets, p.limit, id}
+	b := txn.Branch{ID: fmt.Sprintf("e%d", n), Confirm: f.target(), Undo: f.target(), Policy: f.policy()}
+	b.Policy.Then = ""
+	b.Payload = payload(id, b.ID)
+	return b
+}
+
+// payload is what a branch's participant must be given.
+func payload(id, branch string) []byte {
+	h := fnv.New64a()
+	fmt.Fprint(h, id, "/", branch)
+	return fmt.Appendf(nil, `{"of":"%s/%s","sum":"%x"}`, id, branch, h.Sum64())
+}

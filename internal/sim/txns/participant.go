@@ -1,0 +1,161 @@
+package txns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sim"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/plan"
+)
+
+// errTrouble is what a participant says that does not know.
+var errTrouble = errors.New("out of order")
+
+// serve is one call of a participant by one life of a replica.
+func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (result []byte, err error) {
+	if l.window.isDead() {
+		return nil, errDead
+	}
+	err = errTrouble // unless it returns
+	v := w.judge.calls(l.replica, number, &call)
+	defer func() { w.judge.answers(v, l, ctx, result, err) }()
+	seed := w.plan.seed.Named(v.text()).At(uint64(v.number))
+	mood := w.mood(number, seed)
+	t := &w.plan.targets[number]
+	w.report.Trace("replica %d calls %s: %s, attempt %d, epoch %d: %s", l.replica, t.name, v.text(), call.Attempt, call.Epoch, mood)
+	took := seed.At(1).Between(t.near, t.far)
+	if mood == slow {
+		took = seed.At(2).Between(t.near, 2*w.plan.limit)
+	}
+	if mood == hangs {
+		<-w.over
+		return nil, errTrouble
+	}
+	if err := sleep(ctx, took); err != nil {
+		return nil, err
+	}
+	return w.behave(ctx, mood, &call, seed)
+}
+
+// behave answers a call as the participant's mood wants it.
+func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.Seed) ([]byte, error) {
+	switch mood {
+	case fails:
+		return nil, errTrouble
+	case forgets:
+		_ = w.judge.ledger.enter(call)
+		return nil, errTrouble
+	case silent:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case panics:
+		panic("out of its mind")
+	case exits:
+		runtime.Goexit()
+	case refuses:
+		if (call.Op == "action" || call.Op == "try") && !w.judge.ledger.has(call) {
+			return nil, txn.Abort(errors.New("not today"))
+		}
+	case works:
+		return nil, txn.Pending(seed.At(3).Between(time.Millisecond, time.Second))
+	}
+	if err := w.judge.ledger.enter(call); err != nil {
+		return nil, err
+	}
+	if mood == babbling {
+		return make([]byte, 100<<10), nil
+	}
+	return []byte(`"done"`), nil
+}
+
+// mood is how a participant takes a call.
+func (w *world) mood(number int, seed sim.Seed) ill {
+	now := w.report.Now()
+	for i := range w.plan.moods {
+		m := &w.plan.moods[i]
+		if m.target == number && m.from <= now && now < m.to && seed.At(4, uint64(i)).Chance(m.share) {
+			return m.ill
+		}
+	}
+	return ""
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// caller reaches participants by URL.
+type caller struct {
+	world *world
+	life  *life
+}
+
+// Check implements coord.Caller.
+func (caller) Check(txn.Target) error { return nil }
+
+// Call implements coord.Caller.
+func (c caller) Call(ctx context.Context, target txn.Target, call txn.Call) (a plan.Answer) {
+	for i := range c.world.plan.targets {
+		if c.world.plan.targets[i].name == target {
+			return c.call(ctx, i, call)
+		}
+	}
+	panic(fmt.Sprintf("target %s is not in the plan", target))
+}
+
+// call translates an answer as a caller over HTTP does.
+func (c caller) call(ctx context.Context, number int, call txn.Call) plan.Answer {
+	result, err := c.protected(ctx, number, call)
+	pending, isPending := errors.AsType[*txn.PendingError](err)
+	switch {
+	case err == nil:
+		return plan.Answer{Kind: plan.Done, Result: result}
+	case txn.Aborted(err):
+		return plan.Answer{Kind: plan.Refused, Note: err.Error()}
+	case isPending:
+		return plan.Answer{Kind: plan.Pending, After: pending.After}
+	default:
+		return plan.Answer{Kind: plan.Failed, Down: ctx.Err() != nil, Note: err.Error()}
+	}
+}
+
+// protected is a call to another process: it may end badly there, and it is not
+// waited for after its context has ended.
+func (c caller) protected(ctx context.Context, number int, call txn.Call) ([]byte, error) {
+	type reply struct {
+		result []byte
+		err    error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		r := reply{err: errTrouble}
+		defer func() {
+			_ = recover() // the other process has logged it
+			replies <- r
+		}()
+		r.result, r.err = c.world.serve(ctx, c.life, number, call)
+	}()
+	select {
+	case r := <-replies:
+		return r.result, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// forward tells whether an operation belongs to the time before the decision.
+func forward(op string) bool {
+	return op == "action" || op == "try" || op == "check" || strings.HasPrefix(op, "hook:")
+}
