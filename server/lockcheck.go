@@ -65,7 +65,7 @@ func grantsOf(messages []*bedrockv1.Grant) ([]driver.Grant, error) {
 }
 
 func checkHold(where, name, owner string, ttl, least time.Duration) error {
-	if err := checkText(where+"name", name, maxLockName); err != nil {
+	if err := checkName(where+"name", name); err != nil {
 		return err
 	}
 	if err := checkOwner(where+"owner", owner); err != nil {
@@ -78,7 +78,7 @@ func checkHold(where, name, owner string, ttl, least time.Duration) error {
 }
 
 func checkGrant(where string, m *bedrockv1.Grant) error {
-	if err := checkText(where+".name", m.GetName(), maxLockName); err != nil {
+	if err := checkName(where+".name", m.GetName()); err != nil {
 		return err
 	}
 	return checkOwner(where+".owner", m.GetOwner())
@@ -92,13 +92,13 @@ func checkOwner(field, owner string) error {
 	return nil
 }
 
-// checkText accepts what every store can keep apart.
-func checkText(field, text string, longest int) error {
+// checkName accepts what every store can keep apart.
+func checkName(field, text string) error {
 	switch {
 	case text == "":
 		return problem(field, "is empty")
-	case len(text) > longest:
-		return problem(field, "%d bytes: at most %d", len(text), longest)
+	case len(text) > maxLockName:
+		return problem(field, "%d bytes: at most %d", len(text), maxLockName)
 	case !utf8.ValidString(text):
 		return problem(field, "is not valid UTF-8")
 	case strings.ContainsFunc(text, unicode.IsControl):

@@ -14,7 +14,7 @@ func (l *locks) Inspect(ctx context.Context, m *bedrockv1.InspectRequest) (*bedr
 	if !ok {
 		return nil, l.failed(ctx, "inspect", driver.ErrUnsupported)
 	}
-	if err := checkText("name", m.GetName(), maxLockName); err != nil {
+	if err := checkName("name", m.GetName()); err != nil {
 		return nil, l.failed(ctx, "inspect", err)
 	}
 	info, err := inspector.Inspect(ctx, m.GetName())
@@ -32,7 +32,7 @@ func (l *locks) Browse(ctx context.Context, m *bedrockv1.BrowseRequest) (*bedroc
 	}
 	limit, err := pageSize(m.GetLimit())
 	if err == nil && m.GetPrefix() != "" {
-		err = checkText("prefix", m.GetPrefix(), maxLockName)
+		err = checkName("prefix", m.GetPrefix())
 	}
 	if err != nil {
 		return nil, l.failed(ctx, "browse", err)
@@ -56,7 +56,7 @@ func (l *locks) ForceRelease(
 	if !ok {
 		return nil, l.failed(ctx, "force release", driver.ErrUnsupported)
 	}
-	err := checkText("name", m.GetName(), maxLockName)
+	err := checkName("name", m.GetName())
 	if err == nil {
 		err = checkReason(m.GetReason())
 	}

@@ -18,7 +18,7 @@ func (l *locks) Listen(
 	if !ok {
 		return l.failed(ctx, "listen", driver.ErrUnsupported)
 	}
-	if err := checkText("name", m.GetName(), maxLockName); err != nil {
+	if err := checkName("name", m.GetName()); err != nil {
 		return l.failed(ctx, "listen", err)
 	}
 	ctx, cancel := untilDrained(ctx)

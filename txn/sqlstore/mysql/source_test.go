@@ -34,7 +34,8 @@ func TestSource(t *testing.T) {
 }
 
 func TestBadSource(t *testing.T) {
-	for _, source := range []string{"mysql://u:hush@db/app?tls=nonsense", "mysql://u:hush@db/app?timeout=never", "u:hush@db", "hush",
+	for _, source := range []string{
+		"mysql://u:hush@db/app?tls=nonsense", "mysql://u:hush@db/app?timeout=never", "u:hush@db", "hush",
 		"mysql://u:p@db/app?tls=hush", "mysql://u:p@db/app?a=b&parseTime=hush", "u:p@tcp(db)/app?tls=hush",
 	} {
 		if _, err := parse(source); err == nil {
