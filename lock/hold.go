@@ -44,8 +44,9 @@ type hold struct {
 
 	// Guarded by renewer.mu.
 	timer   wheel.Entry
-	sending bool // on its way to the backend, or waiting for it
-	failed  int  // renewals since the last confirmation
+	sending bool          // on its way to the backend, or waiting for it
+	failed  int           // renewals since the last confirmation
+	kept    time.Duration // until when it is left in the backend, if it is
 
 	first Lease // the first lease, allocated with the hold
 }
@@ -194,6 +195,7 @@ func (h *hold) minHoldLeft() time.Duration {
 
 // keepFor leaves the grant in the backend for the rest of the minimum hold time.
 func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
+	h.q.client.renewer.keep(h, h.q.client.now()+rest)
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	kept := h.grant
@@ -206,6 +208,17 @@ func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
 		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{err})
+	}
+}
+
+// keepAgain does so once more after a renewal that was under way meanwhile, and may
+// have made the life longer again.
+func (h *hold) keepAgain() {
+	c := h.q.client
+	ctx, cancel := context.WithTimeout(c.background, settleCall)
+	defer cancel()
+	if left := h.kept - c.now(); left > 0 {
+		_ = h.keepFor(ctx, left) // the holder has been told already
 	}
 }
 

@@ -31,7 +31,8 @@ type MutexOptions struct {
 	Fixed bool
 	// MinHold keeps the lock at least that long, also when it is unlocked
 	// earlier: a job that ran for a moment on one host does not run again on
-	// another whose clock is behind. At most [MaxTTL].
+	// another whose clock is behind. At most [MaxTTL]. If the process dies before it
+	// unlocks, nobody is left to see to that: the lock ends with its TTL, as any.
 	MinHold time.Duration
 	// Wait is the longest that Lock waits; then it fails with [ErrHeld].
 	// Defaults to no limit but the context's.
@@ -81,7 +82,8 @@ func (m *Mutex) validate() error {
 func (m *Mutex) Name() string { return m.name }
 
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
-// passed. A context that carries a lease of this lock re-enters it: the
+// passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though
+// not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries a lease of this lock re-enters it: the
 // lock is released when every lease taken has been unlocked.
 //
 // The error matches ctx's when ctx ended the wait, [ErrHeld] when Wait did,

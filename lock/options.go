@@ -45,7 +45,9 @@ type HandOff struct {
 	// Count is how many leases one grant may serve. -1 switches local hand-off
 	// off. Defaults to 256, at most 65536.
 	Count int
-	// Time is how long one grant may be passed on. Defaults to 10 ms.
+	// Time is how long one grant may be passed on. Defaults to 10 ms. The backend is not
+	// asked meanwhile: if it has lost the grant, those who had the lock in between are
+	// not told, only whoever has it at the next renewal, or gives it back.
 	Time time.Duration
 }
 

@@ -106,12 +106,18 @@ func (q *queue) withdraw(w *waiter) error {
 func (q *queue) decline(t turn) {
 	switch {
 	case t.lease != nil:
-		// The outcome is of no interest to a caller who has gone; what could not
-		// be released is cleaned up in the background.
-		_ = t.lease.hold.unlock(q.client.background, t.lease)
+		q.client.work.Go(func() { q.client.unlockUnwanted(t.lease) })
 	case t.err == nil:
 		q.leave(false)
 	}
+}
+
+// unlockUnwanted gives back a lease whose taker has gone, and waits for no store; so
+// its outcome is told to nobody, and what could not be released is cleaned up after.
+func (c *Client) unlockUnwanted(l *Lease) {
+	ctx, cancel := context.WithTimeout(c.background, settleCall)
+	defer cancel()
+	_ = l.hold.unlock(ctx, l)
 }
 
 // leave gives the front of the queue to the next waiter, or ends the queue when

@@ -255,3 +255,34 @@ func TestAWaiterTakesOverFromADeadHolder(t *testing.T) {
 		mustUnlock(t, got.lease)
 	})
 }
+
+// The lock is passed on to a waiter whose context ends at that moment: it is given
+// back, but its caller does not wait for the store, which is frozen.
+func TestAWaiterCancelledAtTheMomentOfItsTurnDoesNotWaitForTheStore(t *testing.T) {
+	for range 200 { // whoever of the two comes first
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, nil)
+			m := locks.Mutex("a", nil)
+			first := mustLock(t, m)
+			second := lockLater(t, t.Context(), m)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			third := lockLater(t, ctx, m)
+			mustUnlock(t, first)
+			held := granted(t, second) // of a grant with tokens for the third
+			backend.freeze()
+			over, end := context.WithCancel(t.Context())
+			end()
+			start := time.Now()
+			cancel()
+			_ = held.Unlock(over) // frozen, unless the lock is passed on
+			got := <-third
+			wantBetween(t, "the end of the wait", time.Since(start), 0, 200*time.Millisecond)
+			if got.err == nil {
+				_ = got.lease.Unlock(over)
+			}
+			backend.heal()
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 func TestALeaseHeldForHoursIsRenewed(t *testing.T) {
@@ -157,4 +158,28 @@ func TestMinHoldKeepsTheLock(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A renewal is under way at the unlock, and arrives after it: the lock is kept for the
+// minimum hold time, and not for a whole lease.
+func TestARenewalUnderWayDoesNotProlongTheMinimumHold(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, &lock.Options{TTL: time.Minute}), open(t, memlock.NewBackend(store), nil)
+		backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+			if grants[0].TTL == time.Minute {
+				time.Sleep(3 * time.Second)
+			}
+			return backend.Backend.Renew(ctx, grants)
+		}})
+		start := time.Now()
+		lease := mustLock(t, locks.Mutex("a", &lock.MutexOptions{MinHold: 40 * time.Second}))
+		for backend.renewals.Load() == 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		mustUnlock(t, lease)
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), 40*time.Second, 41*time.Second)
+	})
 }

@@ -57,6 +57,13 @@ func (r *renewer) remove(h *hold) {
 	r.wheel.Cancel(&h.timer)
 }
 
+// keep records until when the backend is to keep a hold that was removed.
+func (r *renewer) keep(h *hold, until time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h.kept = until
+}
+
 func (r *renewer) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,8 +163,11 @@ func (r *renewer) send(h *hold) {
 // cause if h is lost. r.mu is held.
 func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 	h.sending = false
-	if !h.timer.Scheduled() {
-		return nil // released meanwhile
+	if !h.timer.Scheduled() { // released meanwhile
+		if h.kept > 0 && !errors.Is(err, driver.ErrLost) {
+			r.client.work.Go(h.keepAgain)
+		}
+		return nil
 	}
 	switch {
 	case err == nil:

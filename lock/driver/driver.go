@@ -18,7 +18,8 @@ type Backend interface {
 	Acquire(ctx context.Context, req Request) (Grant, error)
 
 	// Renew sets the time left of every grant to its TTL again, and never
-	// creates what is gone. The result has one entry per grant: nil, [ErrLost]
+	// creates what is gone. When that shortens the time left, who listens is
+	// woken as by a release: they were told the longer one, and sleep. The result has one entry per grant: nil, [ErrLost]
 	// when the store no longer has it, or another error when it is unknown.
 	Renew(ctx context.Context, grants []Grant) []error
 

@@ -15,8 +15,8 @@ type Waiter interface {
 
 // Watch is one listener.
 type Watch interface {
-	// C receives after a release, and whenever a release may have been missed
-	// (a connection was re-made). It holds one signal; more are dropped.
+	// C receives after a release, after a renewal that has shortened the time left,
+	// and whenever either may have been missed (a connection was re-made). It holds one signal; more are dropped.
 	C() <-chan struct{}
 	// Close stops listening. It does not block on the network.
 	Close()

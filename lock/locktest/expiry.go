@@ -18,6 +18,7 @@ func expiry() []behaviour {
 		{name: "SlowRenewalDelaysTheLoss", run: slowRenewalDelaysTheLoss},
 		{name: "FixedLeaseIsRenewed", run: fixedLeaseIsRenewed},
 		{name: "MinHoldEndsEarly", run: minHoldEndsEarly},
+		{name: "MinHoldEndsUnnoticed", run: minHoldEndsUnnoticed},
 		{name: "LateGrantIsUsed", run: lateGrantIsUsed},
 	}
 }
@@ -136,6 +137,22 @@ func minHoldEndsEarly(e *env) {
 		e.Errorf("the minimum hold time of %s ended after %s", e.ttl, lasted)
 	}
 	e.took("the minimum hold time", start, e.ttl+e.ttl/2+promptly)
+}
+
+// minHoldEndsUnnoticed has another client wait that was told the life of the whole
+// lease, an hour, before the unlock cut it down to the minimum.
+func minHoldEndsUnnoticed(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(&lock.Options{TTL: time.Hour}), e.name("a")
+	start := time.Now()
+	lease := e.lock(a, name, &lock.MutexOptions{MinHold: 2 * e.ttl})
+	next := e.wait(e.within(cleanUp+4*e.ttl), b.Mutex(name, nil))
+	time.Sleep(e.ttl / 2) // it has been refused, and sleeps
+	e.unlock(lease)
+	taken := e.served(next, 2*e.ttl+soon)
+	if d := time.Since(start); d < 2*e.ttl-time.Millisecond {
+		e.Errorf("granted %s after the lock was taken, want %s", d, 2*e.ttl)
+	}
+	e.unlock(taken)
 }
 
 // lateGrantIsUsed delivers a grant when its time is over: whoever takes it for

@@ -89,9 +89,21 @@ func (s *Store) renew(d driver.Grant) error {
 	if !held || g.owner != d.Owner {
 		return driver.ErrLost
 	}
-	g.expires = time.Now().Add(d.TTL)
+	expires := time.Now().Add(d.TTL)
+	shortened := expires.Before(g.expires)
+	g.expires = expires
 	s.grants[d.Name] = g
+	if shortened {
+		s.wake(d.Name)
+	}
 	return nil
+}
+
+// wake tells who listens to ask again. s.mu is held.
+func (s *Store) wake(name string) {
+	for w := range s.listeners[name] {
+		w.wake()
+	}
 }
 
 // release frees the name and returns how many other clients listen for that.
@@ -112,8 +124,8 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 // not by's. s.mu is held.
 func (s *Store) free(by *backend, name string) (others int) {
 	delete(s.grants, name)
+	s.wake(name)
 	for w := range s.listeners[name] {
-		w.wake()
 		if w.backend != by {
 			others++
 		}

@@ -36,9 +36,13 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 // renewBatches makes a call for each batch, and returns the grants of those that
 // one of them has spoiled, each a batch of its own.
 func (b *backend) renewBatches(ctx context.Context, grants []driver.Grant, batches [][]int, errs []error) (alone [][]int) {
+	publish, err := b.pubsub.command(ctx, b)
+	if err != nil {
+		publish = "" // whoever waits then learns later of a life cut short; a renewal must not fail of it
+	}
 	calls := make([]Call, len(batches))
 	for i, batch := range batches {
-		calls[i] = b.renewCall(grants, batch)
+		calls[i] = b.renewCall(grants, batch, publish)
 	}
 	for i, result := range b.conn.EvalMany(ctx, b.scripts.renew, calls) {
 		if len(batches[i]) > 1 && spoiled(result.Err) {
@@ -72,8 +76,9 @@ func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 	return batches
 }
 
-func (b *backend) renewCall(grants []driver.Grant, batch []int) Call {
-	call := Call{Keys: make([]string, len(batch)), Args: make([]string, 0, 2*len(batch))}
+func (b *backend) renewCall(grants []driver.Grant, batch []int, publish string) Call {
+	call := Call{Keys: make([]string, len(batch)), Args: make([]string, 0, 2+2*len(batch))}
+	call.Args = append(call.Args, publish, b.layout.channel)
 	for i, at := range batch {
 		call.Keys[i] = grants[at].Name
 		call.Args = append(call.Args, grants[at].Owner, b.leaseText(grants[at].TTL))

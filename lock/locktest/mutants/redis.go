@@ -24,7 +24,7 @@ func redisMutants() []mutants.Mutant {
 		{
 			Name: "redis: renewal re-creates", File: scripts + "renew.lua", Pkg: redis,
 			Old:  "    answer[i] = 0\n",
-			New:  "    redis.call('hset', key, ARGV[2 * i - 1], '1')\n    answer[i] = redis.call('pexpire', key, ARGV[2 * i])\n",
+			New:  "    redis.call('hset', key, ARGV[2 * i + 1], '1')\n    answer[i] = redis.call('pexpire', key, ARGV[2 * i + 2])\n",
 			Test: onRedis("RenewalCreatesALock"),
 		},
 		{

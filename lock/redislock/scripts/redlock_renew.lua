@@ -2,13 +2,24 @@
 --
 -- KEYS, ARGV and the result are those of renew.lua.
 
+local function prolong(lock, lease)
+  local shortened = redis.call('pttl', lock) > tonumber(lease)
+  local done = redis.call('pexpire', lock, lease)
+  if shortened and ARGV[1] ~= '' then
+    local tagged = string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}'
+    -- A user who may not publish must not lose the lock by it.
+    redis.pcall(ARGV[1], ARGV[2] .. tagged, '0')
+  end
+  return done
+end
+
 local answer = {}
 for i, key in ipairs(KEYS) do
   local holder = redis.pcall('get', key)
   if type(holder) == 'table' then
     answer[i] = -1
-  elseif holder == ARGV[2 * i - 1] then
-    answer[i] = redis.call('pexpire', key, ARGV[2 * i])
+  elseif holder == ARGV[2 * i + 1] then
+    answer[i] = prolong(key, ARGV[2 * i + 2])
   else
     answer[i] = 0
   end

@@ -1,18 +1,32 @@
--- Renews many locks of one slot; what is gone is not made again.
+-- Renews many locks of one slot; what is gone is not made again. Who listens for
+-- the release of a lock whose life is cut short by it is told, as by a release: they
+-- were told the longer one, and sleep.
 --
 -- KEYS  the locks
--- ARGV  owner and lease in ms of each
+-- ARGV  PUBLISH or SPUBLISH, or empty not to tell; how channels begin; then owner
+--       and lease in ms of each
 --
 -- Returns 1 for each that was renewed, 0 for each that is lost, -1 for each
 -- whose key holds something else.
 
+local function prolong(lock, lease)
+  local shortened = redis.call('pttl', lock) > tonumber(lease)
+  local done = redis.call('pexpire', lock, lease)
+  if shortened and ARGV[1] ~= '' then
+    local tagged = string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}'
+    -- A user who may not publish must not lose the lock by it.
+    redis.pcall(ARGV[1], ARGV[2] .. tagged, '0')
+  end
+  return done
+end
+
 local answer = {}
 for i, key in ipairs(KEYS) do
-  local has = redis.pcall('hget', key, ARGV[2 * i - 1])
+  local has = redis.pcall('hget', key, ARGV[2 * i + 1])
   if type(has) == 'table' then
     answer[i] = -1
   elseif has == '1' then
-    answer[i] = redis.call('pexpire', key, ARGV[2 * i])
+    answer[i] = prolong(key, ARGV[2 * i + 2])
   else
     answer[i] = 0
   end
