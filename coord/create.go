@@ -287,6 +287,8 @@ func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 			return nil
 		case errors.Is(err, driver.ErrExists):
 			return c.accepted(ctx, rec)
+		case errors.Is(err, driver.ErrRefused):
+			return &txn.FieldError{Field: "definition", Problem: err.Error()}
 		case ctx.Err() != nil:
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}

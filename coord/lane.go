@@ -3,6 +3,8 @@ package coord
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/url"
 	"slices"
@@ -10,9 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -52,19 +56,36 @@ func newLanes(perTarget, perHost int, draw chance.Draw, changed func(string, tur
 // functions by their names. What is assured has a lane of its own: it is a write to
 // the store, and says nothing about the target.
 func laneOf(t txn.Target) (name, host string) {
+	name, host = wayTo(t)
+	return fitting(name), host
+}
+
+// fitting is the name of a lane as every store keeps it with those who wait: a target
+// may be longer, and its host no text once it is decoded. Names that are cut stay
+// different.
+func fitting(name string) string {
+	if len(name) <= driver.MaxWaits && utf8.ValidString(name) && strings.IndexByte(name, 0) < 0 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	const kept = driver.MaxWaits / 2
+	return printable(name, kept) + "#" + hex.EncodeToString(sum[:16])
+}
+
+func wayTo(t txn.Target) (name, host string) {
 	scheme, rest := plan.Scheme(t)
 	switch scheme {
 	case "":
 		return rest, ""
 	case "async":
-		name, _ = laneOf(txn.Target(rest))
+		name, _ = wayTo(txn.Target(rest))
 		return scheme + ":" + name, ""
 	}
 	u, err := url.Parse(rest)
 	if err != nil {
 		return rest, ""
 	}
-	return scheme + "://" + u.Host + u.Path, u.Host
+	return scheme + "://" + u.Host + u.EscapedPath(), u.Host
 }
 
 // get finds or makes a lane.

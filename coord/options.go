@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -24,6 +25,9 @@ type Options struct {
 	// Result bounds what is kept of a participant's answer, in bytes; more is dropped
 	// with a note. Default 64 KiB.
 	Result int
+	// Results bounds what is kept of all answers of one transaction together, in bytes;
+	// more is dropped with a note. Default 1 MiB.
+	Results int
 
 	// Lease is how long a transaction stays with a coordinator that no longer says
 	// anything. Default 5 s; 100 ms to 10 min.
@@ -44,6 +48,9 @@ type Options struct {
 	// Logger tells of trouble. Default: silent.
 	Logger *slog.Logger
 }
+
+// longestReplica leaves room for the suffix that makes an owner of it.
+const longestReplica = driver.MaxOwner / 2
 
 // Retention says what becomes of final transactions.
 type Retention struct {
@@ -67,6 +74,7 @@ func (o *Options) withDefaults() (Options, error) {
 	r.PerTarget = orDefault(r.PerTarget, 128)
 	r.PerHost = orDefault(r.PerHost, 512)
 	r.Result = orDefault(r.Result, 64<<10)
+	r.Results = orDefault(r.Results, 1<<20)
 	r.Callers = maps.Clone(r.Callers) // read by every call, whatever becomes of the original
 	if r.Logger == nil {
 		r.Logger = slog.New(slog.DiscardHandler)
@@ -94,6 +102,10 @@ func (o *Options) check() error {
 		return fmt.Errorf("coord: per target %d, per host %d: want at least 1", o.PerTarget, o.PerHost)
 	case o.Result < 0:
 		return fmt.Errorf("coord: result %d: want 0 (default) or more", o.Result)
+	case o.Results < 0:
+		return fmt.Errorf("coord: results %d: want 0 (default) or more", o.Results)
+	case len(o.Replica) > longestReplica || o.Replica != printable(o.Replica, longestReplica):
+		return fmt.Errorf("coord: replica %.40q: want at most %d printable bytes", o.Replica, longestReplica)
 	}
 	return nil
 }

@@ -118,8 +118,10 @@ func (c *Coordinator) attempt(f *flight, a plan.Answer) txn.Attempt {
 }
 
 // excerpt is the printable beginning of a text.
-func excerpt(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), excerptLength)], "")
+func excerpt(s string) string { return printable(s, excerptLength) }
+
+func printable(s string, most int) string {
+	s = strings.ToValidUTF8(s[:min(len(s), most)], "")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == utf8.RuneError {
 			return ' '

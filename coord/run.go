@@ -235,6 +235,7 @@ func (r *run) enter(a answer) {
 
 func (r *run) apply(a answer) {
 	now := r.c.clock.now()
+	r.c.bound(r.tx, &a.Answer)
 	if a.attempt.Op != "" {
 		note(r.tx, a.attempt)
 	}

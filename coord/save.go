@@ -47,6 +47,8 @@ func (r *run) save(complete bool) bool {
 			return true
 		case errors.Is(err, driver.ErrStale):
 			return r.overtaken(rec)
+		case errors.Is(err, driver.ErrRefused):
+			return r.shed(err)
 		}
 		if !r.c.pause(wait) {
 			return false

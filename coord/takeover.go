@@ -242,6 +242,8 @@ func (c *Coordinator) put(ctx context.Context, was driver.Version, rec *driver.R
 			return nil
 		case errors.Is(err, driver.ErrStale):
 			return c.overwritten(ctx, was, rec, sent)
+		case errors.Is(err, driver.ErrRefused):
+			return &txn.FieldError{Field: "transaction", Problem: err.Error()}
 		}
 		late := !until.IsZero() && !c.clock.now().Before(until)
 		if late || !sleep(ctx, c.life, wait) {

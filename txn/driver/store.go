@@ -17,6 +17,10 @@ var (
 	// ErrStale means that Update or Delete found another revision or epoch. Nothing was
 	// written.
 	ErrStale = errors.New("transaction was changed by somebody else")
+	// ErrRefused means that Create or Update does not take this record: it is too large,
+	// or of a kind that cannot be kept. Nothing was written, and trying again will not
+	// help; another record may be taken.
+	ErrRefused = errors.New("the store does not take this record")
 	// ErrUnavailable means that the store could not be reached and nothing was sent.
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrClosed means that the store is closed, and that nothing was written.

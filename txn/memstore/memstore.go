@@ -56,7 +56,7 @@ func New(opts *Options) *Store {
 func (s *Store) Create(ctx context.Context, rec *driver.Record) error {
 	own := copyOf(rec)
 	own.Revision = 1
-	if err := s.locked(ctx, func() error { return s.create(own) }); err != nil {
+	if err := s.written(ctx, own, func() error { return s.create(own) }); err != nil {
 		return fmt.Errorf("memstore: create %q: %w", rec.ID, err)
 	}
 	rec.Revision = own.Revision
@@ -96,7 +96,7 @@ func (s *Store) Load(ctx context.Context, id string) (*driver.Record, error) {
 func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
 	own := copyOf(rec)
 	own.Revision = was.Revision + 1
-	if err := s.locked(ctx, func() error { return s.update(was, own) }); err != nil {
+	if err := s.written(ctx, own, func() error { return s.update(was, own) }); err != nil {
 		return fmt.Errorf("memstore: update %q: %w", rec.ID, err)
 	}
 	rec.Revision = own.Revision
@@ -152,6 +152,14 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.closed = true
 	return nil
+}
+
+// written runs fn, which writes a record, on an open store.
+func (s *Store) written(ctx context.Context, rec *driver.Record, fn func() error) error {
+	if err := rec.Check(); err != nil {
+		return err
+	}
+	return s.locked(ctx, fn)
 }
 
 // locked runs fn on an open store.

@@ -63,6 +63,9 @@ func (s *Store) Persistence() string { return s.persistence }
 
 // Create implements [driver.Store].
 func (s *Store) Create(ctx context.Context, rec *driver.Record) error {
+	if err := rec.Check(); err != nil {
+		return describe("create", rec.ID, err)
+	}
 	values := append(append(make([]string, 0, 17), rec.ID), origin(rec)...)
 	values = append(progress(values, rec, 1), string(rec.Spec))
 	if err := s.write(ctx, s.scripts.create, values, driver.ErrExists); err != nil {
@@ -74,6 +77,9 @@ func (s *Store) Create(ctx context.Context, rec *driver.Record) error {
 
 // Update implements [driver.Store].
 func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	if err := rec.Check(); err != nil {
+		return describe("update", rec.ID, err)
+	}
 	values := append(make([]string, 0, 15), rec.ID, number(was.Revision), number(was.Epoch))
 	values = progress(values, rec, was.Revision+1)
 	if rec.Spec != nil {

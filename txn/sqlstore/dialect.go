@@ -94,6 +94,8 @@ const (
 	Collided
 	// Broken means that the connection could not be made, or ended.
 	Broken
+	// TooLarge means that the database takes nothing of this size.
+	TooLarge
 )
 
 // rebind gives a query the dialect's parameters. No query of this package has a

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -24,33 +23,6 @@ const (
 	isFinal    = "COALESCE(status, '') IN " + finals
 	isUnderWay = "COALESCE(status, '') IN " + underWay
 )
-
-// limits are what the columns take, in bytes. MySQL would cut silently, if told
-// to by its user's sql_mode.
-var limits = []struct {
-	field string
-	max   int
-	value func(*driver.Record) string
-}{
-	{"ID", 255, func(r *driver.Record) string { return r.ID }},
-	{"mode", 64, func(r *driver.Record) string { return r.Mode }},
-	{"name", 1024, func(r *driver.Record) string { return r.Name }},
-	{"digest", 128, func(r *driver.Record) string { return r.Digest }},
-	{"status", 16, func(r *driver.Record) string { return string(r.Status) }},
-	{"parking reason", 8192, func(r *driver.Record) string { return r.Parked }},
-	{"target", 1024, func(r *driver.Record) string { return r.Waits }},
-	{"owner", 1024, func(r *driver.Record) string { return r.Owner }},
-}
-
-// check says which field of a record is too long.
-func check(rec *driver.Record) error {
-	for _, l := range limits {
-		if n := len(l.value(rec)); n > l.max {
-			return fmt.Errorf("%s of %d bytes: at most %d fit", l.field, n, l.max)
-		}
-	}
-	return nil
-}
 
 // Values are the values of a record's columns.
 func Values(rec *driver.Record) []any {

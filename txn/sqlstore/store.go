@@ -165,8 +165,10 @@ func (s *Store) wrap(ctx context.Context, what string, err error) error {
 func (s *Store) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, driver.ErrNotFound), errors.Is(err, driver.ErrExists), errors.Is(err, driver.ErrStale),
-		errors.Is(err, driver.ErrClosed), errors.Is(err, driver.ErrUnavailable):
+		errors.Is(err, driver.ErrClosed), errors.Is(err, driver.ErrUnavailable), errors.Is(err, driver.ErrRefused):
 		return err
+	case isUnwritten(err) && s.judge(err) == TooLarge:
+		return fmt.Errorf("%w: %w", driver.ErrRefused, err)
 	case s.life.Err() != nil && isUnwritten(err):
 		return fmt.Errorf("%w: %w", driver.ErrClosed, err)
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()): // drivers have words of their own for it

@@ -53,7 +53,7 @@ func newOp(rec *driver.Record) *op {
 
 // submit has an operation written and waits for the answer.
 func (s *Store) submit(ctx context.Context, o *op) error {
-	if err := check(o.rec); err != nil {
+	if err := o.rec.Check(); err != nil {
 		return err
 	}
 	if err := s.open(ctx); err != nil {
@@ -94,7 +94,7 @@ func (o *op) answer(err error) {
 
 // CreateTx implements [driver.TxCreator].
 func (s *Store) CreateTx(ctx context.Context, tx *sql.Tx, rec *driver.Record) error {
-	err := check(rec)
+	err := rec.Check()
 	if err == nil {
 		err = s.open(ctx)
 	}

@@ -2,6 +2,7 @@ package txntest
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ func keeping() []behaviour {
 		{"IDsAreConfused", idsAreConfused},
 		{"TextIsMangled", textIsMangled},
 		{"LongTextIsCut", longTextIsCut},
+		{"RefusalLooksPassing", refusalLooksPassing},
 	}
 }
 
@@ -125,9 +127,56 @@ func textIsMangled(e *env) {
 
 func longTextIsCut(e *env) {
 	rec := full("a")
-	rec.Parked = strings.Repeat("reason ", 140)
-	rec.Waits = strings.Repeat("w", 250)
-	rec.Name = strings.Repeat("n", 128)
-	rec.Owner = strings.Repeat("o", 128)
+	for _, c := range texts(rec) {
+		*c.text = strings.Repeat("x", c.most)
+	}
 	e.keeps(rec)
+}
+
+// column is a text of a record and its limit.
+type column struct {
+	name string
+	text *string
+	most int
+}
+
+func texts(rec *driver.Record) []column {
+	return []column{
+		{"ID", &rec.ID, driver.MaxID},
+		{"mode", &rec.Mode, driver.MaxMode},
+		{"name", &rec.Name, driver.MaxName},
+		{"digest", &rec.Digest, driver.MaxDigest},
+		{"parked", &rec.Parked, driver.MaxParked},
+		{"waits", &rec.Waits, driver.MaxWaits},
+		{"owner", &rec.Owner, driver.MaxOwner},
+	}
+}
+
+// refusalLooksPassing: what can never be written must not look like an outage, or it is
+// tried for ever. It must not be written in part, either.
+func refusalLooksPassing(e *env) {
+	e.create(running("old"))
+	was := e.load("old")
+	for i := range texts(&driver.Record{}) {
+		for what, change := range map[string]func(column){
+			"too long": func(c column) { *c.text = strings.Repeat("x", c.most+1) },
+			"no text":  func(c column) { *c.text += "\xff" },
+			"a zero":   func(c column) { *c.text += "\x00" },
+		} {
+			rec := running("new")
+			c := texts(rec)[i]
+			change(c)
+			if err := e.store.Create(e.ctx(), rec); !errors.Is(err, driver.ErrRefused) {
+				e.Fatalf("create with %s %s: %v; want ErrRefused", c.name, what, err)
+			}
+			if c.name == "ID" {
+				continue
+			}
+			rec.ID = "old"
+			if err := e.store.Update(e.ctx(), was.Version(), rec); !errors.Is(err, driver.ErrRefused) {
+				e.Fatalf("update with %s %s: %v; want ErrRefused", c.name, what, err)
+			}
+		}
+	}
+	e.same("the record", e.load("old"), was)
 }

@@ -81,6 +81,8 @@ func (d *dialect) Migrations() fs.FS { return migrations }
 // Numbers of the server's errors.
 const (
 	errDuplicate   = 1062
+	errPacket      = 1153 // larger than max_allowed_packet
+	errTooLong     = 1406
 	errLockWait    = 1205
 	errDeadlock    = 1213
 	errShutdown    = 1053
@@ -95,6 +97,9 @@ func (d *dialect) Judge(err error) sqlstore.Verdict {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return judge(e.Number)
 	}
+	if errors.Is(err, mysql.ErrPktTooLarge) {
+		return sqlstore.TooLarge
+	}
 	_, network := errors.AsType[net.Error](err)
 	if network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) {
 		return sqlstore.Broken
@@ -106,6 +111,8 @@ func judge(number uint16) sqlstore.Verdict {
 	switch number {
 	case errDuplicate:
 		return sqlstore.Duplicate
+	case errPacket, errTooLong:
+		return sqlstore.TooLarge
 	case errDeadlock, errLockWait:
 		return sqlstore.Collided
 	case errShutdown, errKilled, errInterrupted, errReadTimeout, errSilent:
