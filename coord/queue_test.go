@@ -230,3 +230,42 @@ func TestStoppingUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAnswerDuringAnOutageCounts: what a participant has answered in time is not
+// given up because its transaction was busy with a store that did not answer.
+func TestAnAnswerDuringAnOutageCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &mortal{Store: memstore.New(nil)}
+		c := start(t, store, &coord.Options{Lease: 4 * time.Second}, newParticipants("undo"))
+		register(t, c, "quick", func(_ context.Context, call txn.Call) ([]byte, error) {
+			if call.Attempt == 1 {
+				return nil, txn.Pending(1950 * time.Millisecond)
+			}
+			time.Sleep(90 * time.Millisecond) // meanwhile the lease is renewed
+			return nil, nil
+		})
+		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{
+			ID: "quick", Do: "quick", Undo: "undo", Policy: &txn.Policy{Timeout: 100 * time.Millisecond, Attempts: 1},
+		}, {
+			ID: "slow", Do: "slow", Undo: "undo", // keeps the transaction in memory
+		}}}
+		register(t, c, "slow", busy(new(atomic.Int32), 5*time.Second))
+		var ids []string
+		for range 20 { // chance chose between the answer and the end of its time
+			id, err := c.Submit(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		time.Sleep(1990 * time.Millisecond)
+		store.dead.Store(true)
+		time.Sleep(1500 * time.Millisecond)
+		store.dead.Store(false)
+		for _, id := range ids {
+			if res, err := c.Wait(t.Context(), id); err != nil {
+				t.Errorf("%s: %v", res.Outcome, err)
+			}
+		}
+	})
+}

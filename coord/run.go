@@ -194,6 +194,12 @@ func (r *run) call(steps []txn.Step, now time.Time) next {
 
 // wait returns when something has happened; false when the run is over.
 func (r *run) wait() bool {
+	select {
+	case a := <-r.answers:
+		r.enter(a) // it came while the store was asked: it is not late because of that
+		return true
+	default:
+	}
 	r.timer.Reset(r.nap())
 	select {
 	case a := <-r.answers:
