@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -285,4 +287,45 @@ func TestAProbeThatMayTakeAnHour(t *testing.T) {
 			t.Errorf("%+v %v after %v", res, err, time.Since(began))
 		}
 	})
+}
+
+// TestAnAnswerThatDoesNotChange is told at once, and not asked for for ever: the
+// transaction is left to a person, and not rolled back. A limit of attempts counts.
+func TestAnAnswerThatDoesNotChange(t *testing.T) {
+	lasting := plan.Answer{Kind: plan.Failed, Note: "404 Not Found", Lasting: true}
+	many := make([]*plan.Answer, 100)
+	for i := range many {
+		many[i] = &lasting
+	}
+	for name, d := range map[string]txn.Definition{
+		"404":              {Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "http://x/", Undo: "undo"}}},
+		"refused delivery": {Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "refuse"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := &lines{}
+				parts := newParticipants("undo", "refuse")
+				parts.answer("refuse", errNoMoney)
+				c := start(t, memstore.New(nil), &coord.Options{
+					Callers: map[string]coord.Caller{"http": &scripted{answers: many}}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+				}, parts)
+				id := submit(t, c, d)
+				time.Sleep(10 * time.Millisecond)
+				if told := log.all(); len(told) != 1 || !strings.Contains(told[0], "does not change") {
+					t.Errorf("told: %q", told)
+				}
+				time.Sleep(5 * time.Minute)
+				if tx := get(t, c, id); len(tx.Attempts) != plan.LastingAttempts || !strings.Contains(tx.Parked, "8 times") {
+					t.Errorf("parked %q after %d attempts", tx.Parked, len(tx.Attempts))
+				}
+				if err := c.Act(t.Context(), id, txn.ActResume, "try again"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Minute)
+				if tx := get(t, c, id); len(tx.Attempts) != 2*plan.LastingAttempts+1 {
+					t.Errorf("resumed, and parked %q after %d attempts", tx.Parked, len(tx.Attempts))
+				}
+			})
+		})
+	}
 }

@@ -172,6 +172,7 @@ func (c *Coordinator) assure(ctx context.Context, to txn.Target, call txn.Call) 
 	case inDoubt: // the store does not answer, which is nobody's failure
 		return brokenOff()
 	default:
-		return plan.Answer{Kind: plan.Failed, Note: err.Error()}
+		_, lasting := errors.AsType[*txn.FieldError](err)
+		return plan.Answer{Kind: plan.Failed, Note: err.Error(), Lasting: lasting || errors.Is(err, txn.ErrExists)}
 	}
 }

@@ -91,6 +91,7 @@ func appendOp(b []byte, op *txn.Op) []byte {
 	b = appendText(append(b, `{"s":`...), string(stateOf(op)))
 	b = appendCount(b, `,"t":`, op.Tries)
 	b = appendCount(b, `,"c":`, op.Calls)
+	b = appendCount(b, `,"l":`, op.Lasting)
 	if !op.Due.IsZero() {
 		b = appendTime(append(b, `,"d":`...), op.Due)
 	}

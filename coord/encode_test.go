@@ -49,14 +49,15 @@ func timeGen() *rapid.Generator[time.Time] {
 func opGen() *rapid.Generator[txn.Op] {
 	return rapid.Custom(func(t *rapid.T) txn.Op {
 		return txn.Op{
-			State:  rapid.SampledFrom([]txn.OpState{txn.Idle, txn.Unsure, txn.Done, txn.Refused, txn.Skipped}).Draw(t, "state"),
-			Tries:  rapid.IntRange(0, 3).Draw(t, "tries"),
-			Calls:  rapid.IntRange(0, 3).Draw(t, "calls"),
-			Due:    timeGen().Draw(t, "due"),
-			Result: rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "result"),
-			Note:   rapid.String().Draw(t, "note"),
-			Spent:  rapid.Bool().Draw(t, "spent"),
-			Held:   rapid.Bool().Draw(t, "held"),
+			State:   rapid.SampledFrom([]txn.OpState{txn.Idle, txn.Unsure, txn.Done, txn.Refused, txn.Skipped}).Draw(t, "state"),
+			Tries:   rapid.IntRange(0, 3).Draw(t, "tries"),
+			Calls:   rapid.IntRange(0, 3).Draw(t, "calls"),
+			Due:     timeGen().Draw(t, "due"),
+			Result:  rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "result"),
+			Note:    rapid.String().Draw(t, "note"),
+			Spent:   rapid.Bool().Draw(t, "spent"),
+			Lasting: rapid.IntRange(0, 9).Draw(t, "lasting"),
+			Held:    rapid.Bool().Draw(t, "held"),
 		}
 	})
 }

@@ -246,8 +246,17 @@ func (r *run) apply(a answer) {
 		note(r.tx, a.attempt)
 	}
 	plan.Apply(r.tx, a.flight.step, a.Answer, now)
+	r.warn(a.flight)
 	r.blamed.enter(a)
 	r.dirty = true
+}
+
+// warn tells at once of an answer that asking again does not change.
+func (r *run) warn(f *flight) {
+	if op := r.tx.Op(f.step); op.Lasting == 1 {
+		r.c.opts.Logger.Warn("participant gives an answer that asking again does not change", "id", r.tx.ID,
+			"branch", f.call.Branch, "op", f.call.Op, "target", f.target, "answer", op.Note)
+	}
 }
 
 // keepLease renews the lease when half of it is over.

@@ -125,6 +125,8 @@ type Op struct {
 	Note string `json:"n,omitempty"`
 	// Spent means that no attempts are left.
 	Spent bool `json:"x,omitempty"`
+	// Lasting counts the last answers in a row that asking again does not change.
+	Lasting int `json:"l,omitempty"`
 	// Held means that it was its turn, and that it was not called because its target is
 	// down.
 	Held bool `json:"h,omitempty"`

@@ -123,7 +123,18 @@ func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer 
 		return plan.Answer{
 			Kind: plan.Failed,
 			Note: wire.Excerpt(e.Code().String() + ": " + note),
-			Down: e.Code() == connect.CodeUnavailable || e.Code() == connect.CodeDeadlineExceeded,
+			Down: e.Code() == connect.CodeUnavailable || e.Code() == connect.CodeDeadlineExceeded, Lasting: lasting(e.Code()),
 		}
+	}
+}
+
+// lasting tells whether a code says that the same call will never be taken.
+func lasting(code connect.Code) bool {
+	switch code {
+	case connect.CodeInvalidArgument, connect.CodeOutOfRange, connect.CodeNotFound,
+		connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeUnimplemented:
+		return true
+	default:
+		return false
 	}
 }

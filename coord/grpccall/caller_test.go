@@ -65,7 +65,7 @@ func TestAnswers(t *testing.T) {
 		"pending":    {txn.Pending(30 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 30ms", After: 30 * time.Millisecond}},
 		"FAILED_PRE": {status.Error(codes.FailedPrecondition, "wait"), plan.Answer{Kind: plan.Pending, Note: "wait"}},
 		"error":      {io.EOF, plan.Answer{Kind: plan.Failed, Note: "unknown: EOF"}},
-		"NOT_FOUND":  {status.Error(codes.NotFound, strings.Repeat("x", 999)), plan.Answer{Kind: plan.Failed, Note: "not_found: " + strings.Repeat("x", 245)}},
+		"NOT_FOUND":  {status.Error(codes.NotFound, strings.Repeat("x", 999)), plan.Answer{Kind: plan.Failed, Lasting: true, Note: "not_found: " + strings.Repeat("x", 245)}},
 		"down":       {status.Error(codes.Unavailable, "restarting"), plan.Answer{Kind: plan.Failed, Note: "unavailable: restarting", Down: true}},
 		"late":       {status.Error(codes.DeadlineExceeded, "slow"), plan.Answer{Kind: plan.Failed, Note: "deadline_exceeded: slow", Down: true}},
 		"panic":      {errPanic, plan.Answer{Kind: plan.Failed, Note: "internal: the participant panicked"}},

@@ -19,6 +19,8 @@
 //	2xx             done; the body is the result
 //	409             refused; the body says why
 //	425             still working; Retry-After says when to ask again
+//	400, 401, 403, 404, 405, 410, 413, 415, 422, 501
+//	                the call will not be taken: asked a few times, then left to a person
 //	everything else nobody knows whether it was done: asked again
 //
 // Redirects are not followed, proxies of the environment not used, cookies not kept,

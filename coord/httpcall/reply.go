@@ -73,7 +73,19 @@ func failed(r reply) plan.Answer {
 	if text := excerpt(r); text != "" {
 		note = wire.Excerpt(note + ": " + text)
 	}
-	return plan.Answer{Kind: plan.Failed, Note: note, Down: unavailable(r.status)}
+	return plan.Answer{Kind: plan.Failed, Note: note, Down: unavailable(r.status), Lasting: lasting(r.status)}
+}
+
+// lasting tells whether a status says that the same call will never be taken.
+func lasting(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+		http.StatusMethodNotAllowed, http.StatusGone, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+		return true
+	default:
+		return false
+	}
 }
 
 // unavailable tells whether a status is about the service, not about the call.

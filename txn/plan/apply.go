@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -35,6 +36,9 @@ type Answer struct {
 	// Down says that the target as a whole seems to be down: it cannot be reached, or
 	// does not answer in time. Enough of them open its breaker.
 	Down bool
+	// Lasting says that asking again will not change the answer, as with a participant
+	// that does not exist, or takes the call for malformed.
+	Lasting bool
 }
 
 // Apply enters an answer into the transaction.
@@ -43,6 +47,9 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	early := op.Early
 	op.InFlight, op.Held, op.Early = false, false, time.Time{}
 	op.Note = a.Note
+	if !early.After(now) {
+		insist(s, op, a)
+	}
 	switch a.Kind {
 	case Done:
 		op.Calls++
@@ -70,9 +77,22 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	}
 }
 
+// insist counts answers in a row that asking again does not change. A refusal of what
+// cannot be refused is one.
+func insist(s txn.Step, op *txn.Op, a Answer) {
+	late := a.Kind == Refused && (s.Phase == txn.PhaseConfirm || s.Phase == txn.PhaseUndo)
+	switch {
+	case a.Kind == Held:
+	case late || a.Lasting:
+		op.Lasting++
+	default:
+		op.Lasting = 0
+	}
+}
+
 // settle ends an operation.
 func settle(op *txn.Op, state txn.OpState) {
-	op.State, op.Tries, op.Spent, op.Due = state, 0, false, time.Time{}
+	op.State, op.Tries, op.Lasting, op.Spent, op.Due = state, 0, 0, false, time.Time{}
 }
 
 // skip takes a hook's word: what has no attempts left counts as done. The hook may
@@ -91,7 +111,7 @@ func skip(p *txn.Progress) {
 func refuse(t *txn.Transaction, s txn.Step, op *txn.Op, early, now time.Time) {
 	switch s.Phase {
 	case txn.PhaseConfirm, txn.PhaseUndo:
-		op.State = txn.Unsure
+		op.State, op.Note = txn.Unsure, strings.TrimSuffix("refused, which it cannot any more: "+op.Note, ": ")
 		fail(t, s, op, early, now)
 	default:
 		settle(op, txn.Refused)
@@ -130,11 +150,20 @@ func fail(t *txn.Transaction, s txn.Step, op *txn.Op, early, now time.Time) {
 	}
 	policy := t.Policy(s)
 	op.Tries++
-	op.Spent = policy.Attempts > 0 && op.Tries >= policy.Attempts
+	op.Spent = spent(policy, op)
 	op.Due = now.Add(Pause(policy, op.Tries, seed(t, s)))
 	if op.Spent && s.Phase != txn.PhaseHook && s.Phase != txn.PhaseCheck {
 		forget(&t.Progress[s.Branch].Hook)
 	}
+}
+
+// spent tells whether no attempts are left. Where there is no limit, answers that do not
+// change have one.
+func spent(p txn.Policy, op *txn.Op) bool {
+	if p.Attempts == 0 {
+		return op.Lasting >= LastingAttempts
+	}
+	return op.Tries >= p.Attempts
 }
 
 // forget makes a hook answer anew: what it said was about another operation.
@@ -144,5 +173,5 @@ func forget(hook *txn.Op) {
 
 // Renew gives an operation its attempts back, to be called now.
 func Renew(op *txn.Op) {
-	op.Tries, op.Spent, op.Held, op.Due, op.Early = 0, false, false, time.Time{}, time.Time{}
+	op.Tries, op.Lasting, op.Spent, op.Held, op.Due, op.Early = 0, 0, false, false, time.Time{}, time.Time{}
 }

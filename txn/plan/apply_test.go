@@ -28,6 +28,7 @@ func TestApply(t *testing.T) {
 	policy := txn.Policy{Backoff: 4 * time.Second, Attempts: 2}
 	second := start.Add(time.Second)
 	retry := start.Add(plan.Pause(policy, 1, 0)) // only roughly: the jitter is another
+	const tooLate = "refused, which it cannot any more"
 	tests := map[string]struct {
 		step   txn.Step
 		answer plan.Answer
@@ -36,8 +37,8 @@ func TestApply(t *testing.T) {
 		"done":             {do(0), plan.Answer{Kind: plan.Done, Result: []byte("1")}, txn.Op{State: txn.Done, Calls: 1, Result: []byte("1")}},
 		"refused":          {do(0), plan.Answer{Kind: plan.Refused, Note: "no"}, txn.Op{State: txn.Refused, Calls: 1, Note: "no"}},
 		"check refused":    {check(), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Refused, Calls: 1}},
-		"confirm refused":  {confirm(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Due: retry}},
-		"undo refused":     {undo(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Due: retry}},
+		"confirm refused":  {confirm(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry}},
+		"undo refused":     {undo(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry}},
 		"pending":          {do(0), plan.Answer{Kind: plan.Pending, After: time.Minute}, txn.Op{State: txn.Unsure, Calls: 1, Due: start.Add(time.Minute)}},
 		"pending, default": {do(0), plan.Answer{Kind: plan.Pending}, txn.Op{State: txn.Unsure, Calls: 1, Due: second}},
 		"failed":           {do(0), plan.Answer{Kind: plan.Failed, Note: "x"}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Note: "x", Due: retry}},

@@ -15,6 +15,11 @@ const (
 	DefaultCheckAfter = 10 * time.Second
 
 	defaultPending = time.Second
+
+	// LastingAttempts is how often in a row an answer that does not change is asked for
+	// where a policy sets no limit: about a minute, so that a participant that is being
+	// replaced has the time for it.
+	LastingAttempts = 8
 )
 
 // Pause is how long to wait after failure number n: the back-off doubled n-1

@@ -199,11 +199,20 @@ func (w *Walk) Stuck() bool {
 // Plan continues the phase: its calls, and when to look again.
 func (w *Walk) Plan() txn.Plan { return txn.Plan{Run: w.Run, Next: w.Next} }
 
+// Parks tells whether a step without attempts left leaves its transaction to a person:
+// because its policy says so, or has no word for an answer that does not change.
+func Parks(t *txn.Transaction, s txn.Step) bool {
+	p := t.Policy(s)
+	return p.Then == txn.Park || p.Attempts == 0 && t.Op(s).Lasting >= LastingAttempts
+}
+
 // Why says what went wrong with a branch, for people.
 func Why(t *txn.Transaction, s txn.Step) string {
 	op := t.Op(s)
 	what := "was refused"
 	switch {
+	case op.Spent && op.Lasting >= LastingAttempts:
+		what = fmt.Sprintf("got the same %d times, which asking again does not change", op.Lasting)
 	case op.Spent && op.Tries == 1:
 		what = "failed"
 	case op.Spent:

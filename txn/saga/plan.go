@@ -69,7 +69,7 @@ func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
 
 // exhausted follows the step's own policy.
 func exhausted(t *txn.Transaction, s txn.Step) txn.Plan {
-	if t.Policy(s).Then == txn.Park {
+	if plan.Parks(t, s) {
 		return txn.Plan{Park: plan.Why(t, s)}
 	}
 	return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, s)}

@@ -86,7 +86,7 @@ func try(t *txn.Transaction, now time.Time) txn.Plan {
 		return txn.Plan{Decide: txn.RollingBack, Reason: "not all tries were done in time"}
 	case w.Spent == nil:
 		return plan.Until(w.Plan(), t.Deadline)
-	case t.Policy(*w.Spent).Then == txn.Park:
+	case plan.Parks(t, *w.Spent):
 		return txn.Plan{Park: plan.Why(t, *w.Spent)}
 	default:
 		return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, *w.Spent)}

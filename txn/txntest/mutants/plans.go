@@ -83,8 +83,8 @@ func answerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "attempts are never used up", File: "txn/plan/apply.go", Pkg: plans,
-			Old:  "policy.Attempts > 0 && op.Tries >= policy.Attempts",
-			New:  "policy.Attempts < 0 && op.Tries >= policy.Attempts",
+			Old:  "return op.Tries >= p.Attempts",
+			New:  "return p.Attempts < 0",
 			Test: "TestAttemptsAreUsedUp",
 		},
 		{
