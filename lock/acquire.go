@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -12,6 +13,12 @@ var (
 	// errEnded says that the wait's context ended, whatever the cause.
 	errEnded = errors.New("the wait has ended")
 )
+
+// endedError is an errEnded that says what the last request had failed with.
+type endedError struct{ failure error }
+
+func (e *endedError) Error() string        { return errEnded.Error() }
+func (e *endedError) Is(target error) bool { return target == errEnded }
 
 // acquire is one Lock or TryLock: queue up, wait for the turn, and then either
 // take over what the one before passed on, or contend at the backend.
@@ -72,5 +79,9 @@ func describeWait(ctx, parent context.Context, name string, start time.Time, err
 	if parent.Err() == nil && errors.Is(context.Cause(ctx), errWaited) {
 		return &HeldError{Name: name}
 	}
-	return waitError(ctx, name, time.Since(start))
+	ended := waitError(ctx, name, time.Since(start))
+	if after, ok := errors.AsType[*endedError](err); ok {
+		return fmt.Errorf("%w; before that: %w", ended, after.failure)
+	}
+	return ended
 }

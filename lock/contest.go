@@ -29,6 +29,7 @@ type contest struct {
 	sent     time.Duration // when the last request was made
 	failures int
 	failing  time.Time // since when the backend has given no answer
+	failure  error     // the last of them
 	doubt    *doubt    // of requests under the present owner
 	deaf     error     // why the backend was given up
 }
@@ -122,7 +123,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
 	if errors.Is(err, driver.ErrHeld) {
-		k.failures, k.failing, k.refusal = 0, time.Time{}, k.held(err)
+		k.failures, k.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
 		if k.try {
 			return k.refusal
 		}
@@ -137,7 +138,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 	if k.try || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnsupported) {
 		return k.failed(err)
 	}
-	k.refusal = nil
+	k.refusal, k.failure = nil, err
 	if k.outOfPatience() {
 		k.deaf = err
 		return k.failed(err)
@@ -160,12 +161,24 @@ func (k *contest) outOfPatience() bool {
 func (k *contest) ended(ctx context.Context, err error) error {
 	switch {
 	case !errors.Is(context.Cause(ctx), errWaited):
-		return errEnded
+		return k.endedAfter(ctx, err)
 	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
 		return k.refusal
 	default:
 		return k.failed(err)
 	}
+}
+
+// endedAfter tells the end of the context, and why the lock was not had before: the
+// last failure, which is not what the context's own end has broken off.
+func (k *contest) endedAfter(ctx context.Context, err error) error {
+	if errors.Is(err, ctx.Err()) {
+		err = k.failure
+	}
+	if err == nil {
+		return errEnded
+	}
+	return &endedError{err}
 }
 
 func (k *contest) failed(err error) error {

@@ -282,3 +282,52 @@ func TestLongestWaitBreaksOffARequest(t *testing.T) {
 		})
 	}
 }
+
+// The context's end is not all there is to say when the backend has failed before.
+func TestAWaitThatEndsSaysWhatKeptItWaiting(t *testing.T) {
+	for name, during := range map[string]func(*faulty){
+		"between two requests": func(f *faulty) {},
+		"amid a request":       (*faulty).freeze,
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, nil)
+				backend.fail(errDown)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				waiting := lockLater(t, ctx, locks.Mutex("a", nil))
+				time.Sleep(time.Second)
+				during(backend)
+				got := <-waiting
+				wantErr(t, got.err, context.DeadlineExceeded)
+				wantErr(t, got.err, errDown)
+				wantErr(t, got.err, driver.ErrUnavailable)
+				wantText(t, got.err, "waited 3s", "connection refused")
+				backend.heal()
+			})
+		})
+	}
+}
+
+// A failure that is over is not the reason why the lock was not had.
+func TestAWaitThatEndsTellsNoOldFailure(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, other.Mutex("a", nil))
+		backend.fail(errDown)
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		waiting := lockLater(t, ctx, locks.Mutex("a", nil))
+		time.Sleep(time.Second)
+		backend.heal()
+		got := <-waiting
+		wantErr(t, got.err, context.DeadlineExceeded)
+		if errors.Is(got.err, errDown) {
+			t.Error(got.err)
+		}
+		mustUnlock(t, held)
+	})
+}

@@ -86,10 +86,10 @@ func (m *Mutex) Name() string { return m.name }
 // not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries a lease of this lock re-enters it: the
 // lock is released when every lease taken has been unlocked.
 //
-// The error matches ctx's when ctx ended the wait, [ErrHeld] when Wait did,
-// [ErrClosed], [ErrInvalid], or is the backend's. Whatever it is, the lock is
-// not left behind: a grant that arrives too late is given back in the
-// background.
+// The error matches ctx's when ctx ended the wait, and the backend's if that failed
+// last; [ErrHeld] when Wait did, [ErrClosed], [ErrInvalid], or is the backend's. Whatever
+// it is, the lock is not left behind: a grant that arrives too late is given back in
+// the background.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err := m.ready(ctx); err != nil {
 		return nil, err
