@@ -27,18 +27,19 @@ type contest struct {
 	refusals int
 	refusal  error         // what the last answer was, if that was a refusal
 	sent     time.Duration // when the last request was made
-	failures int
-	failing  time.Time // since when the backend has given no answer
-	failure  error     // the last of them
-	doubt    *doubt    // of requests under the present owner
-	deaf     error     // why the backend was given up
+	came     time.Time     // when its wait began; zero if it did not wait for its turn
+	failure  error         // why the last request got no answer
+	doubt    *doubt        // of requests under the present owner
+	deaf     error         // why the backend was given up
 }
 
 // contend asks the backend until the lock is granted, ctx ends, or the backend
 // has not answered for too long. Only the front of the queue contends.
-func (q *queue) contend(ctx, parent context.Context, m *Mutex, try, yield bool) (*Lease, error) {
+func (q *queue) contend(
+	ctx, parent context.Context, m *Mutex, came time.Time, try, yield bool,
+) (*Lease, error) {
 	q.client.observe(parent, Event{Kind: EventContending, Name: m.name})
-	k := contest{q: q, mutex: m, try: try, req: driver.Request{
+	k := contest{q: q, mutex: m, came: came, try: try, req: driver.Request{
 		Name: m.name, Owner: q.client.newOwner(), Mode: driver.Exclusive, TTL: m.opts.TTL, Meta: m.meta,
 	}}
 	lease, err := k.run(ctx, parent, yield)
@@ -49,6 +50,11 @@ func (q *queue) contend(ctx, parent context.Context, m *Mutex, try, yield bool) 
 }
 
 func (k *contest) run(ctx, parent context.Context, yield bool) (*Lease, error) {
+	if k.q.failures > 0 { // whoever was at the front has asked just now
+		if err := k.pause(ctx, k.q.client.jitter(backOff(k.q.failures)), nil); err != nil {
+			return nil, err
+		}
+	}
 	if yield {
 		if err := k.pause(ctx, k.q.client.jitter(yieldPause), nil); err != nil {
 			return nil, err
@@ -97,6 +103,7 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 		k.doubt = k.doubt.after(err)
 		return nil, err
 	}
+	k.q.failures, k.q.failing = 0, time.Time{}
 	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.doubt)
 	if err != nil {
 		// The grant is being given back under its owner: go on under another.
@@ -123,7 +130,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
 	if errors.Is(err, driver.ErrHeld) {
-		k.failures, k.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
+		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
 		if k.try {
 			return k.refusal
 		}
@@ -148,11 +155,11 @@ func (k *contest) judge(ctx context.Context, err error) error {
 
 // outOfPatience counts a request that got no answer.
 func (k *contest) outOfPatience() bool {
-	if k.failures++; k.failures == 1 {
-		k.failing = time.Now()
+	q := k.q
+	if q.failures++; q.failures == 1 {
+		q.failing = time.Now()
 	}
-	patience := k.q.client.opts.Patience
-	return patience == -1 || time.Since(k.failing) >= patience
+	return q.outOfPatience(k.came)
 }
 
 // ended tells the end of a wait that has broken off a request. If the longest wait
@@ -203,7 +210,7 @@ func (k *contest) held(err error) error {
 // wait passes the time until the next request is worth making.
 func (k *contest) wait(ctx context.Context, err error) error {
 	if !errors.Is(err, driver.ErrHeld) {
-		stopped := k.pause(ctx, k.q.client.jitter(backOff(k.failures)), nil)
+		stopped := k.pause(ctx, k.q.client.jitter(backOff(k.q.failures)), nil)
 		if errors.Is(stopped, errEnded) {
 			return k.ended(ctx, err)
 		}

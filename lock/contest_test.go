@@ -331,3 +331,24 @@ func TestAWaitThatEndsTellsNoOldFailure(t *testing.T) {
 		mustUnlock(t, held)
 	})
 }
+
+// Who comes when the one at the front has waited for long has patience of its own.
+func TestALateComerHasPatienceOfItsOwn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{Patience: 4 * time.Second})
+		backend.fail(errDown)
+		first := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		time.Sleep(2500 * time.Millisecond)
+		second := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		third := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		for _, w := range []<-chan outcome{first, second, third} {
+			got := <-w
+			wantErr(t, got.err, driver.ErrUnavailable)
+			wantBetween(t, "patience", got.after, 4*time.Second, 6*time.Second)
+		}
+		if n := backend.acquires.Load(); n > 40 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}

@@ -83,8 +83,9 @@ func (m *Mutex) Name() string { return m.name }
 
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
 // passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though
-// not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries a lease of this lock re-enters it: the
-// lock is released when every lease taken has been unlocked.
+// not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries
+// a lease of this lock re-enters it: the lock is released when every lease taken has
+// been unlocked.
 //
 // The error matches ctx's when ctx ended the wait, and the backend's if that failed
 // last; [ErrHeld] when Wait did, [ErrClosed], [ErrInvalid], or is the backend's. Whatever

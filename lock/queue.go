@@ -12,8 +12,8 @@ import (
 // front: it contends at the backend, or holds the lock; the others are parked
 // until it is their turn.
 //
-// Fields are guarded by part.mu, except the watch and what belongs to it, which is
-// the business of whoever is at the front.
+// Fields are guarded by part.mu, except those after served, which are the business of
+// whoever is at the front.
 type queue struct {
 	client  *Client
 	part    *part
@@ -23,6 +23,8 @@ type queue struct {
 	served  int   // leases the last grant has served
 
 	watch      driver.Watch  // wakes the one at the front
+	failing    time.Time     // since when the backend has given no answer
+	failures   int           // to how many requests since then
 	listening  *listening    // a watch that is beginning
 	watchAfter time.Duration // when to try to get one again
 }
@@ -32,6 +34,7 @@ type waiter struct {
 	mutex      *Mutex
 	ctx        context.Context //nolint:containedctx // becomes the parent of the lease's context
 	turn       chan turn       // one slot: whoever gives the turn does not wait
+	since      time.Time       // when it came
 	prev, next *waiter
 	parked     bool
 }
@@ -63,7 +66,7 @@ func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter
 	if try {
 		return nil, nil, q.heldHere()
 	}
-	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1)}
+	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1), since: time.Now()}
 	q.waiters.push(w)
 	return q, w, nil
 }
@@ -141,14 +144,31 @@ func (q *queue) leave(yield bool) {
 	q.client.work.Done()
 }
 
-// fail ends the wait of everybody in the queue with the error of the one at the
-// front, and then the queue: a backend that did not answer one of them will not
-// answer the others, and they have waited long enough.
+// fail ends the wait of those who have been patient for as long as the one at the
+// front, with its error: a backend that did not answer that one will not answer
+// them. Who came later has patience left, and asks next.
 func (q *queue) fail(err error) {
 	q.part.mu.Lock()
-	q.dismiss(err)
+	for w := q.waiters.first; w != nil && q.outOfPatience(w.since); w = q.waiters.first {
+		q.waiters.pop()
+		w.turn <- turn{err: opError("lock", q.name, err)}
+	}
 	q.part.mu.Unlock()
 	q.leave(false)
+}
+
+// outOfPatience reports whether who came at that time has waited long enough for a
+// backend that does not answer.
+func (q *queue) outOfPatience(came time.Time) bool {
+	patience := q.client.opts.Patience
+	return patience == -1 || time.Since(later(came, q.failing)) >= patience
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // dismiss ends the wait of everybody but the one at the front. part.mu is held.
