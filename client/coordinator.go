@@ -32,7 +32,7 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 	for {
 		res, err := decide(ctx, c, d.ID, c.transactions.Submit, req)
 		if err != nil {
-			return undecided(d.ID), err
+			return notAccepted(d.ID, err), err
 		}
 		result, pending, err := wire.ResultOf(res.GetResult())
 		if !pending {
@@ -44,6 +44,16 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 		}
 		// The server gave up before it had written the transaction down.
 	}
+}
+
+// notAccepted is the result of a submit that failed: nothing has happened, unless nobody
+// knows.
+func notAccepted(id string, err error) txn.Result {
+	r := txn.Result{ID: id, Reason: err.Error()}
+	if _, ok := errors.AsType[*txn.InDoubtError](err); ok {
+		r.Outcome = txn.InDoubt
+	}
+	return r
 }
 
 // Wait implements [txn.Coordinator].

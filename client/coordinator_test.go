@@ -421,3 +421,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		t.Error("a redirect is taken for an answer")
 	}
 }
+
+// TestARefusedDefinitionIsToldInDoubt: its outcome is empty, as it was never accepted.
+func TestARefusedDefinitionIsToldInDoubt(t *testing.T) {
+	c := setup(t, parts())
+	res, err := c.Run(t.Context(), txn.Definition{Mode: "no such mode"})
+	if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" || res.Reason == "" {
+		t.Errorf("%+v %v", res, err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 func Do(ctx context.Context, co txn.Coordinator, name string, work func(ctx context.Context, t *Transaction) error, opts *Options) (txn.Result, error) {
 	t, err := Begin(ctx, co, name, opts)
 	if err != nil {
-		return txn.Result{}, err
+		return notBegun(err), err
 	}
 	finished := false
 	defer func() {
@@ -32,6 +32,15 @@ func Do(ctx context.Context, co txn.Coordinator, name string, work func(ctx cont
 		err = t.letGo(ctx, failure)
 	}
 	return t.outcome(ctx, failure, err)
+}
+
+// notBegun is the result of a transaction that has no branches and will get none; it may
+// be known all the same.
+func notBegun(err error) txn.Result {
+	if e, ok := errors.AsType[*txn.InDoubtError](err); ok {
+		return txn.Result{ID: e.ID, Outcome: txn.InDoubt, Reason: err.Error()}
+	}
+	return txn.Result{Reason: err.Error()}
 }
 
 var errPanic = errors.New("panic while trying")
