@@ -122,10 +122,10 @@ type world struct {
 func (w *world) Observe(e coord.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch e.Kind {
-	case coord.BreakerOpened:
+	if e.Kind == coord.BreakerOpened {
 		w.open[e.Target]++
-	case coord.BreakerClosed:
+	}
+	if e.Kind == coord.BreakerClosed {
 		w.open[e.Target]--
 		w.closed[e.Target]++
 	}

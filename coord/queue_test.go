@@ -17,7 +17,7 @@ import (
 
 // busy is a participant whose calls take their time.
 func busy(calls *atomic.Int32, takes time.Duration) txn.Func {
-	return func(ctx context.Context, call txn.Call) ([]byte, error) {
+	return func(ctx context.Context, _ txn.Call) ([]byte, error) {
 		calls.Add(1)
 		select {
 		case <-time.After(takes):

@@ -125,6 +125,7 @@ func TestPayloadsThatAreNotJSON(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
+	dated := map[string]string{"Retry-After": "Wed, 21 Oct 2015 07:28:03 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}
 	for _, c := range []struct {
 		status int
 		header map[string]string
@@ -140,10 +141,7 @@ func TestAnswers(t *testing.T) {
 		{409, nil, "", plan.Answer{Kind: plan.Refused}},
 		{425, map[string]string{"Retry-After": "3"}, "working", plan.Answer{Kind: plan.Pending, Note: "working", After: 3 * time.Second}},
 		{425, map[string]string{"Bedrock-Retry-After": "30"}, "", plan.Answer{Kind: plan.Pending, After: 30 * time.Millisecond}},
-		{
-			425, map[string]string{"Retry-After": "Wed, 21 Oct 2015 07:28:03 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, "",
-			plan.Answer{Kind: plan.Pending, After: 3 * time.Second},
-		},
+		{425, dated, "", plan.Answer{Kind: plan.Pending, After: 3 * time.Second}},
 		{425, map[string]string{"Retry-After": "soon"}, "", plan.Answer{Kind: plan.Pending}},
 		{301, map[string]string{"Location": "/"}, "", plan.Answer{Kind: plan.Failed, Note: "301 Moved Permanently: redirects are not followed"}},
 		{304, nil, "", plan.Answer{Kind: plan.Failed, Note: "304 Not Modified: redirects are not followed"}},
