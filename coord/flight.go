@@ -113,10 +113,10 @@ func (r *run) operation(s txn.Step) string {
 	p := &r.tx.Progress[s.Branch]
 	for _, phase := range []txn.Phase{txn.PhaseUndo, txn.PhaseConfirm} {
 		if p.Op(phase).Spent {
-			return "hook:" + mode.Op(phase)
+			return hookPrefix + mode.Op(phase)
 		}
 	}
-	return "hook:" + mode.Op(txn.PhaseDo)
+	return hookPrefix + mode.Op(txn.PhaseDo)
 }
 
 // perform makes the call and brings back the answer, even of a function that ends its

@@ -77,6 +77,9 @@ func (e Event) Reason() string {
 	}
 }
 
+// Reasons lists what [Event.Reason] may be.
+func Reasons() []string { return []string{"unlocked", "lost", "held", "gone", "failed"} }
+
 // observe tells the observer, if there is one.
 func (c *Client) observe(ctx context.Context, e Event) {
 	if c.opts.Observer != nil {

@@ -32,6 +32,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Metrics answers /metrics.
 	Metrics http.Handler
+	// LockObserver is told what becomes of the locks. Default: nobody is.
+	LockObserver LockObserver
 	// Console answers everything else. It asks for viewers, and for operators where a
 	// request changes something.
 	Console http.Handler

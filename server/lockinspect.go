@@ -68,6 +68,9 @@ func (l *locks) ForceRelease(
 	if err != nil {
 		return nil, l.failed(ctx, "force release", err)
 	}
+	if held {
+		l.given(LockForced, m.GetName(), nil)
+	}
 	return &bedrockv1.ForceReleaseResponse{Held: held}, nil
 }
 

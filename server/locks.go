@@ -20,6 +20,7 @@ type locks struct {
 	backend   driver.Backend
 	limits    *Limits
 	log       *slog.Logger
+	observer  LockObserver
 	lines     lines
 	listeners listeners
 }
@@ -27,7 +28,7 @@ type locks struct {
 var _ bedrockv1connect.LockServiceHandler = (*locks)(nil)
 
 func newLocks(c *Config, l *Limits) *locks {
-	return &locks{backend: c.Locks, limits: l, log: c.Logger}
+	return &locks{backend: c.Locks, limits: l, log: c.Logger, observer: c.LockObserver}
 }
 
 // Acquire implements the service.
@@ -36,7 +37,9 @@ func (l *locks) Acquire(ctx context.Context, m *bedrockv1.AcquireRequest) (*bedr
 	if err != nil {
 		return nil, l.failed(ctx, "acquire", err)
 	}
-	grant, err := l.acquire(ctx, req, m.GetWait().AsDuration())
+	grant, err := l.asked(ctx, req, func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+		return l.acquire(ctx, req, m.GetWait().AsDuration())
+	})
 	if err != nil {
 		return nil, l.failed(ctx, "acquire", err)
 	}
@@ -61,7 +64,9 @@ func newOwner() string { return strings.ToLower(rand.Text()) }
 func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
-	if _, err := l.backend.Release(ctx, g); err != nil && !errors.Is(err, driver.ErrLost) {
+	_, err := l.backend.Release(ctx, g)
+	l.given(LockReleased, g.Name, err)
+	if err != nil && !errors.Is(err, driver.ErrLost) {
 		l.log.WarnContext(ctx, "server: a lock nobody wants was not released; it runs out by itself", "name", g.Name, "err", err)
 	}
 }
@@ -81,6 +86,7 @@ func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv
 	}
 	for i, err := range l.backend.Renew(ctx, grants) {
 		answer.Renewals[i] = wire.Renewal(err)
+		l.given(LockRenewed, grants[i].Name, err)
 	}
 	return answer, nil
 }
@@ -92,6 +98,7 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 	}
 	g := wire.GrantOf(m.GetGrant())
 	waiting, err := l.backend.Release(ctx, g)
+	l.given(LockReleased, g.Name, err)
 	if err != nil {
 		return nil, l.failed(ctx, "release", err)
 	}

@@ -23,6 +23,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.LockObserver == nil {
+		c.LockObserver = nobody{}
+	}
 	routes := http.NewServeMux()
 	api(routes, &c, &limits)
 	pages(routes, &c)

@@ -83,7 +83,7 @@ func (p *servePlan) locksShown() string {
 func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	p := &servePlan{
 		storeOptions: storeurl.Options{NoMigrate: f.noMigrate, AllowVolatile: f.volatile}, certificate: f.certificate,
-		daemon: daemon.Config{Replica: f.replica, Lease: f.lease, Archive: f.archive},
+		daemon: daemon.Config{Replica: f.replica, Lease: f.lease, Archive: f.archive, Version: readBuild().Version},
 	}
 	if p.daemon.Replica == "" {
 		p.daemon.Replica, _ = os.Hostname()
@@ -92,6 +92,7 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	if p.store, err = storeurl.Parse(cmp.Or(f.store, sys.getenv("BEDROCK_STORE"), defaultStore)); err != nil {
 		return nil, err
 	}
+	p.daemon.StoreName = p.store.String()
 	if p.daemon.Locks, err = backendurl.New(f.locks); err != nil {
 		return nil, err
 	}

@@ -54,8 +54,8 @@ func (b *backlog) Collect(metrics chan<- prometheus.Metric) {
 		return
 	}
 	gauge(b.up, 1)
-	for status, n := range counts.ByStatus {
-		gauge(b.transactions, float64(n), string(status))
+	for _, status := range driver.Statuses() {
+		gauge(b.transactions, float64(counts.ByStatus[status]), string(status))
 	}
 	gauge(b.parked, float64(counts.Parked))
 	gauge(b.due, float64(counts.Due))

@@ -16,10 +16,10 @@ type Options struct {
 	// collected. Defaults to no such metrics.
 	Store driver.Counter
 	// NameLabel returns the value of the label "name" for a transaction's name. It
-	// must return few different values. Defaults to none.
+	// must return few different values. Defaults to no such label.
 	NameLabel func(name string) string
 	// Buckets are those of the histograms, in seconds. Defaults to 1 ms to about 1,000
-	// s, fourfold from one to the next.
+	// s, each twice the one before.
 	Buckets []float64
 }
 
@@ -34,10 +34,7 @@ func New(r prometheus.Registerer, opts *Options) (coord.Observer, error) {
 		o = *opts
 	}
 	if o.Buckets == nil {
-		o.Buckets = prometheus.ExponentialBuckets(1e-3, 4, 11)
-	}
-	if o.NameLabel == nil {
-		o.NameLabel = func(string) string { return "" }
+		o.Buckets = prometheus.ExponentialBuckets(1e-3, 2, 21)
 	}
 	m := newMetrics(o)
 	collectors := m.collectors()
@@ -67,13 +64,13 @@ func register(r prometheus.Registerer, collectors []prometheus.Collector) error 
 func (m *metrics) Observe(e coord.Event) {
 	switch e.Kind {
 	case coord.Submitted:
-		m.submitted.WithLabelValues(e.Mode, m.name(e.Name)).Inc()
+		m.submitted.WithLabelValues(m.labels(&e, e.Mode)...).Inc()
 	case coord.Finished:
-		outcome, name := string(e.Status), m.name(e.Name)
-		m.finished.WithLabelValues(e.Mode, outcome, name).Inc()
-		m.duration.WithLabelValues(e.Mode, outcome, name).Observe(e.Took.Seconds())
+		labels := m.labels(&e, e.Mode, string(e.Status))
+		m.finished.WithLabelValues(labels...).Inc()
+		m.duration.WithLabelValues(labels...).Observe(e.Took.Seconds())
 	case coord.Parked:
-		m.parked.WithLabelValues(e.Mode, m.name(e.Name)).Inc()
+		m.parked.WithLabelValues(m.labels(&e, e.Mode)...).Inc()
 	case coord.Called:
 		m.attempts.WithLabelValues(e.Mode, e.Op, string(e.Answer)).Inc()
 		m.attempt.WithLabelValues(e.Mode, e.Op).Observe(e.Took.Seconds())

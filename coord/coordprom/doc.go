@@ -31,6 +31,7 @@
 //   - bedrock_txn_oldest_age_seconds: gauge, of the oldest that is not final
 //   - bedrock_txn_store_up: gauge, 0 when counting failed; then the others are absent
 //
-// No label holds an ID, a branch or a target. The label name is empty unless
-// [Options.NameLabel] fills it.
+// Counters begin at zero, so that an alert on their increase sees the first event. No
+// label holds an ID, a branch or a target. There is a label name only with
+// [Options.NameLabel]; those counters begin when such a transaction is first heard of.
 package coordprom

@@ -20,6 +20,9 @@
 //   - bedrock_lock_queued: gauge, how many wait now
 //   - bedrock_lock_leases: gauge, how many have a lock now
 //
+// Counters begin at zero, so that an alert on their increase sees the first event; with
+// [Options.NameLabel] they begin when somebody first wants a lock of that label.
+//
 // There is no label for the lock's name unless [Options.NameLabel] is given: a name
 // per order would be a time series per order.
 package lockprom

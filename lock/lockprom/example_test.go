@@ -44,6 +44,9 @@ func ExampleNew() {
 	// Output:
 	// bedrock_lock_acquired_total
 	// bedrock_lock_leases
+	// bedrock_lock_left_total
+	// bedrock_lock_lost_total
 	// bedrock_lock_queued
+	// bedrock_lock_renewed_total
 	// bedrock_lock_wait_seconds
 }

@@ -17,7 +17,7 @@ type Options struct {
 	// to no such label.
 	NameLabel func(name string) string
 	// Buckets are those of the wait and hold histograms, in seconds. Defaults to
-	// 100 µs to about 100 s, fourfold from one to the next.
+	// 100 µs to about 100 s, each twice the one before.
 	Buckets []float64
 }
 
@@ -32,7 +32,7 @@ func New(r prometheus.Registerer, opts *Options) (lock.Observer, error) {
 		o = *opts
 	}
 	if o.Buckets == nil {
-		o.Buckets = prometheus.ExponentialBuckets(100e-6, 4, 11)
+		o.Buckets = prometheus.ExponentialBuckets(100e-6, 2, 21)
 	}
 	m := newMetrics(o)
 	if err := m.register(r); err != nil {
@@ -46,6 +46,7 @@ func (m *metrics) Observe(_ context.Context, e lock.Event) {
 	labels := m.labels(e.Name)
 	switch e.Kind {
 	case lock.EventQueued:
+		m.meet(labels)
 		m.queued.WithLabelValues(labels...).Inc()
 	case lock.EventAcquired:
 		m.queued.WithLabelValues(labels...).Dec()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -113,6 +114,7 @@ func TestLossesRenewalsAndReasonsAreCounted(t *testing.T) {
 		wantMetrics(t, registry, `
 # HELP bedrock_lock_left_total Waits and leases ended, by reason.
 # TYPE bedrock_lock_left_total counter
+bedrock_lock_left_total{reason="failed"} 0
 bedrock_lock_left_total{reason="gone"} 1
 bedrock_lock_left_total{reason="held"} 1
 bedrock_lock_left_total{reason="lost"} 1
@@ -128,6 +130,51 @@ bedrock_lock_renewed_total 1
 			t.Error(n, err)
 		}
 	})
+}
+
+// What appears with its first event at 1 has not increased for an alert: the first loss
+// would be told to nobody.
+func TestTheFirstLossIsAnIncrease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, registry := watched(t, nil)
+		wantMetrics(t, registry, `
+# HELP bedrock_lock_left_total Waits and leases ended, by reason.
+# TYPE bedrock_lock_left_total counter
+bedrock_lock_left_total{reason="failed"} 0
+bedrock_lock_left_total{reason="gone"} 0
+bedrock_lock_left_total{reason="held"} 0
+bedrock_lock_left_total{reason="lost"} 0
+bedrock_lock_left_total{reason="unlocked"} 0
+# HELP bedrock_lock_lost_total Leases that ended against their holder's will.
+# TYPE bedrock_lock_lost_total counter
+bedrock_lock_lost_total 0
+`, "bedrock_lock_left_total", "bedrock_lock_lost_total")
+		wantMetrics(t, registry, gauges(0, 0), "bedrock_lock_queued", "bedrock_lock_leases")
+	})
+}
+
+func TestTheFirstLossOfANameIsAnIncrease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locks, registry := watched(t, &lockprom.Options{NameLabel: strings.ToUpper})
+		_ = hold(t, locks.Mutex("a", nil), 0)
+		wantMetrics(t, registry, `
+# HELP bedrock_lock_lost_total Leases that ended against their holder's will.
+# TYPE bedrock_lock_lost_total counter
+bedrock_lock_lost_total{name="A"} 0
+`, "bedrock_lock_lost_total")
+		if n, err := testutil.GatherAndCount(registry, "bedrock_lock_left_total"); n != len(lock.Reasons()) || err != nil {
+			t.Error(n, err)
+		}
+	})
+}
+
+// What an event can say is in the list that counters begin with.
+func TestEveryReasonIsListed(t *testing.T) {
+	for _, err := range []error{nil, lock.ErrLost, lock.ErrHeld, context.Canceled, context.DeadlineExceeded, errors.New("x")} {
+		if reason := (lock.Event{Err: err}).Reason(); !slices.Contains(lock.Reasons(), reason) {
+			t.Errorf("%v is %s", err, reason)
+		}
+	}
 }
 
 func TestAThousandNamesAreOneSeries(t *testing.T) {

@@ -1,10 +1,17 @@
 package lockprom
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bedrock-go/bedrock/lock"
+)
 
 // metrics are the collectors of one registry.
 type metrics struct {
 	nameLabel func(string) string
+	begun     sync.Map // the values of the label "name" whose counters are there
 
 	wait, hold, slack             *prometheus.HistogramVec
 	acquired, left, lost, renewed *prometheus.CounterVec
@@ -27,7 +34,7 @@ func newMetrics(o Options) *metrics {
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "bedrock_lock_" + name, Help: help}, names)
 	}
-	return &metrics{
+	m := &metrics{
 		nameLabel: o.NameLabel,
 		wait:      histogram("wait", "From queueing for a lock to having it."),
 		hold:      histogram("hold", "From having a lock to giving it up."),
@@ -38,6 +45,34 @@ func newMetrics(o Options) *metrics {
 		renewed:   counter("renewed", "Leases renewed.", names...),
 		queued:    gauge("queued", "Goroutines that wait for a lock."),
 		leases:    gauge("leases", "Goroutines that have a lock."),
+	}
+	if m.nameLabel == nil {
+		m.begin(nil)
+	}
+	return m
+}
+
+// begin makes counters start at zero: the first loss is no increase of a series that
+// was not there before it.
+func (m *metrics) begin(labels []string) {
+	for _, c := range []*prometheus.CounterVec{m.acquired, m.lost, m.renewed} {
+		c.WithLabelValues(labels...)
+	}
+	for _, g := range []*prometheus.GaugeVec{m.queued, m.leases} {
+		g.WithLabelValues(labels...)
+	}
+	for _, reason := range lock.Reasons() {
+		m.left.WithLabelValues(append(labels, reason)...)
+	}
+}
+
+// meet begins the counters of a name that is heard of for the first time.
+func (m *metrics) meet(labels []string) {
+	if len(labels) == 0 {
+		return
+	}
+	if _, met := m.begun.LoadOrStore(labels[0], true); !met {
+		m.begin(labels)
 	}
 }
 

@@ -21,6 +21,11 @@ const (
 	InDoubt Status = "in-doubt"
 )
 
+// Statuses lists all of them.
+func Statuses() []Status {
+	return []Status{Open, Running, Committing, RollingBack, Committed, RolledBack, InDoubt}
+}
+
 // Final tells whether nothing will change any more.
 func (s Status) Final() bool { return s == Committed || s == RolledBack || s == InDoubt }
 

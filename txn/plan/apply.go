@@ -26,6 +26,9 @@ const (
 	Held Kind = "held"
 )
 
+// Kinds lists what a participant may answer.
+func Kinds() []Kind { return []Kind{Done, Refused, Pending, Failed, Unreached, Held} }
+
 // Answer is how a call ended.
 type Answer struct {
 	Kind   Kind

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,6 +51,11 @@ type Config struct {
 	// The rest is up to OpenTelemetry's variables, such as OTEL_EXPORTER_OTLP_HEADERS.
 	Collector string
 
+	// StoreName is what is called the store in the log, without passwords.
+	StoreName string
+	// Version is that of the program, for its metrics.
+	Version string
+
 	Logger *slog.Logger
 }
 
@@ -61,6 +67,7 @@ type Daemon struct {
 	backend lockdriver.Backend
 	hangUp  func() error // closes the connections of locks
 	metrics *prometheus.Registry
+	counted *lockMetrics
 	tracing *tracing
 }
 
@@ -69,6 +76,7 @@ func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{config: c, metrics: prometheus.NewRegistry()}
 	d.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	d.metrics.MustRegister(unusableFiles(c.Files))
+	d.metrics.MustRegister(versions(c.Version))
 	if err := d.openLocks(); err != nil {
 		return nil, err
 	}
@@ -88,6 +96,16 @@ func unusableFiles(files *server.Files) prometheus.Collector {
 	}, func() float64 { return float64(len(files.Problems())) })
 }
 
+// versions is the metric that tells what runs here.
+func versions(version string) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "bedrock_build_info", Help: "Always 1: the labels say what was built, and with which Go.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	info.Set(1)
+	return info
+}
+
 func (d *Daemon) startEngine(ctx context.Context) (err error) {
 	if d.tracing, err = startTracing(ctx, &d.config); err != nil {
 		return err
@@ -99,6 +117,9 @@ func (d *Daemon) startEngine(ctx context.Context) (err error) {
 }
 
 func (d *Daemon) openLocks() (err error) {
+	if d.counted, err = newLockMetrics(d.metrics); err != nil {
+		return err
+	}
 	d.backend, d.hangUp, err = d.config.Locks.Driver()
 	if err != nil {
 		return err
@@ -120,13 +141,18 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	handler, err := server.New(server.Config{
 		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
 		Auth: d.config.Tokens, Files: d.config.Files, Logger: d.config.Logger,
-		Metrics: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
-		Console: d.console(ctx, operator),
+		LockObserver: d.counted,
+		Metrics:      promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
+		Console:      d.console(ctx, operator),
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return server.Serve(ctx, l, handler, d.config.TLS)
+	log := d.config.Logger.With("version", d.config.Version, "replica", d.config.Replica, "address", l.Addr().String())
+	log.InfoContext(ctx, "server: started", "store", d.config.StoreName, "locks", d.config.Locks.String())
+	err = server.Serve(ctx, l, handler, d.config.TLS)
+	log.InfoContext(ctx, "server: stops")
+	return err
 }
 
 func (d *Daemon) console(ctx context.Context, operator acting) http.Handler {

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/server"
+)
+
+// lockMetrics counts what becomes of the locks that the server gives out, under the
+// names that lockprom has for the same things. What needs the memory of a grant, such as
+// how many there are and how long they are held, a server does not know: the store does.
+type lockMetrics struct {
+	wait                            prometheus.Histogram
+	acquired, renewed, lost, forced prometheus.Counter
+	left                            *prometheus.CounterVec
+	queued                          prometheus.Gauge
+}
+
+func newLockMetrics(r prometheus.Registerer) (*lockMetrics, error) {
+	m := &lockMetrics{
+		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "bedrock_lock_wait_seconds", Help: "From a request for a lock to its grant.",
+			Buckets: prometheus.ExponentialBuckets(100e-6, 2, 21),
+		}),
+		acquired: lockCounter("acquired", "Locks taken."),
+		renewed:  lockCounter("renewed", "Leases renewed."),
+		lost:     lockCounter("lost", "Renewals and releases of leases that had ended before."),
+		forced:   lockCounter("forced", "Locks taken away from their holders by a person."),
+		left: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bedrock_lock_left_total", Help: "Requests and leases ended, by reason.",
+		}, []string{"reason"}),
+		queued: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "bedrock_lock_queued", Help: "Requests for a lock that are under way.",
+		}),
+	}
+	for _, reason := range lock.Reasons() {
+		m.left.WithLabelValues(reason)
+	}
+	for _, c := range []prometheus.Collector{m.wait, m.acquired, m.renewed, m.lost, m.forced, m.left, m.queued} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func lockCounter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: "bedrock_lock_" + name + "_total", Help: help})
+}
+
+// ObserveLock implements [server.LockObserver].
+func (m *lockMetrics) ObserveLock(e server.LockEvent) {
+	switch e.Kind {
+	case server.LockAsked:
+		m.queued.Inc()
+	case server.LockGranted:
+		m.queued.Dec()
+		m.acquired.Inc()
+		m.wait.Observe(e.Wait.Seconds())
+	case server.LockRefused:
+		m.queued.Dec()
+		m.leave(e.Err)
+	case server.LockRenewed:
+		m.renewed.Inc()
+	case server.LockReleased:
+		m.leave(nil)
+	case server.LockLost:
+		m.lost.Inc()
+		m.leave(lock.ErrLost)
+	case server.LockForced:
+		m.forced.Inc()
+	}
+}
+
+func (m *lockMetrics) leave(err error) {
+	m.left.WithLabelValues(lock.Event{Err: err}.Reason()).Inc()
+}
