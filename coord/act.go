@@ -27,7 +27,7 @@ func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason s
 		return true, nil
 	})
 	if err == nil {
-		c.opts.Logger.Info("intervention", "id", id, "action", a, "reason", reason, "by", txn.Actor(ctx))
+		c.opts.Logger.Debug("intervention", "id", id, "action", a, "reason", reason, "by", txn.Actor(ctx))
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (c *Coordinator) remove(ctx context.Context, id, reason string) error {
 	if err := c.delete(ctx, id); err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
-	c.opts.Logger.Info("intervention", "id", id, "action", txn.ActRemove, "reason", reason, "by", txn.Actor(ctx))
+	c.opts.Logger.Debug("intervention", "id", id, "action", txn.ActRemove, "reason", reason, "by", txn.Actor(ctx))
 	return nil
 }
 

@@ -18,6 +18,7 @@ const claimBatch = 256
 func (c *Coordinator) recover() {
 	for {
 		more := c.sweep()
+		c.inherited.tell(c.owner)
 		if !more && !c.rest() || c.life.Err() != nil {
 			return
 		}
@@ -105,6 +106,9 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 	if _, ok := c.active.add(rec.ID, x); !ok {
 		c.release(rec, 0)
 		return
+	}
+	if !complete { // whoever hands over in good order leaves it complete
+		c.inherited.count.Add(1)
 	}
 	x.start()
 }

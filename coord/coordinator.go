@@ -11,28 +11,26 @@ import (
 	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/msg"
 	"github.com/bedrock-go/bedrock/txn/plan"
-	"github.com/bedrock-go/bedrock/txn/saga"
-	"github.com/bedrock-go/bedrock/txn/tcc"
 )
 
 // Coordinator drives the transactions in a store, together with any others on the
 // same store.
 type Coordinator struct {
-	opts    Options
-	store   driver.Store
-	owner   string
-	modes   map[string]txn.Mode
-	checker *plan.Checker
-	clock   clock
-	lanes   *lanes
-	names   functions
-	active  registry
-	news    news
-	recent  *recent
-	trouble trouble
-	draw    chance.Draw // the random part of pauses
+	opts      Options
+	store     driver.Store
+	owner     string
+	modes     map[string]txn.Mode
+	checker   *plan.Checker
+	clock     clock
+	lanes     *lanes
+	names     functions
+	active    registry
+	news      news
+	recent    *recent
+	trouble   trouble
+	inherited inherited
+	draw      chance.Draw // the random part of pauses
 
 	wake    chan struct{}   // something may be due
 	drains  drains          // targets that have recovered
@@ -70,13 +68,13 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 		recent:  newRecent(),
 		draw:    chance.Of(store),
 	}
-	for _, m := range []txn.Mode{saga.Mode{}, tcc.Mode{}, msg.Mode{}} {
+	for m := range modes() {
 		c.modes[m.Name()] = m
 	}
 	c.lanes = newLanes(o.PerTarget, o.PerHost, c.draw, c.laneChanged)
 	c.active.init(o.Active)
 	c.drains.init()
-	c.trouble.log = o.Logger
+	c.trouble.log, c.inherited.log = o.Logger, o.Logger
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.calls, c.giveUp = context.WithCancel(context.Background())
 	return c, nil
@@ -96,6 +94,7 @@ func (c *Coordinator) Start(ctx context.Context) error {
 	}
 	c.clock.set(claimed.Now, asked)
 	c.started.Do(func() {
+		c.opts.Logger.Info("coordinator has started", "owner", c.owner)
 		c.work.Go(c.recover)
 		c.work.Go(c.probeLanes)
 		for range c.opts.Claimers {
@@ -113,6 +112,9 @@ func (c *Coordinator) Start(ctx context.Context) error {
 // coordinator runs any more, or with an error when ctx ends before; then the
 // leases of what is left run out by themselves.
 func (c *Coordinator) Stop(ctx context.Context) error {
+	if c.life.Err() == nil {
+		c.opts.Logger.Info("coordinator stops; others take up what it drives", "owner", c.owner, "transactions", c.active.len())
+	}
 	c.stop()
 	done := make(chan struct{})
 	go func() {

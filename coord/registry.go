@@ -63,6 +63,13 @@ func (r *registry) get(id string) *run {
 	return r.byID[id]
 }
 
+// len is how many are driven.
+func (r *registry) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.byID)
+}
+
 // close lets nobody in any more, and returns when nothing is driven.
 func (r *registry) close() {
 	r.mu.Lock()

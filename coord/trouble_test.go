@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,6 +80,7 @@ func TestAnOutageOfTheStoreIsToldOnceAMinute(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		told := log.all()
+		told = slices.DeleteFunc(told, func(line string) bool { return !strings.Contains(line, "store") })
 		if len(told) != 1+5+1 || !strings.Contains(told[5], "failures=") || !strings.Contains(told[6], "answers again") {
 			t.Errorf("%d lines about five minutes: %s", len(told), strings.Join(told, "\n"))
 		}
@@ -105,6 +107,33 @@ func TestATakeoverIsNoError(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if text := strings.Join(log.all(), "\n"); !strings.Contains(text, "taken over") || strings.Contains(text, "nil") {
 			t.Error(text)
+		}
+	})
+}
+
+// TestATakeoverOfManyIsOneLine, and says how many: it is what people look for when a
+// replica has died.
+func TestATakeoverOfManyIsOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log := memstore.New(nil), &lines{}
+		cutOff := &mortal{Store: store}
+		c1 := start(t, cutOff, nil, newParticipants("undo"))
+		var calls atomic.Int32
+		register(t, c1, "step", busy(&calls, time.Minute))
+		for range 20 {
+			submit(t, c1, single("", nil))
+		}
+		synctest.Wait()
+		cutOff.dead.Store(true)
+		c2 := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		time.Sleep(time.Minute)
+		if err := c2.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		told := log.all()
+		if len(told) != 3 || !strings.Contains(told[0], "has started") || !strings.Contains(told[1], "count=20") ||
+			!strings.Contains(told[2], "stops") {
+			t.Error(strings.Join(told, "\n"))
 		}
 	})
 }
