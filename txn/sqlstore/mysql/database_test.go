@@ -3,6 +3,7 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 
@@ -86,6 +87,47 @@ func TestLostAnswer(t *testing.T) {
 		return mysql.Open(ctx, url, opts)
 	}}
 	sqltest.LostAnswer(t, s, proxy)
+}
+
+// TestServerTurnedReadOnly: after a fail-over the name leads to another server, but
+// connections stay with the one that has become a replica. They are given up, and
+// nobody is told that his record is at fault.
+func TestServerTurnedReadOnly(t *testing.T) {
+	server := start(t)
+	admin := subject(server).User(t)
+	run := func(statement string) {
+		t.Helper()
+		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE USER plain@'127.0.0.1' IDENTIFIED BY 'secret'")
+	run("GRANT ALL ON " + database + ".* TO plain@'127.0.0.1'")
+	store, err := mysql.Open(t.Context(), "mysql://plain:secret@"+server.Addr()+"/"+database, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	if err := store.Create(t.Context(), &driver.Record{ID: "before", Status: driver.Running}); err != nil {
+		t.Fatal(err)
+	}
+	run("SET GLOBAL read_only = 1")
+	const newest = "SELECT COALESCE(MAX(id), 0) FROM information_schema.processlist WHERE user = 'plain'"
+	var was, is int64
+	if err := admin.QueryRowContext(t.Context(), newest).Scan(&was); err != nil {
+		t.Fatal(err)
+	}
+	err = store.Create(t.Context(), &driver.Record{ID: "refused", Status: driver.Running})
+	if !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("read-only server: %v, want %v", err, driver.ErrUnavailable)
+	}
+	run("SET GLOBAL read_only = 0")
+	if err := store.Create(t.Context(), &driver.Record{ID: "after", Status: driver.Running}); err != nil {
+		t.Errorf("writable again: %v", err)
+	}
+	if err := admin.QueryRowContext(t.Context(), newest).Scan(&is); err != nil || is <= was {
+		t.Errorf("connection %d was kept, %v: the next one is %d", was, err, is)
+	}
 }
 
 func subject(server *testenv.MariaDBServer) sqltest.Subject {

@@ -90,6 +90,11 @@ const (
 	errInterrupted = 1317
 	errReadTimeout = 1159 // MariaDB: the client was silent for too long
 	errSilent      = 4031 // MySQL: the same
+	errDiskFull    = 1021
+	errTableFull   = 1114 // the disk, or the file it is in, is full
+	errReadOnly    = 1290 // the server, most often because it is a replica
+	errReadOnlyTx  = 1792
+	errReadOnlyNow = 1836
 )
 
 // Judge implements [sqlstore.Dialect].
@@ -116,6 +121,8 @@ func judge(number uint16) sqlstore.Verdict {
 	case errDeadlock, errLockWait:
 		return sqlstore.Collided
 	case errShutdown, errKilled, errInterrupted, errReadTimeout, errSilent:
+		return sqlstore.Broken
+	case errDiskFull, errTableFull, errReadOnly, errReadOnlyTx, errReadOnlyNow: // it will pass
 		return sqlstore.Broken
 	default:
 		return sqlstore.Refused

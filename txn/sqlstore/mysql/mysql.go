@@ -60,7 +60,8 @@ func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, e
 // So that others can take over when the program is frozen amid a write, have the
 // server end what is: by net_write_timeout=5 and idle_transaction_timeout=5 among
 // the parameters with MariaDB, by net_write_timeout=5 and wait_timeout=30 with
-// MySQL, and less than that by [sql.DB.SetConnMaxIdleTime].
+// MySQL, and less than that by [sql.DB.SetConnMaxIdleTime]. With rejectReadOnly=true
+// connections do not stay with a server that a fail-over has made a replica.
 func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error) {
 	return sqlstore.Open(ctx, &dialect{db: db}, sqlstore.Databases{Write: db, Read: db}, opts)
 }
@@ -120,6 +121,7 @@ func tuned(config *mysql.Config) *mysql.Config {
 	config.InterpolateParams, config.MultiStatements = true, true
 	config.MaxAllowedPacket = 0 // ask the server, and refuse what it would not take
 	config.ParseTime = false
+	config.RejectReadOnly = true       // leave a server that has become a replica; its name may lead to another
 	config.Logger = &mysql.NopLogger{} // what it would log is returned as well
 	if config.Params == nil {
 		config.Params = make(map[string]string)
