@@ -58,7 +58,8 @@ type Info struct {
 	TTL time.Duration
 	// Meta is what the owner stored beside the grant.
 	Meta string
-	// Waiting is how many processes listen for the release.
+	// Waiting is how many processes listen for the release, 0 for a free lock.
+	// Whoever heard one a moment ago may be among them.
 	Waiting int
 }
 

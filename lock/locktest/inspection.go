@@ -15,6 +15,7 @@ func inspection() []behaviour {
 		{name: "MetadataIsLost", run: metadataIsLost, needs: inspecting},
 		{name: "FreeLockLooksHeld", run: freeLockLooksHeld, needs: inspecting},
 		{name: "ListShowsTheWrongLocks", run: listShowsTheWrongLocks, needs: inspecting},
+		{name: "ListHidesStrangeOwners", run: listHidesStrangeOwners, needs: inspecting},
 		{name: "ForcedReleaseKeepsTheToken", run: forcedReleaseKeepsTheToken, needs: forcing},
 		{name: "ForcedReleaseFreesNothing", run: forcedReleaseFreesNothing, needs: forcing},
 	}
@@ -82,6 +83,22 @@ func listShowsTheWrongLocks(e *env) {
 	}
 	if slices.ContainsFunc(infos, func(i lock.Info) bool { return i.Owner == "" }) {
 		e.Errorf("a listed lock has no owner: %+v", infos)
+	}
+}
+
+// listHidesStrangeOwners takes locks as somebody who does not come by package lock:
+// an owner may be called anything, and store nothing beside.
+func listHidesStrangeOwners(e *env) {
+	a, b, name := e.client(nil), e.store(), e.name("a")
+	for _, owner := range []string{"7", "me", "nightly job:1", newOwner()} {
+		req := e.request(name, e.long)
+		req.Owner = owner
+		g := e.grant(b, req)
+		infos, err := a.List(e.within(soon), e.prefix, 10)
+		if err != nil || len(infos) != 1 || infos[0].Owner != owner || infos[0].Name != name {
+			e.Errorf("held by %q, listed as %+v, error %v", owner, infos, err)
+		}
+		e.release(b, g)
 	}
 }
 

@@ -44,7 +44,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 
 func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (Reply, error) {
 	h.call = [...]string{h.keys.name, h.keys.token}
-	h.args = [...]string{b.tokenTTL, b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)), req.Meta}
+	h.args = [...]string{b.tokenTTL, b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)), marked(req)}
 	switch {
 	case b.opts.Acks != AcksNone:
 		return b.evalAcked(ctx, h, h.args[:])
@@ -53,6 +53,15 @@ func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Reques
 	default:
 		return b.conn.Eval(ctx, b.scripts.acquire, h.call[:], h.args[:])
 	}
+}
+
+// marked returns the metadata to be stored. Where there is none, and the owner may
+// be anything, it says that this hash is a lock, for whoever lists them.
+func marked(req *driver.Request) string {
+	if req.Meta == "" && !looksLikeOwner(req.Owner) {
+		return "{}"
+	}
+	return req.Meta
 }
 
 // grant reads the script's answer: a number is the first token of a new grant.

@@ -93,6 +93,17 @@ func (h *hub) listening(channel string) int {
 	return 0
 }
 
+// lingering returns 1 if this hub is subscribed to channel, and nobody waits there
+// any more, else 0.
+func (h *hub) lingering(channel string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.topics[channel]; t != nil && (t.subscribed || t.leaving) && len(t.watches) == 0 {
+		return 1
+	}
+	return 0
+}
+
 // close refuses further watches and ends the lines. The topics end with the
 // background context.
 func (h *hub) close() {

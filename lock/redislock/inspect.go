@@ -34,7 +34,9 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 	if err != nil {
 		return driver.Info{}, err
 	}
-	return readInfo(name, reply.Items)
+	info, err := readInfo(name, reply.Items)
+	info.Waiting = max(info.Waiting-b.hub.lingering(k.channel), 0)
+	return info, err
 }
 
 // readInfo reads the answer of inspect.lua.
@@ -42,7 +44,7 @@ func readInfo(name string, answer []Reply) (driver.Info, error) {
 	if len(answer) < 3 {
 		return driver.Info{}, fmt.Errorf("the answer is %d long, not 3 or more", len(answer))
 	}
-	info := driver.Info{Name: name, Waiting: int(answer[2].Int)}
+	info := driver.Info{Name: name}
 	// A counter that is not a number is told as none.
 	info.Token, _ = strconv.ParseUint(answer[1].Str, 10, 64)
 	for i := 3; i+1 < len(answer); i += 2 {
@@ -50,6 +52,7 @@ func readInfo(name string, answer []Reply) (driver.Info, error) {
 	}
 	if info.Owner != "" {
 		info.TTL = timeLeft(answer[0].Int)
+		info.Waiting = int(answer[2].Int) // who listens to a free lock does not wait for it
 	}
 	return info, nil
 }
@@ -143,10 +146,16 @@ func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) 
 	if ok && (reply.Code() == "WRONGTYPE" || reply.Code() == "NOPERM" && strings.Contains(reply.Error(), " key")) {
 		return driver.Info{}, nil
 	}
-	if !looksLikeOwner(info.Owner) {
+	if !looksLikeLock(&info) {
 		info.Owner = ""
 	}
 	return info, err
+}
+
+// looksLikeLock tells a lock from whatever else may be in a hash or a string: it
+// has an owner of the usual form, metadata, or a fencing counter.
+func looksLikeLock(info *driver.Info) bool {
+	return looksLikeOwner(info.Owner) || info.Meta != "" || info.Token > 0
 }
 
 // keyType is the Redis type of a lock.
@@ -157,8 +166,8 @@ func (p Profile) keyType() string {
 	return "hash"
 }
 
-// looksLikeOwner tells an owner id, 36 characters of a UUID and a number, from
-// whatever else may be in a hash or a string.
+// looksLikeOwner tells an owner id as this library and Redisson make them: the 36
+// characters of a UUID, and a number.
 func looksLikeOwner(text string) bool {
 	client, number, _ := strings.Cut(text, ":")
 	number, _, _ = strings.Cut(number, ":")

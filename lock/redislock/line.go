@@ -95,6 +95,7 @@ func (l *line) Message(channel string) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if t := l.hub.topics[channel]; t != nil {
+		t.heard = true
 		for w := range t.watches {
 			w.wake()
 		}

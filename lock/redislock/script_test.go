@@ -91,8 +91,10 @@ func TestRedissonLayout(t *testing.T) {
 		{"renew where a field is called so", hash, renew, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
 		{"release where a field is called so", hash, release, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
 		{"acquire over another type", commands{{"SET", "a", "text"}}, acquire, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
-		{"release over another type", commands{{"SET", "a", "text"}}, release, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
+		{"release over another type", commands{{"SET", "a", "text"}}, release, driver.ErrLost, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
 		{"renew over another type", commands{{"SET", "a", "text"}}, renew, driver.ErrLost, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
+		{"release again over another type", commands{{"SET", "a", "text"}, {"SET", latch, mine}}, release, nil, map[string]string{"a": "text", latch: mine}, [2]int64{-1, -1}, false},
+		{"force over a hash", commands{{"HSET", "a", "name", "Ann"}}, force, driver.ErrRefused, map[string]string{"a|name": "Ann"}, [2]int64{-1, -1}, false},
 		{"force over another type", commands{{"SET", "a", "text"}}, force, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -319,6 +321,40 @@ func TestInspectAndListJavasLocks(t *testing.T) {
 		info, err := b.(driver.Inspector).Inspect(ctxFor(t), "p*/java")
 		if err != nil || info.TTL >= 0 || !info.Since.IsZero() {
 			t.Errorf("Java's lock without an end: %+v, %v", info, err)
+		}
+	})
+}
+
+// TestLockWithoutCounterIsHidden: a lock may outlive its counter, which is kept for
+// a day after the grant.
+func TestLockWithoutCounterIsHidden(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		b := open(t, connect(t, single(server)), nil)
+		mustAcquire(t, b, request("a", "leader"))
+		server.Do("DEL", "redisson_lock_token:{a}")
+		infos, err := b.(driver.Inspector).List(ctxFor(t), "", 10)
+		if err != nil || len(infos) != 1 || infos[0].Owner != "leader" {
+			t.Errorf("listed as %+v, %v", infos, err)
+		}
+		if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); err != nil || !held {
+			t.Errorf("force release: held %t, %v", held, err)
+		}
+	})
+}
+
+// TestForcedReleaseDeletesData: a value without an end is nobody's lock.
+func TestForcedReleaseDeletesData(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		b := open(t, connect(t, single(server)), &redislock.Options{Profile: redislock.Redlock})
+		server.Do("SET", "a", "text")
+		if _, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) || server.Do("GET", "a") != "text" {
+			t.Errorf("got %v, the value is %v", err, server.Do("GET", "a"))
+		}
+		server.Do("PEXPIRE", "a", 20000)
+		if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); err != nil || !held {
+			t.Errorf("a foreign lock: held %t, %v", held, err)
 		}
 	})
 }

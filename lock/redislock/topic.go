@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// linger is for how long a channel stays subscribed after its last watch:
-	// processes that pass a lock to and fro need no subscription each time.
+	// linger is for how long a channel stays subscribed after its last watch if
+	// releases were heard: processes that pass a lock to and fro need no
+	// subscription each time. Who has waited in vain does not count as waiting.
 	linger = time.Second
 	// confirmTime bounds the wait for the server's confirmation.
 	confirmTime = 3 * time.Second
@@ -33,6 +34,7 @@ type topic struct {
 	watches    map[*watch]struct{}
 	line       *line // where it is, or is about to be, subscribed
 	subscribed bool
+	heard      bool          // a release
 	leaving    bool          // the end of the subscription is not confirmed yet
 	ready      chan struct{} // closed while subscribed, and when the first try has failed
 	err        error         // why it failed
@@ -171,7 +173,7 @@ func (t *topic) stay() (lost bool) {
 		}
 		var end <-chan time.Time
 		if !watched {
-			idle.Reset(linger)
+			idle.Reset(t.lingers())
 			end = idle.C
 		}
 		select {
@@ -185,6 +187,16 @@ func (t *topic) stay() (lost bool) {
 			return false
 		}
 	}
+}
+
+// lingers returns for how long the subscription outlives its last watch.
+func (t *topic) lingers() time.Duration {
+	t.hub.mu.Lock()
+	defer t.hub.mu.Unlock()
+	if t.heard {
+		return linger
+	}
+	return 0
 }
 
 func (t *topic) look() (subscribed, watched bool) {

@@ -11,6 +11,25 @@ if kind ~= 'hash' and kind ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
 end
 
+-- Anybody's hash must not be deleted for a lock.
+local function isLock()
+  if redis.call('exists', KEYS[2]) == 1 or redis.call('hget', KEYS[1], 'bedrock:meta') then
+    return true
+  end
+  if redis.call('hlen', KEYS[1]) <= 64 then
+    for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
+      if string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+if kind == 'hash' and not isLock() then
+  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is a hash, but not a lock')
+end
+
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
 local old = tonumber(redis.call('get', KEYS[2]) or 0)

@@ -6,6 +6,9 @@ local kind = redis.call('type', KEYS[1]).ok
 if kind ~= 'string' and kind ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
 end
+if redis.call('pttl', KEYS[1]) == -1 and redis.call('exists', KEYS[2]) == 0 then
+  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' never ends, and so is not a lock')
+end
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
 local old = tonumber(redis.call('get', KEYS[2]) or 0)

@@ -2,7 +2,11 @@
 --
 -- KEYS, ARGV and the result are those of release.lua for one lock.
 
-if redis.call('get', KEYS[1]) ~= ARGV[3] then
+local holder = redis.pcall('get', KEYS[1])
+if type(holder) == 'table' and not string.find(holder.err, 'WRONGTYPE') then
+  return holder
+end
+if holder ~= ARGV[3] then
   if redis.call('get', KEYS[3]) == ARGV[3] then
     return 0
   end

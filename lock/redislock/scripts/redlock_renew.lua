@@ -16,7 +16,9 @@ end
 local answer = {}
 for i, key in ipairs(KEYS) do
   local holder = redis.pcall('get', key)
-  if type(holder) == 'table' then
+  if type(holder) == 'table' and not string.find(holder.err, 'WRONGTYPE') then
+    return holder
+  elseif type(holder) == 'table' then
     answer[i] = -1
   elseif holder == ARGV[2 * i + 1] then
     answer[i] = prolong(key, ARGV[2 * i + 2])

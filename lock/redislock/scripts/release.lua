@@ -11,7 +11,11 @@
 local call = redis.call
 
 local function give(lock, channel, latch, owner)
-  if call('hget', lock, owner) ~= '1' then
+  local has = redis.pcall('hget', lock, owner)
+  if type(has) == 'table' and not string.find(has.err, 'WRONGTYPE') then
+    error(has)
+  end
+  if has ~= '1' then
     -- An earlier copy of this very request may have done it.
     if call('get', latch) == owner then
       return 0

@@ -23,7 +23,9 @@ end
 local answer = {}
 for i, key in ipairs(KEYS) do
   local has = redis.pcall('hget', key, ARGV[2 * i + 1])
-  if type(has) == 'table' then
+  if type(has) == 'table' and not string.find(has.err, 'WRONGTYPE') then
+    return has
+  elseif type(has) == 'table' then
     answer[i] = -1
   elseif has == '1' then
     answer[i] = prolong(key, ARGV[2 * i + 2])
