@@ -286,7 +286,7 @@ func TestLongestWaitBreaksOffARequest(t *testing.T) {
 // The context's end is not all there is to say when the backend has failed before.
 func TestAWaitThatEndsSaysWhatKeptItWaiting(t *testing.T) {
 	for name, during := range map[string]func(*faulty){
-		"between two requests": func(f *faulty) {},
+		"between two requests": func(*faulty) {},
 		"amid a request":       (*faulty).freeze,
 	} {
 		t.Run(name, func(t *testing.T) {
