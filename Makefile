@@ -5,6 +5,10 @@ LINT      := go tool -modfile=tools.mod golangci-lint
 BENCHSTAT := go tool -modfile=tools.mod benchstat
 SKIPPED   := $(abspath bin/skipped)
 
+# How many runs of each kind sim simulates, and the seed of the first.
+RUNS ?= 5000
+FROM ?= 1
+
 # How long fuzz spends on each target, and what bench runs.
 FUZZTIME ?= 30s
 BENCH    ?= locks -quick
@@ -54,6 +58,10 @@ fuzz: ## Fuzz every fuzz target for FUZZTIME (30s)
 proto: ## Check the .proto files and generate Go code from them
 	go run github.com/bufbuild/buf/cmd/buf@v1.70.0 lint
 	go run github.com/bufbuild/buf/cmd/buf@v1.70.0 generate
+
+.PHONY: sim
+sim: ## Simulate RUNS (5000) of each kind in virtual time, from seed FROM (1)
+	go test -p 1 -count=1 -timeout 0 -v -run 'TestSim$$' ./internal/sim/... -runs $(RUNS) -from $(FROM)
 
 .PHONY: mutants
 mutants: ## Break the code on purpose and show which test notices

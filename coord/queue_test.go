@@ -236,20 +236,18 @@ func TestStoppingUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
 func TestAnAnswerDuringAnOutageCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &mortal{Store: memstore.New(nil)}
-		c := start(t, store, &coord.Options{Lease: 4 * time.Second}, newParticipants("undo"))
-		register(t, c, "quick", func(_ context.Context, call txn.Call) ([]byte, error) {
+		c := start(t, store, nil, newParticipants("undo"))
+		register(t, c, "steady", busy(new(atomic.Int32), 500*time.Millisecond))
+		register(t, c, "later", func(_ context.Context, call txn.Call) ([]byte, error) {
 			if call.Attempt == 1 {
-				return nil, txn.Pending(1950 * time.Millisecond)
+				return nil, txn.Pending(300 * time.Millisecond) // old progress is written before the next call
 			}
-			time.Sleep(90 * time.Millisecond) // meanwhile the lease is renewed
 			return nil, nil
 		})
-		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{
-			ID: "quick", Do: "quick", Undo: "undo", Policy: &txn.Policy{Timeout: 100 * time.Millisecond, Attempts: 1},
-		}, {
-			ID: "slow", Do: "slow", Undo: "undo", // keeps the transaction in memory
-		}}}
-		register(t, c, "slow", busy(new(atomic.Int32), 5*time.Second))
+		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{
+			{ID: "steady", Do: "steady", Undo: "undo", Policy: &txn.Policy{Timeout: time.Second, Attempts: 1}},
+			{ID: "later", Do: "later", Undo: "undo"},
+		}}
 		var ids []string
 		for range 20 { // chance chose between the answer and the end of its time
 			id, err := c.Submit(t.Context(), d)
@@ -258,9 +256,9 @@ func TestAnAnswerDuringAnOutageCounts(t *testing.T) {
 			}
 			ids = append(ids, id)
 		}
-		time.Sleep(1990 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 		store.dead.Store(true)
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(2400 * time.Millisecond)
 		store.dead.Store(false)
 		for _, id := range ids {
 			if res, err := c.Wait(t.Context(), id); err != nil {

@@ -194,11 +194,11 @@ func (r *run) call(steps []txn.Step, now time.Time) next {
 
 // wait returns when something has happened; false when the run is over.
 func (r *run) wait() bool {
-	select {
-	case a := <-r.answers:
-		r.enter(a) // it came while the store was asked: it is not late because of that
+	if r.arrived() {
 		return true
-	default:
+	}
+	if r.asked() {
+		return false
 	}
 	r.timer.Reset(r.nap())
 	select {
@@ -214,6 +214,29 @@ func (r *run) wait() bool {
 		r.depart(0)
 	}
 	return false
+}
+
+// arrived enters an answer that came while the run was busy with the store. It goes
+// before everything else that has come since: it is not late because of that.
+func (r *run) arrived() bool {
+	select {
+	case a := <-r.answers:
+		r.enter(a)
+		return true
+	default:
+		return false
+	}
+}
+
+// asked hands the transaction over if that was asked for while the run was busy.
+func (r *run) asked() bool {
+	select {
+	case <-r.leaving:
+		r.depart(evictPause)
+		return true
+	default:
+		return false
+	}
 }
 
 // nap is the time until the plan, a call or the lease wants attention.

@@ -180,9 +180,14 @@ func Call[T any](ctx context.Context, l *Link, text string, serve func() T) (T, 
 	case <-t.ended:
 		return none, fmt.Errorf("%w in %s", ErrNoAnswer, l.Patience)
 	case <-ctx.Done():
+		Apart(s)
 		return none, &LeftError{ctx.Err(), t.ended}
 	}
 }
+
+// Apart takes a moment of its own for something that was woken together with others,
+// as all are that have the same deadline: what they do next they do one by one.
+func Apart(s Seed) { time.Sleep(s.Named("apart").Between(1, time.Microsecond)) }
 
 // LeftError is the error of a call that its caller has left behind. It matches
 // [ErrNoAnswer].

@@ -248,7 +248,7 @@ func (j *judge) wanted(name string, w *want) {
 
 // How often and how long others may go first.
 const (
-	mostForeign = 30
+	mostForeign = 400
 	starving    = 500 * time.Millisecond
 )
 

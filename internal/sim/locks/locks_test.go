@@ -13,3 +13,5 @@ func TestMain(m *testing.M) {
 }
 
 func TestRepeats(t *testing.T) { sim.Repeats(t, locks.Scenario(), 50) }
+
+func TestSim(t *testing.T) { sim.Hunt(t, locks.Scenario()) }

@@ -127,7 +127,11 @@ func (s *store) renew(g *driver.Grant) error {
 	if l == nil || l.owner != g.Owner {
 		return driver.ErrLost
 	}
-	l.expires = s.now() + g.TTL
+	expires := s.now() + g.TTL
+	shortened := expires < l.expires
+	if l.expires = expires; shortened {
+		s.wake(-1, g.Name)
+	}
 	return nil
 }
 

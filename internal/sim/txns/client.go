@@ -67,7 +67,7 @@ func (w *world) begins(ctx context.Context, o *op, l *life) (txn.Result, error) 
 
 // enlist adds a branch of its own.
 func (w *world) enlist(ctx context.Context, o *op, l *life) (txn.Result, error) {
-	b := enlisted(w.plan, o.id, int(o.at%97))
+	b := enlisted(w.plan, o.id, int(max(o.at, 0)%97))
 	err := l.coord.Enlist(ctx, o.id, b)
 	scribbleBranch(&b)
 	return txn.Result{}, err

@@ -10,12 +10,13 @@ import (
 )
 
 // define draws what a transaction asks for. It is made anew for each client that
-// asks, so that none shares memory with another.
+// asks, so that none shares memory with another. Where slots are few nothing is called
+// beside something else at the same instant: who gets the slot would be left to chance.
 func define(r *sim.Rand, p *script, id string, begun bool) txn.Definition {
-	f := definer{r, p.targets, p.limit, id}
+	f := definer{Rand: r, plan: p, targets: p.targets, limit: p.limit, id: id}
 	d := f.draw(begun)
-	if p.busy && d.Mode != "" {
-		d.Parallel = 1 // who is first at a slot would be left to chance
+	if p.busy {
+		d.Parallel = 1
 	}
 	return d
 }
@@ -38,12 +39,20 @@ func (f *definer) draw(begun bool) txn.Definition {
 
 type definer struct {
 	*sim.Rand
+	plan    *script
 	targets []target
 	limit   time.Duration
 	id      string
+	base    int // of the targets
+	sibling int
 }
 
-func (f *definer) target() txn.Target { return sim.Pick(f.Rand, f.targets...).name }
+// target is one of them; siblings have different ones, as far as there are enough.
+func (f *definer) target() txn.Target {
+	t := f.targets[(f.base+f.sibling)%len(f.targets)].name
+	f.base++
+	return t
+}
 
 func (f *definer) policy() *txn.Policy {
 	p := &txn.Policy{
@@ -57,7 +66,9 @@ func (f *definer) policy() *txn.Policy {
 }
 
 func (f *definer) branches(fill func(b *txn.Branch)) (branches []txn.Branch) {
-	for i := range f.Number(1, 4) {
+	first := f.IntN(len(f.targets))
+	for i := range min(f.Number(1, 4), len(f.targets)) {
+		f.base, f.sibling = first, i
 		b := txn.Branch{ID: fmt.Sprintf("b%d", i), Policy: f.policy()}
 		b.Payload = payload(f.id, b.ID)
 		if i > 0 && f.Chance(0.6) {
@@ -78,7 +89,7 @@ func (f *definer) saga() txn.Definition {
 	}
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Undo = f.target(), f.target()
-		if f.Chance(0.2) {
+		if f.Chance(0.2) && !f.plan.busy {
 			b.Do = "async:" + b.Do
 		}
 		if f.Chance(0.1) {
@@ -93,7 +104,7 @@ func (f *definer) tcc() txn.Definition {
 	d.Timeout = f.Between(500*time.Millisecond, 20*time.Second)
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Confirm, b.Undo = f.target(), f.target(), f.target()
-		if f.Chance(0.1) {
+		if f.Chance(0.1) && !f.plan.busy {
 			b.Confirm = "async:" + b.Confirm
 		}
 	})
@@ -123,7 +134,9 @@ func (f *definer) prepared() txn.Definition {
 
 // enlisted is a branch that joins later.
 func enlisted(p *script, id string, n int) txn.Branch {
-	f := definer{p.seed.Named(id).At(uint64(n)).Rand(), p.targets, p.limit, id}
+	f := definer{
+		Rand: p.seed.Named(id).At(uint64(n)).Rand(), plan: p, targets: p.targets, limit: p.limit, id: id, base: n,
+	}
 	b := txn.Branch{ID: fmt.Sprintf("e%d", n), Confirm: f.target(), Undo: f.target(), Policy: f.policy()}
 	b.Policy.Then = ""
 	b.Payload = payload(id, b.ID)

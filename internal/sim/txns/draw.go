@@ -64,7 +64,7 @@ func (d *drawer) drawReplicas() {
 }
 
 func (d *drawer) drawTargets() {
-	for i := range d.Number(2, 6) {
+	for i := range d.Number(2, 7) {
 		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond)
 		if d.plan.busy {
 			near = min(near+d.plan.limit/4, d.plan.limit/2)

@@ -282,4 +282,3 @@ func (j *judge) askedFor(id string) bool {
 		return c.op.id == id && (c.op.deed == rollsBack || c.op.deed == compensate)
 	})
 }
-

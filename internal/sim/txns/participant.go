@@ -36,10 +36,13 @@ func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (
 		<-w.over
 		return nil, errTrouble
 	}
-	if err := sleep(ctx, took); err != nil {
-		return nil, err
+	if sleep(ctx, took) == nil {
+		result, err = w.behave(ctx, mood, &call, seed)
 	}
-	return w.behave(ctx, mood, &call, seed)
+	if ctx.Err() != nil {
+		sim.Apart(seed)
+	}
+	return result, err
 }
 
 // behave answers a call as the participant's mood wants it.
@@ -151,6 +154,7 @@ func (c caller) protected(ctx context.Context, number int, call txn.Call) ([]byt
 	case r := <-replies:
 		return r.result, r.err
 	case <-ctx.Done():
+		sim.Apart(c.world.plan.seed.Named(call.Transaction + call.Branch + call.Op))
 		return nil, ctx.Err()
 	}
 }
