@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -13,6 +14,7 @@ type watch struct {
 	backend *backend
 	name    string
 	c       chan struct{}
+	count   atomic.Uint64
 	begun   chan error // gets how the first try ended; run sets it to nil then
 	cancel  context.CancelFunc
 }
@@ -84,8 +86,12 @@ func (w *watch) listen(ctx context.Context) (heard bool, err error) {
 	return heard, errEarly
 }
 
-// wake leaves a signal, unless there is one already.
+// Count implements [driver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
+
+// wake counts, and leaves a signal unless there is one already.
 func (w *watch) wake() {
+	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:
 	default:

@@ -61,13 +61,13 @@ func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 		return nil, err
 	}
 	if w == nil {
-		return q.contend(ctx, parent, m, time.Time{}, try, false)
+		return q.contend(ctx, parent, m, time.Time{}, try)
 	}
 	t, err := q.await(ctx, w)
 	if err != nil || t.lease != nil {
 		return t.lease, err
 	}
-	return q.contend(ctx, parent, m, w.since, try, t.yield)
+	return q.contend(ctx, parent, m, w.since, try)
 }
 
 // describeWait turns the end of a wait into the error its user expects: the

@@ -13,7 +13,6 @@ const (
 	firstPoll   = time.Millisecond       // without a watch: the first pause
 	longestPoll = 100 * time.Millisecond // and the longest
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
-	yieldPause  = time.Millisecond       // lets a contender elsewhere be first
 	aMoment     = time.Second            // how long a request may take and not count as unanswered
 )
 
@@ -25,6 +24,10 @@ type contest struct {
 	req   driver.Request
 
 	refusals int
+	inside   bool          // somebody else was in when it asked last
+	others   bool          // somebody else has had the lock
+	yielded  bool          // it held back for others
+	again    bool          // and the first refusal after that is yet to come
 	refusal  error         // what the last answer was, if that was a refusal
 	sent     time.Duration // when the last request was made
 	came     time.Time     // when its wait began; zero if it did not wait for its turn
@@ -35,32 +38,28 @@ type contest struct {
 
 // contend asks the backend until the lock is granted, ctx ends, or the backend
 // has not answered for too long. Only the front of the queue contends.
-func (q *queue) contend(
-	ctx, parent context.Context, m *Mutex, came time.Time, try, yield bool,
-) (*Lease, error) {
+func (q *queue) contend(ctx, parent context.Context, m *Mutex, came time.Time, try bool) (*Lease, error) {
 	q.client.observe(parent, Event{Kind: EventContending, Name: m.name})
 	k := contest{q: q, mutex: m, came: came, try: try, req: driver.Request{
 		Name: m.name, Owner: q.client.newOwner(), Mode: driver.Exclusive, TTL: m.opts.TTL, Meta: m.meta,
 	}}
-	lease, err := k.run(ctx, parent, yield)
+	lease, err := k.run(ctx, parent)
 	if err != nil {
 		k.giveUp()
 	}
 	return lease, err
 }
 
-func (k *contest) run(ctx, parent context.Context, yield bool) (*Lease, error) {
+func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 	if k.q.failures > 0 { // whoever was at the front has asked just now
 		if err := k.pause(ctx, k.q.client.jitter(backOff(k.q.failures)), nil); err != nil {
 			return nil, err
 		}
 	}
-	if yield {
-		if err := k.pause(ctx, k.q.client.jitter(yieldPause), nil); err != nil {
+	for {
+		if err := k.yield(ctx); err != nil {
 			return nil, err
 		}
-	}
-	for {
 		lease, err := k.ask(ctx, parent)
 		if err == nil {
 			return lease, nil
@@ -104,6 +103,7 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 		return nil, err
 	}
 	k.q.failures, k.q.failing = 0, time.Time{}
+	k.granted()
 	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.doubt)
 	if err != nil {
 		// The grant is being given back under its owner: go on under another.
@@ -131,6 +131,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, driver.ErrHeld) {
 		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
+		k.inside = true
 		if k.try {
 			return k.refusal
 		}
@@ -216,7 +217,7 @@ func (k *contest) wait(ctx context.Context, err error) error {
 		}
 		return stopped
 	}
-	if k.q.listens() {
+	if k.q.listens() || k.askAgain() {
 		return nil // a release may have come before we listened: ask again
 	}
 	k.refusals++
@@ -232,7 +233,11 @@ func (k *contest) wait(ctx context.Context, err error) error {
 	if left <= 0 {
 		left = blindPause
 	}
-	return k.pause(ctx, left+time.Millisecond, k.q.watch.C())
+	if err := k.pause(ctx, left+time.Millisecond, k.q.watch.C()); err != nil {
+		return err
+	}
+	k.othersOut(k.q.client.now())
+	return nil
 }
 
 // pause waits for a signal, a time, the context, or the client's end.
@@ -257,7 +262,7 @@ func (k *contest) giveUp() {
 		k.q.fail(k.deaf)
 		return
 	}
-	k.q.leave(false)
+	k.q.leave()
 }
 
 func isClosed(ch <-chan struct{}) bool {

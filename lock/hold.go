@@ -116,6 +116,9 @@ func margin(ttl time.Duration) time.Duration {
 	return min(ttl/50+10*time.Millisecond, ttl/4)
 }
 
+// served returns how many leases the grant has served.
+func (h *hold) served() int { return int(h.lease.token-h.grant.Token) + 1 }
+
 // lose takes the lock from its holder: the context of the lease ends, and the
 // next in the queue may contend.
 func (h *hold) lose(cause error) {
@@ -132,7 +135,7 @@ func (h *hold) lose(cause error) {
 	if errors.Is(cause, errExpired) || h.doubt != nil {
 		c.settle(h.grant, h.doubt) // the backend may have renewed it without our hearing of it
 	}
-	h.q.leave(false)
+	h.q.leave()
 }
 
 // end moves the hold out of possession. It reports whether it was possessed.
@@ -150,30 +153,32 @@ func (h *hold) end(to possession, cause error) bool {
 // in line. The hold has been taken out of possession.
 func (h *hold) release(ctx context.Context) error {
 	h.q.client.renewer.remove(h)
-	waiting, err := h.giveBack(ctx)
-	h.q.leave(waiting > 0)
+	err := h.giveBack(ctx)
+	h.q.leave()
 	return err
 }
 
-func (h *hold) giveBack(ctx context.Context) (waiting int, err error) {
+func (h *hold) giveBack(ctx context.Context) error {
 	c := h.q.client
 	if rest := h.minHoldLeft(); rest > 0 {
-		return 0, h.keepFor(ctx, rest)
+		return h.keepFor(ctx, rest)
 	}
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
-	waiting, err = c.backend.Release(bounded, h.grant)
+	sent, heard := c.now(), h.q.releases()
+	waiting, err := c.backend.Release(bounded, h.grant)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
 		c.settle(h.grant, h.doubt)
 	}
 	switch {
 	case err == nil:
-		return waiting, nil
+		h.q.account(h, waiting, sent, heard)
+		return nil
 	case !unsure:
-		return 0, opError("unlock", h.grant.Name, ErrLost)
+		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return 0, opError("unlock goes on in the background", h.grant.Name, &unknownError{err})
+		return opError("unlock goes on in the background", h.grant.Name, &unknownError{err})
 	}
 }
 
@@ -184,7 +189,7 @@ func (h *hold) relinquish(ctx context.Context) error {
 		return h.release(ctx)
 	}
 	h.q.client.renewer.remove(h)
-	h.q.leave(false)
+	h.q.leave()
 	return opError("not released, it runs out by itself", h.grant.Name, contextError(ctx))
 }
 

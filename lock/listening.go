@@ -32,7 +32,7 @@ func (q *queue) listens() (begun bool) {
 	case l == nil && q.client.now() >= q.watchAfter:
 		q.listening = q.beginToListen(backend)
 	case l != nil && isClosed(l.began):
-		q.listening, q.watch = nil, l.watch
+		q.listening, q.watch, q.seen = nil, l.watch, 0
 		if l.watch == nil {
 			q.watchAfter = q.client.now() + watchRetry
 		}

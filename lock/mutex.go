@@ -8,8 +8,8 @@ import (
 )
 
 // Mutex is an exclusive lock on a name. It holds no state: two Mutexes of one
-// name exclude each other, in one process as between processes. It is not fair
-// between processes, and re-entrant only on request: a context that carries the
+// name exclude each other, in one process as between processes. Processes take
+// turns, in no order; it is re-entrant only on request: a context that carries the
 // lease (see [Lease.Context]) re-enters.
 //
 // A Mutex is safe for concurrent use.

@@ -22,11 +22,13 @@ type queue struct {
 	hold    *hold // what the one at the front holds; nil while it contends
 	served  int   // leases the last grant has served
 
+	share      *share        // of the name; nil while no other process waits
 	watch      driver.Watch  // wakes the one at the front
 	failing    time.Time     // since when the backend has given no answer
 	failures   int           // to how many requests since then
 	listening  *listening    // a watch that is beginning
 	watchAfter time.Duration // when to try to get one again
+	seen       uint64        // how many of the releases it tells of need not be looked at any more
 }
 
 // waiter is a parked goroutine.
@@ -44,7 +46,6 @@ type waiter struct {
 type turn struct {
 	lease *Lease
 	err   error
-	yield bool // let other processes go first
 }
 
 // enter puts the caller into the name's queue. It is at the front when the
@@ -58,7 +59,7 @@ func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter
 	}
 	q := p.byName[m.name]
 	if q == nil {
-		q = &queue{client: t.client, part: p, name: m.name}
+		q = &queue{client: t.client, part: p, name: m.name, share: p.shares.take(m.name, t.client.now())}
 		p.byName[m.name] = q
 		t.client.work.Add(1)
 		return q, nil, nil
@@ -111,7 +112,7 @@ func (q *queue) decline(t turn) {
 	case t.lease != nil:
 		q.client.work.Go(func() { q.client.unlockUnwanted(t.lease) })
 	case t.err == nil:
-		q.leave(false)
+		q.leave()
 	}
 }
 
@@ -125,19 +126,20 @@ func (c *Client) unlockUnwanted(l *Lease) {
 
 // leave gives the front of the queue to the next waiter, or ends the queue when
 // there is none.
-func (q *queue) leave(yield bool) {
+func (q *queue) leave() {
 	q.part.mu.Lock()
 	if q.hold != nil {
-		q.served = int(q.hold.lease.token-q.hold.grant.Token) + 1
+		q.served = q.hold.served()
 		q.hold = nil
 	}
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
+		q.part.shares.keep(q.name, q.share, q.client.now())
 	}
 	q.part.mu.Unlock()
 	if next != nil {
-		next.turn <- turn{yield: yield}
+		next.turn <- turn{}
 		return
 	}
 	q.stopListening()
@@ -154,7 +156,7 @@ func (q *queue) fail(err error) {
 		w.turn <- turn{err: opError("lock", q.name, err)}
 	}
 	q.part.mu.Unlock()
-	q.leave(false)
+	q.leave()
 }
 
 // outOfPatience reports whether who came at that time has waited long enough for a

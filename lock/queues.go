@@ -17,6 +17,7 @@ type queues struct {
 type part struct {
 	mu     sync.Mutex
 	byName map[string]*queue
+	shares shares // of names that have no queue now
 	closed bool
 }
 

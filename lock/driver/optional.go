@@ -18,6 +18,9 @@ type Watch interface {
 	// C receives after a release, after a renewal that has shortened the time left,
 	// and whenever either may have been missed (a connection was re-made). It holds one signal; more are dropped.
 	C() <-chan struct{}
+	// Count returns how many releases it has told of so far, dropped signals and
+	// the client's own releases included.
+	Count() uint64
 	// Close stops listening. It does not block on the network.
 	Close()
 }

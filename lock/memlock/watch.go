@@ -2,6 +2,7 @@ package memlock
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -11,6 +12,7 @@ type watch struct {
 	backend *backend
 	name    string
 	c       chan struct{}
+	count   atomic.Uint64
 }
 
 // Watch implements [driver.Waiter].
@@ -40,8 +42,12 @@ func (w *watch) Close() {
 	}
 }
 
-// wake leaves a signal, unless there is one already.
+// Count implements [driver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
+
+// wake counts, and leaves a signal unless there is one already.
 func (w *watch) wake() {
+	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:
 	default:

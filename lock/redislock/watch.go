@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -11,6 +12,7 @@ import (
 type watch struct {
 	topic *topic
 	c     chan struct{}
+	count atomic.Uint64
 }
 
 // Watch implements [driver.Waiter]. It returns once the server has confirmed
@@ -33,8 +35,12 @@ func (w *watch) C() <-chan struct{} { return w.c }
 // Close implements [driver.Watch].
 func (w *watch) Close() { w.topic.leave(w) }
 
-// wake leaves a signal, unless there is one already.
+// Count implements [driver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
+
+// wake counts, and leaves a signal unless there is one already.
 func (w *watch) wake() {
+	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:
 	default:

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -121,11 +122,15 @@ func (r *remote) Watch(ctx context.Context, name string) (driver.Watch, error) {
 // watch hears of releases.
 type watch struct {
 	c      chan struct{}
+	count  atomic.Uint64
 	cancel context.CancelFunc
 }
 
 // C implements [driver.Watch].
 func (w *watch) C() <-chan struct{} { return w.c }
+
+// Count implements [driver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
 
 // Close implements [driver.Watch].
 func (w *watch) Close() { w.cancel() }
@@ -135,7 +140,8 @@ func (w *watch) read(body io.ReadCloser) {
 	defer body.Close()
 	buf := make([]byte, 16)
 	for {
-		_, err := body.Read(buf)
+		n, err := body.Read(buf)
+		w.count.Add(uint64(n))
 		select {
 		case w.c <- struct{}{}:
 		default:

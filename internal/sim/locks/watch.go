@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -12,6 +13,7 @@ type watch struct {
 	backend *backend
 	name    string
 	c       chan struct{}
+	count   atomic.Uint64
 	pushes  uint64
 	gone    bool
 }
@@ -66,8 +68,12 @@ func (w *watch) push() {
 	time.AfterFunc(at, w.wake)
 }
 
-// wake leaves a signal, unless there is one already.
+// Count implements [driver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
+
+// wake counts, and leaves a signal unless there is one already.
 func (w *watch) wake() {
+	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:
 	default:

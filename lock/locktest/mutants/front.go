@@ -107,8 +107,8 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "renewal goes on after unlock", File: "lock/hold.go", Pkg: memory,
-			Old:  "	h.q.client.renewer.remove(h)\n	waiting, err := h.giveBack(ctx)\n",
-			New:  "	waiting, err := h.giveBack(ctx)\n",
+			Old:  "	h.q.client.renewer.remove(h)\n	err := h.giveBack(ctx)\n",
+			New:  "	err := h.giveBack(ctx)\n",
 			Test: inMemory("RenewalSurvivesUnlock"),
 		},
 		{

@@ -1,0 +1,179 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/chance"
+)
+
+const (
+	turnGrants    = 12                    // the most grants of a turn: each is a round trip
+	shortestYield = time.Millisecond      // how long others are given to come, at first
+	nearYield     = 4 * time.Millisecond  // up to where they count as near
+	longestYield  = 64 * time.Millisecond // and at most
+	shortestEcho  = 2 * time.Millisecond  // how late the wake-up by the own release may be
+	strictly      = 8                     // of so many turns one waits for all even if they are near
+	absence       = 2 * time.Second       // for how long nobody waits for those who did not come
+	shareLife     = 10 * time.Second      // for how long a share is remembered that is not used
+)
+
+// share keeps this process to its share of a name that other processes wait for.
+//
+// Those who are closer to the store hear first that a lock is free, and ask first.
+// So a process has a turn: it may have the lock time and again, passed on or asked
+// for anew, until its budget is used up. Then it owes every other process that waits
+// one go, and holds back until they have had it. They are given some time to come,
+// which grows when it was not enough: that is how far away they are.
+//
+// There is a share only while others wait. It belongs to whoever is at the front of
+// the queue; while nobody is, it lies beside the queues.
+type share struct {
+	began  time.Duration // when the turn began
+	grants int           // of the turn so far; 0 when the next one begins a turn
+	leases int           // served by them
+
+	owed  int           // how many others may go first
+	all   bool          // whether that is everybody
+	freed time.Duration // since when the lock may have been free
+	echo  time.Duration // until when a wake-up may be that of the own release
+	pause time.Duration // how long others are given to come
+
+	absent      int           // how many of those who listen do not come
+	absentUntil time.Duration // until they are given another chance
+}
+
+// account enters a grant that was given back: the request was made at sent, when so
+// many releases had been heard of, and the answer is that so many others wait.
+func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) {
+	if waiting == 0 {
+		q.share = nil
+		return
+	}
+	if q.share == nil {
+		q.share = &share{pause: shortestYield}
+	}
+	now := q.client.now()
+	q.share.account(h, waiting, now)
+	if q.watch != nil {
+		q.seen, q.share.echo = heard+1, 0 // the own release is told, too
+	} else {
+		q.share.echo = now + max(now-sent, shortestEcho)
+	}
+}
+
+// releases returns how many releases the queue was told of.
+func (q *queue) releases() uint64 {
+	if q.watch == nil {
+		return 0
+	}
+	return q.watch.Count()
+}
+
+// othersReleases returns how many releases by others it was told of since it was
+// asked last.
+func (q *queue) othersReleases() int {
+	n := int64(q.releases() - q.seen)
+	if q.watch == nil || n <= 0 {
+		return 0
+	}
+	q.seen += uint64(n)
+	return int(n)
+}
+
+// account enters a grant that this process gave back before now, when so many others
+// waited.
+func (s *share) account(h *hold, waiting int, now time.Duration) {
+	if s.grants == 0 {
+		s.began = now - time.Since(h.since)
+	}
+	s.grants++
+	s.leases += h.served()
+	s.freed, s.owed = now, 0
+	if s.usedUp(h.q.client.opts.HandOff, now) {
+		s.owe(max(waiting-s.missing(now), 0), h.q.client.draw)
+	}
+}
+
+// owe lets others go first: all of them as soon as some are known to be far away, else
+// most often just one, whoever is quickest.
+func (s *share) owe(others int, draw chance.Draw) {
+	s.all = others <= 1 || s.far() || draw(strictly) == 0
+	s.owed = others
+	if !s.all {
+		s.owed = 1
+	}
+}
+
+func (s *share) far() bool { return s.pause > nearYield }
+
+// usedUp reports whether the turn is over.
+func (s *share) usedUp(budget HandOff, now time.Duration) bool {
+	return s.grants >= turnGrants || s.leases >= budget.Count || now-s.began >= budget.Time
+}
+
+// missing returns how many of those who seem to wait need not be waited for.
+func (s *share) missing(now time.Duration) int {
+	if now < s.absentUntil {
+		return s.absent
+	}
+	return 0
+}
+
+// heard enters releases that the queue was told of. If it did not listen yet when it
+// released the lock itself, the first may be the echo of that: nobody as far away as
+// we are can have been so quick.
+func (s *share) heard(releases int, now time.Duration) {
+	if releases > 0 && now <= s.echo {
+		s.echo = 0
+		releases--
+	}
+	s.passed(releases, now)
+}
+
+// passed enters that others have had the lock, which is free again.
+func (s *share) passed(n int, now time.Duration) {
+	if s != nil && s.owed > 0 && n > 0 {
+		s.owed = max(s.owed-n, 0)
+		s.freed = now
+	}
+}
+
+// due returns until when those who are owed something are given time.
+func (s *share) due() time.Duration { return s.freed + s.pause }
+
+// granted enters that a request made at sent was granted, after others were seen to
+// have had the lock, after holding back, or both.
+func (s *share) granted(sent time.Duration, others, yielded bool) {
+	switch {
+	case s == nil:
+	case s.owed == 0 && yielded:
+		s.shorten()
+		s.grants, s.leases = 0, 0
+	case s.owed == 0 && others:
+		s.grants, s.leases = 0, 0
+	case s.owed > 0 && sent >= s.due():
+		s.grants, s.leases = 0, 0
+		if yielded {
+			s.lengthen(sent)
+		}
+	}
+}
+
+// shorten gives others a little less time when all of them came.
+func (s *share) shorten() {
+	switch {
+	case s.all && s.far():
+		s.pause = s.pause * 15 / 16
+	case s.all:
+		s.pause = max(s.pause*3/4, shortestYield)
+	}
+}
+
+// lengthen gives those who did not come more time, or goes on without them for a
+// while: there are some who only listen.
+func (s *share) lengthen(now time.Duration) {
+	if s.pause == longestYield {
+		s.absent, s.absentUntil = s.missing(now)+s.owed, now+absence
+	}
+	s.pause = min(2*s.pause, longestYield)
+}

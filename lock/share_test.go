@@ -1,0 +1,185 @@
+package lock_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+// crowd is some processes after one lock, each with that way to the store.
+type crowd struct {
+	ways       []time.Duration
+	goroutines int // of each process
+	hold       time.Duration
+	lasts      time.Duration
+	listeners  int // who only listen
+}
+
+// compete returns how often each of the processes had the lock.
+func (c *crowd) compete(t *testing.T) []int {
+	t.Helper()
+	var (
+		store  = memlock.NewStore()
+		counts = make([]int, len(c.ways))
+		last   uint64
+		group  sync.WaitGroup
+		end    = time.Now().Add(c.lasts)
+	)
+	listenTo(t, store, c.listeners)
+	for i, way := range c.ways {
+		locks := open(t, newDistant(store, nextDoor+way), nil)
+		for range c.goroutines {
+			group.Go(func() {
+				for time.Now().Before(end) {
+					lease := mustLock(t, locks.Mutex("a", nil))
+					if lease.Token() <= last {
+						t.Errorf("token %d after %d", lease.Token(), last)
+					}
+					counts[i], last = counts[i]+1, lease.Token() // the lock guards them
+					if c.hold > 0 {
+						time.Sleep(c.hold)
+					}
+					mustUnlock(t, lease)
+				}
+			})
+		}
+	}
+	group.Wait()
+	return counts
+}
+
+func TestAProcessFurtherAwayIsNotStarved(t *testing.T) {
+	const ms = time.Millisecond
+	for _, ways := range [][]time.Duration{{0, 0}, {0, ms}, {0, 5 * ms}, {0, 20 * ms}, {0, 5 * ms, 20 * ms}} {
+		for _, goroutines := range []int{1, 8} {
+			for _, hold := range []time.Duration{0, ms, 30 * ms} {
+				c := crowd{ways: ways, goroutines: goroutines, hold: hold, lasts: 15 * time.Second}
+				if ways[1] == 0 {
+					c.lasts = time.Second // they get along, and some ten million entries take their time
+				}
+				t.Run(fmt.Sprintf("%v, %d each, held %s", ways, goroutines, hold), func(t *testing.T) {
+					virtual(t, func(t *testing.T) { wantShares(t, c.compete(t)) })
+				})
+			}
+		}
+	}
+}
+
+// Where everybody is equally far away, nobody pays for the others' turns, in requests
+// or in time: the lock is not left lying while somebody wants it.
+func TestTurnsCostNothingAmongEquals(t *testing.T) {
+	const hold = time.Millisecond
+	for _, goroutines := range []int{1, 8} {
+		for _, processes := range []int{2, 4} {
+			virtual(t, func(t *testing.T) {
+				c := crowd{ways: make([]time.Duration, processes), goroutines: goroutines, hold: hold, lasts: 15 * time.Second}
+				least := int(c.lasts / (hold + 5*nextDoor))
+				if got := total(c.compete(t)); got < least {
+					t.Errorf("%d processes of %d had the lock %d times, want %d", processes, goroutines, got, least)
+				}
+			})
+		}
+	}
+}
+
+// Somebody who listens and does not come (a monitor, or one who has just gone) is
+// waited for a few times, and then seldom.
+func TestWhoOnlyListensIsNotWaitedFor(t *testing.T) {
+	for _, goroutines := range []int{1, 8} {
+		for _, way := range []time.Duration{0, 5 * time.Millisecond} {
+			virtual(t, func(t *testing.T) {
+				c := crowd{ways: []time.Duration{way}, goroutines: goroutines, hold: time.Millisecond, lasts: 15 * time.Second}
+				alone := total(c.compete(t))
+				c.listeners = 3
+				if got := total(c.compete(t)); got < alone*9/10 {
+					t.Errorf("had the lock %d times, and %d times while others listened", alone, got)
+				}
+			})
+		}
+	}
+}
+
+// A TryLock gives others no time, and a Lock that has little of it gives little.
+func TestYieldingDoesNotUseUpTheWait(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		locks := open(t, memlock.NewBackend(store), &lock.Options{HandOff: lock.HandOff{Count: -1}})
+		listenTo(t, store, 1)
+		for range 100 {
+			start := time.Now()
+			lease, err := locks.Mutex("a", nil).TryLock(t.Context())
+			wantErr(t, err, nil)
+			mustUnlock(t, lease)
+			wantEqual(t, "TryLock took", time.Since(start), 0)
+			lease, err = locks.Mutex("a", &lock.MutexOptions{Wait: 100 * time.Microsecond}).Lock(t.Context())
+			wantErr(t, err, nil)
+			mustUnlock(t, lease)
+			wantBetween(t, "Lock", time.Since(start), 0, 50*time.Microsecond)
+		}
+	})
+}
+
+// What is remembered of a name that others waited for is forgotten when it is used no
+// more.
+func TestSharesOfNamesAreForgotten(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		backend.set(hooks{release: func(ctx context.Context, g driver.Grant) (int, error) {
+			_, err := backend.Backend.Release(ctx, g)
+			return 1, err
+		}})
+		locks := open(t, backend, nil)
+		use := func(n int) uint64 {
+			for i := range n {
+				mustUnlock(t, mustLock(t, locks.Mutex("order/"+strconv.Itoa(i), nil)))
+				time.Sleep(time.Millisecond)
+			}
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		some, many := use(1000), use(200_000)
+		if many > some+20<<20 {
+			t.Errorf("%d bytes are kept", many-some)
+		}
+	})
+}
+
+// listenTo makes others listen who never ask.
+func listenTo(t *testing.T, store *memlock.Store, n int) {
+	t.Helper()
+	for range n {
+		watch, err := memlock.NewBackend(store).(driver.Waiter).Watch(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(watch.Close)
+	}
+}
+
+func total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
+// wantShares fails the test if somebody got less than a tenth of an equal share.
+func wantShares(t *testing.T, counts []int) {
+	t.Helper()
+	for _, n := range counts {
+		if n*10*len(counts) < total(counts) {
+			t.Errorf("somebody was starved: %v", counts)
+			return
+		}
+	}
+}
