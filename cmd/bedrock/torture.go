@@ -12,6 +12,7 @@ import (
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/locks"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/txns"
 )
 
 func newTorture(sys *system) *cobra.Command {
@@ -36,7 +37,7 @@ the same seed makes a similar run, not the same one.`,
   bedrock torture locks --start sentinel --for 1m
   bedrock torture check ./torture-locks-123`,
 	}
-	c.AddCommand(newTortureLocks(sys), newTortureCheck(sys), newTortureWorker(sys))
+	c.AddCommand(newTortureLocks(sys), newTortureTx(sys), newTortureCheck(sys), newTortureWorker(sys))
 	return group(c)
 }
 
@@ -211,6 +212,9 @@ func newTortureCheck(sys *system) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := locks.Judge(args[0])
 			if err != nil {
+				r, err = txns.Judge(args[0])
+			}
+			if err != nil {
 				return err
 			}
 			return sys.judged(r, nil)
@@ -227,8 +231,11 @@ func newTortureWorker(sys *system) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if args[0] == "locks" {
+			switch args[0] {
+			case "locks":
 				return locks.Work(c.Context(), sys.getenv, sys.stdin)
+			case "tx":
+				return txns.Work(c.Context(), sys.getenv, sys.stdin)
 			}
 			return fmt.Errorf("torture: no role %q", args[0])
 		},

@@ -70,13 +70,13 @@ func (p *pair) faults() []nemesis.Fault {
 	refused := nemesis.Excuses{Loss: true, Wait: true}
 	list := []nemesis.Fault{
 		{Name: replicaAway, Excuses: refused, Weight: 2, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
+			return stage.Frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
 		}},
 		{Name: "replica restarted", Excuses: refused, Weight: 2, Strike: p.restartReplica},
 		{Name: "replica lagging", Excuses: refused, Strike: p.lag},
 		{Name: "fail-over", Excuses: refused, Weight: 2, Strike: p.failOver},
 		{Name: "server frozen", Excuses: refused, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
+			return stage.Frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
 		}},
 	}
 	return list
@@ -113,7 +113,7 @@ func (p *pair) lag(ctx context.Context, random *rand.Rand) (e nemesis.Effect, er
 // the former master back as its replica.
 func (p *pair) failOver(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 	p.master.Kill()
-	e.Evidence, err = silent(p.master.Addr())
+	e.Evidence, err = stage.Silent(p.master.Addr())
 	return e, errors.Join(err, p.host.Try(func() {
 		p.replica.Do("REPLICAOF", "NO", "ONE")
 		p.master, p.replica = p.replica, p.master
@@ -150,7 +150,7 @@ func (s *scene) sentinel(host *stage.Host) {
 			if master == nil {
 				return nemesis.Effect{}, errors.New("the Sentinels do not agree on a master")
 			}
-			e, err := frozen(ctx, master, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
+			e, err := stage.Frozen(ctx, master, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
 			return e, errors.Join(err, settled(ctx, func() bool { return set.Master() != nil }))
 		}},
 		{Name: "subscriptions killed", Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
@@ -211,7 +211,7 @@ func (s *scene) cluster(host *stage.Host) {
 			if err := host.Try(func() { node = set.NodeForSlot(set.KeySlot(s.hot(random))) }); err != nil {
 				return e, err
 			}
-			e, err = frozen(ctx, node, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
+			e, err = stage.Frozen(ctx, node, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
 			return e, errors.Join(err, settled(ctx, func() bool { return true }))
 		}},
 	}

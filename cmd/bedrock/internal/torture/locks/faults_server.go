@@ -5,39 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"time"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/history"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 )
-
-// silent is evidence that a server on this machine does not answer: it is asked.
-func silent(addr string) (string, error) {
-	const limit = 100 * time.Millisecond
-	conn, err := net.DialTimeout("tcp", addr, limit)
-	if err != nil {
-		return "connection refused at " + addr, nil //nolint:nilerr // that is what was to be shown
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(limit))
-	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
-		return "connection broken at " + addr, nil //nolint:nilerr // that is what was to be shown
-	}
-	if n, err := conn.Read(make([]byte, 16)); err == nil {
-		return "", fmt.Errorf("%s answered %d bytes while it was to be silent", addr, n)
-	}
-	return "no answer from " + addr, nil
-}
 
 // serverFaults are those that a Redis with its data on disk has to bear.
 func serverFaults(host *stage.Host, server *testenv.RedisServer) []nemesis.Fault {
 	away := nemesis.Excuses{Loss: true, Wait: true}
 	return []nemesis.Fault{
 		{Name: "server frozen", Excuses: away, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return frozen(ctx, server, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
+			return stage.Frozen(ctx, server, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
 		}},
 		{Name: "server killed", Excuses: away, Strike: func(context.Context, *rand.Rand) (nemesis.Effect, error) {
 			return restarted(host, server, true)
@@ -71,19 +51,9 @@ func forgetful(host *stage.Host, server *testenv.RedisServer) []nemesis.Fault {
 	}
 }
 
-func frozen(ctx context.Context, server *testenv.RedisServer, d time.Duration) (e nemesis.Effect, err error) {
-	server.Freeze()
-	defer server.Thaw()
-	e.Evidence, err = silent(server.Addr())
-	e.From = history.Now()
-	nemesis.Sleep(ctx, d)
-	e.To = history.Now()
-	return e, err
-}
-
 func restarted(host *stage.Host, server *testenv.RedisServer, keepData bool) (e nemesis.Effect, err error) {
 	server.Kill()
-	e.Evidence, err = silent(server.Addr())
+	e.Evidence, err = stage.Silent(server.Addr())
 	return e, errors.Join(err, host.Try(func() { server.Restart(keepData) }))
 }
 
@@ -126,30 +96,17 @@ func (d *daemon) faults() []nemesis.Fault {
 	return []nemesis.Fault{
 		{Name: "bedrock server killed", Excuses: away, Strike: func(ctx context.Context, _ *rand.Rand) (nemesis.Effect, error) {
 			d.now.Kill()
-			evidence, err := silent(d.addr)
+			evidence, err := stage.Silent(d.addr)
 			return nemesis.Effect{Evidence: evidence}, errors.Join(err, d.start(ctx))
 		}},
 		{Name: "bedrock server stopped", Excuses: away, Strike: func(ctx context.Context, _ *rand.Rand) (nemesis.Effect, error) {
 			d.now.End(20 * time.Second)
-			evidence, err := silent(d.addr)
+			evidence, err := stage.Silent(d.addr)
 			e := nemesis.Effect{Evidence: fmt.Sprintf("%s, exit code %d", evidence, d.now.Code())}
 			return e, errors.Join(err, d.start(ctx))
 		}},
 		{Name: "bedrock server frozen", Excuses: away, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return pause(ctx, d.now, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
+			return stage.Pause(ctx, d.now, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
 		}},
 	}
-}
-
-// pause stops a process for a while.
-func pause(ctx context.Context, w *stage.Worker, d time.Duration) (e nemesis.Effect, err error) {
-	if err := w.Freeze(); err != nil {
-		return e, err
-	}
-	e.From = history.Now()
-	nemesis.Sleep(ctx, d)
-	e.To = history.Now()
-	w.Thaw()
-	e.Evidence = fmt.Sprintf("process %d was stopped for %v", w.Pid(), d.Round(time.Millisecond))
-	return e, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/history"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
 	"github.com/bedrock-go/bedrock/internal/chaos"
 )
 
@@ -28,7 +29,7 @@ func (r *run) workerFaults() []nemesis.Fault {
 
 func (r *run) pauseWorker(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 	m := r.anyone(random)
-	e, err := pause(ctx, m.process, nemesis.Between(random, shortTTL/5, shortTTL*3))
+	e, err := stage.Pause(ctx, m.process, nemesis.Between(random, shortTTL/5, shortTTL*3))
 	e.Hit = []string{m.name}
 	return e, err
 }

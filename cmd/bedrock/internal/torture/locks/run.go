@@ -97,12 +97,12 @@ func (r *run) lay() (err error) {
 		m.distance = distances()[i%len(distances())]
 		m.proxy.Delay(m.distance)
 	}
-	if r.scene.addr == hostOf(r.scene.url) && r.scene.addr != "" {
+	if r.scene.addr == stage.HostOf(r.scene.url) && r.scene.addr != "" {
 		if r.direct, err = chaos.New(r.scene.addr); err != nil {
 			return err
 		}
 		r.host.Cleanup(func() { _ = r.direct.Close() })
-		r.scene.url = through(r.scene.url, r.direct.Addr())
+		r.scene.url = stage.Through(r.scene.url, r.direct.Addr())
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (r *run) start(ctx context.Context, m *member) (err error) {
 	for _, library := range r.scene.libraries {
 		url := r.scene.front
 		if m.proxy != nil {
-			url = through(url, m.proxy.Addr())
+			url = stage.Through(url, m.proxy.Addr())
 		}
 		j.Clients = append(j.Clients, target{URL: url, Library: library})
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -64,7 +62,7 @@ func (p *Plan) build(ctx context.Context, host *stage.Host) (*scene, error) {
 func (s *scene) theirs(url string) error {
 	s.url, s.front = url, url
 	if strings.HasPrefix(url, "http://") {
-		s.libraries, s.addr = []string{viaServer}, hostOf(url)
+		s.libraries, s.addr = []string{viaServer}, stage.HostOf(url)
 		s.Name = "locks at " + s.addr
 		return nil
 	}
@@ -111,20 +109,6 @@ func (s *scene) server(ctx context.Context, p *Plan, host *stage.Host) error {
 	return nil
 }
 
-// hostOf is the host and port of a URL.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	rest, _, _ = strings.Cut(rest, "?")
-	rest = rest[strings.LastIndexByte(rest, '@')+1:]
-	host, _, _ := strings.Cut(rest, "/")
-	return host
-}
-
-// through is a URL that leads to another address, and is the same otherwise.
-func through(url, addr string) string {
-	return strings.Replace(url, hostOf(url), addr, 1)
-}
-
 // daemon is a Bedrock server of this run.
 type daemon struct {
 	addr  string
@@ -135,7 +119,7 @@ type daemon struct {
 }
 
 func startServer(ctx context.Context, p *Plan, host *stage.Host, locks string) (*daemon, error) {
-	port, err := freeAddr()
+	port, err := stage.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -153,19 +137,6 @@ func startServer(ctx context.Context, p *Plan, host *stage.Host, locks string) (
 	err = d.start(ctx)
 	d.idle, _ = stage.UsageOf(d.now.Pid())
 	return d, err
-}
-
-// freeAddr is an address that nobody listens on just now.
-func freeAddr() (string, error) {
-	for range 100 {
-		// Below the ports that the system gives out by itself, so that no connection
-		// sits on it when the server is started again.
-		addr := fmt.Sprintf("127.0.0.1:%d", 6000+rand.IntN(4900))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			return addr, l.Close()
-		}
-	}
-	return "", errors.New("no free port")
 }
 
 // await waits until the server says that it is well.

@@ -1,0 +1,67 @@
+package txns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+)
+
+// order tells the service itself something, not through the way that may be broken.
+func (r *run) order(ctx context.Context, path string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address(r.service.Addr)+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
+}
+
+// diskFaults fill the disk under a store that is a file: no file of its process may grow
+// any more, as a quota would have it.
+func (r *run) diskFaults() []nemesis.Fault {
+	if r.scene.file == "" || !stage.CanLimitFiles {
+		return nil
+	}
+	return []nemesis.Fault{{Name: "disk full", Weight: 2, Strike: r.fillDisk}}
+}
+
+// fullAt is how large a file may be on the full disk: smaller than those of a store that
+// has been used.
+const fullAt = 64 << 10
+
+func (r *run) fillDisk(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
+	m := r.replicas[0]
+	before, _ := stage.UsageOf(m.process.Pid())
+	if err := stage.LimitFiles(m.process.Pid(), fullAt); err != nil {
+		return e, err
+	}
+	nemesis.Sleep(ctx, 500*time.Millisecond)
+	first := r.size()
+	nemesis.Sleep(ctx, nemesis.Between(random, 2*time.Second, 5*time.Second))
+	if last := r.size(); last != first || last < fullAt {
+		err = fmt.Errorf("the store's log had %d bytes, and then %d", first, last)
+	}
+	after, _ := stage.UsageOf(m.process.Pid())
+	e.Evidence = fmt.Sprintf("the store's log could not grow beyond %d bytes; open files before %d, after %d",
+		first, before.Files, after.Files)
+	return e, errors.Join(err, stage.LimitFiles(m.process.Pid(), stage.NoLimit))
+}
+
+// size is that of the log of the store.
+func (r *run) size() int64 {
+	log, err := os.Stat(r.scene.file + "-wal")
+	if err != nil {
+		return 0
+	}
+	return log.Size()
+}

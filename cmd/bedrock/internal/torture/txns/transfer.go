@@ -1,0 +1,182 @@
+package txns
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/msg"
+	"github.com/bedrock-go/bedrock/txn/saga"
+	"github.com/bedrock-go/bedrock/txn/tcc"
+)
+
+// fate is what is to become of a transfer.
+type fate string
+
+const (
+	normal   fate = "normal"    // nothing stands in its way but faults, and other transfers' money
+	poor     fate = "poor"      // more money than there is
+	closed   fate = "closed"    // one of the accounts refuses
+	late     fate = "late"      // a participant takes longer than the transaction may
+	silent   fate = "silent"    // a message whose producer commits, and is not heard of again
+	silentNo fate = "silent-no" // … and does nothing
+	muted    fate = "muted"     // a message that is parked, because its producer cannot be asked
+	parks    fate = "parks"     // a branch fails, until somebody resumes it or takes it back
+	byHand   fate = "by-hand"   // TCC whose client tries, and commits about when it must not any more
+	lettered fate = "lettered"  // with a branch that is a message of its own
+	crowd    fate = "crowd"     // one of many at once
+	once     fate = "once"      // its client asks one replica, once
+	withFunc fate = "function"  // its participants are functions
+	besides  fate = "besides"   // a branch is about to park it while another one is being called
+)
+
+// transfer moves money from one account to another.
+type transfer struct {
+	ID, Mode string
+	From, To int
+	Amount   int64
+	Fate     fate
+	Hold     time.Duration // how long a participant takes, or when it is committed by hand
+}
+
+// draw makes a transfer up.
+func draw(random *rand.Rand, n int64) transfer {
+	t := transfer{
+		Mode: []string{saga.Name, tcc.Name, msg.Name}[random.IntN(3)], Fate: normal,
+		From: 1 + random.IntN(numAccounts), Amount: 1 + random.Int64N(maxAmount),
+	}
+	t.To = 1 + (t.From+random.IntN(numAccounts-1))%numAccounts
+	switch roll := random.IntN(100); {
+	case roll < 6:
+		t.Fate, t.Amount = poor, 1e9
+	case roll < 12:
+		t.Fate = closed
+	case roll < 15 && t.Mode != msg.Name:
+		t.Fate, t.Hold = late, time.Second
+	case roll < 20 && t.Mode == msg.Name:
+		t.Fate = []fate{silent, silentNo, muted}[random.IntN(3)]
+	case roll < 25:
+		t.Mode, t.Fate = saga.Name, parks
+	case roll < 37:
+		t.Mode, t.Fate = tcc.Name, byHand
+		t.Hold = nemesis.Between(random, handTimeout-100*time.Millisecond, handTimeout+400*time.Millisecond)
+	case roll < 50:
+		t.Mode, t.Fate = saga.Name, lettered
+	case roll < 58 && t.Mode != msg.Name:
+		t.Fate = once
+	case roll < 68 && t.Mode != msg.Name:
+		t.Fate = withFunc
+	}
+	t.ID = fmt.Sprintf("%s-%s-%d", t.Mode, t.Fate, n)
+	if t.Fate == muted {
+		t.ID = brokenCheck + t.ID
+	}
+	return t
+}
+
+// fails tells whether a transfer must not be committed.
+func (t *transfer) fails() bool { return t.Fate == poor || t.Fate == closed || t.Fate == silentNo }
+
+// succeeds tells whether nothing but a lack of money, or a fault, may keep a transfer from
+// being committed.
+func (t *transfer) succeeds() bool {
+	switch t.Fate {
+	case normal, lettered, crowd, withFunc, once, silent:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *transfer) debit() movement {
+	m := movement{Account: t.From, Amount: t.Amount, Closed: t.Fate == closed && t.Mode == msg.Name}
+	if t.Fate == besides {
+		m.Hang = t.Hold
+	}
+	return m
+}
+
+func (t *transfer) credit() movement {
+	m := movement{Account: t.To, Amount: t.Amount, Closed: t.Fate == closed && t.Mode != msg.Name}
+	switch t.Fate {
+	case late, crowd:
+		m.Hang = t.Hold
+	case parks, besides:
+		m.Broken = true
+	}
+	return m
+}
+
+// The ladder of all branches.
+const (
+	callTimeout = 2 * time.Second
+	backoff     = 100 * time.Millisecond
+	maxBackoff  = 2 * time.Second
+	// handTimeout is how long a client has that tries and commits by hand.
+	handTimeout = 700 * time.Millisecond
+)
+
+// policy keeps pauses short, so that much happens in little time.
+func (t *transfer) policy() txn.Policy {
+	p := txn.Policy{Timeout: callTimeout, Backoff: backoff, MaxBackoff: maxBackoff}
+	switch t.Fate {
+	case parks, muted:
+		p.Attempts, p.Then = 2, txn.Park
+	case besides:
+		p.Attempts, p.Then, p.Timeout = 1, txn.Park, 10*time.Second
+	case crowd:
+		p.Attempts = 2
+	case lettered:
+		p.Attempts = patientAttempts
+	}
+	return p
+}
+
+// patientAttempts are more than a service that is away for a while uses up.
+const patientAttempts = 12
+
+// timeout is far away, unless the transfer is to run into it.
+func (t *transfer) timeout() time.Duration {
+	if t.Fate == late {
+		return t.Hold / 3
+	}
+	return time.Minute
+}
+
+// definition is the transfer as a transaction with the service at a URL.
+func (t *transfer) definition(service string) (txn.Definition, error) {
+	debit, credit := txn.Target(service+"/debit"), txn.Target(service+"/credit")
+	if t.Fate == withFunc {
+		debit, credit = functionPrefix+"debit", functionPrefix+"credit"
+	}
+	if t.Mode == tcc.Name {
+		return tcc.New("transfer").
+			Branch("debit", debit, debit, debit).Payload(t.debit()).Policy(t.policy()).
+			Branch("credit", credit, credit, credit).Payload(t.credit()).Policy(t.policy()).
+			Timeout(t.timeout()).ID(t.ID).Definition(nil)
+	}
+	s := saga.New("transfer").
+		Step("debit", debit, debit).Payload(t.debit()).Policy(t.policy()).
+		Step("credit", credit, credit).Payload(t.credit()).Policy(t.policy())
+	if t.Fate == lettered {
+		// A letter is only written down, which nothing but the store can prevent.
+		s = s.Step("note", txn.Target("async:"+service+"/note"), "").Payload(t.debit()).Policy(txn.Policy{Attempts: 1})
+	}
+	d, err := s.Timeout(t.timeout()).ID(t.ID).Definition(nil)
+	if t.Fate == besides && err == nil {
+		d.Branches[0].After, d.Branches[1].After = nil, nil
+	}
+	return d, err
+}
+
+// message is the transfer as a message: the producer debits in its own local transaction,
+// and the credit is delivered.
+func (t *transfer) message(service string) *msg.Message {
+	p := txn.Policy{Timeout: callTimeout, Backoff: backoff, MaxBackoff: maxBackoff}
+	check := t.policy()
+	return msg.New("transfer").
+		To("credit", txn.Target(service+"/credit")).Payload(t.credit()).Policy(p).
+		Check(txn.Target(service+"/check"), 500*time.Millisecond, &check).ID(t.ID)
+}

@@ -1,0 +1,93 @@
+package txns
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+)
+
+const sampleEvery = 250 * time.Millisecond
+
+// sample writes down how many files replicas have open at most.
+func (r *run) sample(ctx context.Context) {
+	most := map[string]int{}
+	for nemesis.Sleep(ctx, sampleEvery) {
+		for _, m := range r.replicas {
+			if u, ok := stage.UsageOf(m.process.Pid()); ok {
+				most[m.Name] = max(most[m.Name], u.Files)
+			}
+		}
+	}
+	for name, files := range most {
+		r.add(&event{Kind: kindUsage, ID: name, Text: "at most", Numbers: map[string]int64{"files": int64(files)}})
+	}
+}
+
+const (
+	// restFor is how long replicas are watched that have nothing to do but wait.
+	restFor = 2 * time.Second
+	// besidesHold is for how long there is a call to wait for.
+	besidesHold = 5 * time.Second
+)
+
+// atRest watches replicas that only wait for calls under way, and then ones that have
+// nothing to do at all.
+func (r *run) atRest(ctx context.Context, t *traffic) {
+	var all sync.WaitGroup
+	for range 3 {
+		tr := draw(r.random, t.drawn.Add(1))
+		tr.Mode, tr.Fate, tr.Hold, tr.Amount = "saga", besides, besidesHold, 1
+		tr.ID = fmt.Sprintf("saga-besides-%d", t.drawn.Load())
+		all.Go(func() { r.besides(ctx, t, &tr) })
+	}
+	nemesis.Sleep(ctx, 2*backoff+300*time.Millisecond)
+	r.busy(ctx, "while it waits for calls")
+	all.Wait()
+	t.co.close()
+	nemesis.Sleep(ctx, time.Second)
+	r.busy(ctx, "at rest")
+	for _, m := range r.replicas {
+		u, ok := stage.UsageOf(m.process.Pid())
+		if ok {
+			r.add(&event{Kind: kindUsage, ID: m.Name, Text: "at rest", Numbers: map[string]int64{
+				"files": int64(u.Files), "idle": int64(m.idle.Files),
+			}})
+		}
+	}
+}
+
+// besides makes a transaction that is about to be parked while one of its branches is
+// being called, and takes it back in the end.
+func (r *run) besides(ctx context.Context, t *traffic, tr *transfer) {
+	d, err := tr.definition(t.service.url())
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	if _, err := t.co.Submit(ctx, d); err != nil {
+		return
+	}
+	_, _ = t.co.Wait(ctx, tr.ID) // it is parked
+	_ = t.act(ctx, tr.ID, "compensate")
+	_, _ = t.co.Wait(ctx, tr.ID)
+}
+
+// busy writes down the share of a processor that replicas take.
+func (r *run) busy(ctx context.Context, when string) {
+	before := map[string]stage.Usage{}
+	for _, m := range r.replicas {
+		before[m.Name], _ = stage.UsageOf(m.process.Pid())
+	}
+	nemesis.Sleep(ctx, restFor)
+	for _, m := range r.replicas {
+		if u, ok := stage.UsageOf(m.process.Pid()); ok {
+			share := (u.CPU - before[m.Name].CPU) * 100 / restFor
+			r.add(&event{Kind: kindUsage, ID: m.Name, Text: when, Numbers: map[string]int64{"percent": int64(share)}})
+		}
+	}
+}
