@@ -9,6 +9,9 @@ SKIPPED   := $(abspath bin/skipped)
 RUNS ?= 5000
 FROM ?= 1
 
+# How long torture spends on each kind of locks and of stores.
+TORTURE  ?= 20s
+
 # How long fuzz spends on each target, and what bench runs.
 FUZZTIME ?= 30s
 BENCH    ?= locks -quick
@@ -45,6 +48,10 @@ interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)
 .PHONY: bench
 bench: ## Measure Bedrock beside its peers; BENCH="locks" for the full run
 	cd bench && go run . $(BENCH)
+
+.PHONY: torture
+torture: ## Break everything under locks and transactions for TORTURE (20s) each, and check that promises are kept
+	@build/torture.sh $(TORTURE)
 
 .PHONY: servers
 servers: ## Install the servers tests need (Debian, Ubuntu), or say how to

@@ -69,21 +69,20 @@ func (p *pair) await(what string, holds func() bool) {
 func (p *pair) faults() []nemesis.Fault {
 	refused := nemesis.Excuses{Loss: true, Wait: true}
 	list := []nemesis.Fault{
-		{Name: replicaAway, Excuses: refused, Weight: 2, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return stage.Frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
-		}},
+		{Name: replicaAway, Excuses: refused, Weight: 2,
+			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
+				return stage.Frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
+			}},
 		{Name: "replica restarted", Excuses: refused, Weight: 2, Strike: p.restartReplica},
 		{Name: "replica lagging", Excuses: refused, Strike: p.lag},
 		{Name: "fail-over", Excuses: refused, Weight: 2, Strike: p.failOver},
-		{Name: "server frozen", Excuses: refused, Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return stage.Frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
-		}},
+		{Name: "server frozen", Excuses: refused,
+			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
+				return stage.Frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
+			}},
 	}
 	return list
 }
-
-// unnoticed is how long a client may go on with what it knew of the replicas.
-const unnoticed = 2 * time.Second
 
 // restartReplica lets clients get to know the master without its replica. When that is
 // back it counts again.
@@ -191,29 +190,32 @@ func (s *scene) cluster(host *stage.Host) {
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
 	s.faults = []nemesis.Fault{
-		{Name: "fail-over", Excuses: lost, Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
-			return e, host.Try(func() {
-				slot := set.KeySlot(s.hot(random))
-				old := set.KillMasterOf(slot)
-				master, err := set.WaitFailover(ctx, slot, old)
-				if err != nil {
-					host.Fatal(err)
+		{Name: "fail-over", Excuses: lost,
+			Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
+				return e, host.Try(func() {
+					slot := set.KeySlot(s.hot(random))
+					old := set.KillMasterOf(slot)
+					master, err := set.WaitFailover(ctx, slot, old)
+					if err != nil {
+						host.Fatal(err)
+					}
+					e.Evidence = old.Addr() + " was followed by " + master.Addr()
+					old.Restart(true)
+				})
+			}},
+		{Name: "slot moved", Excuses: nemesis.Excuses{Loss: true}, Weight: 2,
+			Strike: func(_ context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
+				return e, host.Try(func() { e.Evidence = s.moveSlot(set, random) })
+			}},
+		{Name: "node frozen", Excuses: lost,
+			Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
+				var node *testenv.RedisServer
+				if err := host.Try(func() { node = set.NodeForSlot(set.KeySlot(s.hot(random))) }); err != nil {
+					return e, err
 				}
-				e.Evidence = old.Addr() + " was followed by " + master.Addr()
-				old.Restart(true)
-			})
-		}},
-		{Name: "slot moved", Excuses: nemesis.Excuses{Loss: true}, Weight: 2, Strike: func(_ context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
-			return e, host.Try(func() { e.Evidence = s.moveSlot(set, random) })
-		}},
-		{Name: "node frozen", Excuses: lost, Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
-			var node *testenv.RedisServer
-			if err := host.Try(func() { node = set.NodeForSlot(set.KeySlot(s.hot(random))) }); err != nil {
-				return e, err
-			}
-			e, err = stage.Frozen(ctx, node, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
-			return e, errors.Join(err, settled(ctx, func() bool { return true }))
-		}},
+				e, err = stage.Frozen(ctx, node, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
+				return e, errors.Join(err, settled(ctx, func() bool { return true }))
+			}},
 	}
 }
 

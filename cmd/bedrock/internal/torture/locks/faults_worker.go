@@ -38,7 +38,8 @@ func (r *run) killWorker(ctx context.Context, random *rand.Rand) (nemesis.Effect
 	m := r.anyone(random)
 	life := m.life()
 	m.process.Kill()
-	e := nemesis.Effect{Hit: []string{m.name}, Evidence: fmt.Sprintf("process %d ended with code %d", m.process.Pid(), m.process.Code())}
+	e := nemesis.Effect{Hit: []string{m.name}, Evidence: fmt.Sprintf("process %d ended with code %d", m.process.Pid(),
+		m.process.Code())}
 	r.add(&event{Kind: kindKill, Text: life})
 	nemesis.Sleep(ctx, nemesis.Between(random, 0, time.Second))
 	return e, r.start(ctx, m)
@@ -51,22 +52,25 @@ func (r *run) linkFaults() []nemesis.Fault {
 	}
 	lost := nemesis.Excuses{Loss: true, Wait: true}
 	return []nemesis.Fault{
-		{Name: "connection cut", Excuses: lost, Weight: 2, Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
-			p.Cut()
-			return nemesis.Between(random, 10*time.Millisecond, 2*time.Second)
-		}, func(e chaos.Evidence) int { return e.Cut + e.Refused })},
-		{Name: "connection black-holed", Excuses: lost, Weight: 2, Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
-			p.BlackHole([]chaos.Direction{chaos.Requests, chaos.Replies, chaos.Both}[random.IntN(3)])
-			return nemesis.Between(random, 100*time.Millisecond, 3*time.Second)
-		}, func(e chaos.Evidence) int { return int(e.BytesSwallowed) })},
+		{Name: "connection cut", Excuses: lost, Weight: 2,
+			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+				p.Cut()
+				return nemesis.Between(random, 10*time.Millisecond, 2*time.Second)
+			}, func(e chaos.Evidence) int { return e.Cut + e.Refused })},
+		{Name: "connection black-holed", Excuses: lost, Weight: 2,
+			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+				p.BlackHole([]chaos.Direction{chaos.Requests, chaos.Replies, chaos.Both}[random.IntN(3)])
+				return nemesis.Between(random, 100*time.Millisecond, 3*time.Second)
+			}, func(e chaos.Evidence) int { return int(e.BytesSwallowed) })},
 		{Name: "connection slow", Excuses: lost, Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 			p.Delay(nemesis.Between(random, 20*time.Millisecond, 400*time.Millisecond))
 			return nemesis.Between(random, 500*time.Millisecond, 3*time.Second)
 		}, func(e chaos.Evidence) int { return e.Delayed })},
-		{Name: "replies lost", Excuses: nemesis.Excuses{Loss: true}, Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
-			p.DropReplies(1 + random.IntN(8))
-			return time.Second
-		}, func(e chaos.Evidence) int { return e.RepliesLost })},
+		{Name: "replies lost", Excuses: nemesis.Excuses{Loss: true},
+			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+				p.DropReplies(1 + random.IntN(8))
+				return time.Second
+			}, func(e chaos.Evidence) int { return e.RepliesLost })},
 	}
 }
 

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -27,7 +28,7 @@ type visit struct {
 }
 
 func newGuard() (*guard, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}
@@ -103,7 +104,7 @@ type visitor struct {
 }
 
 func newVisitor(addr string) (*visitor, error) {
-	conn, err := net.Dial("tcp", addr)
+	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w", err)
 	}

@@ -59,10 +59,12 @@ func (h *hand) draw() wish {
 	r := h.random
 	if h.duty == faithful {
 		return wish{
-			name: h.Prefix + "hot/0", style: devoted, wait: 30 * time.Second, hold: nemesis.Between(r, 2*time.Millisecond, 30*time.Millisecond),
+			name: h.Prefix + "hot/0", style: devoted, wait: 30 * time.Second, hold: nemesis.Between(r, 2*time.Millisecond,
+				30*time.Millisecond),
 		}
 	}
-	w := wish{style: plain, wait: nemesis.Between(r, 100*time.Millisecond, 5*time.Second), hold: nemesis.Between(r, 0, shortHold)}
+	w := wish{style: plain, wait: nemesis.Between(r, 100*time.Millisecond, 5*time.Second), hold: nemesis.Between(r, 0,
+		shortHold)}
 	ttl := h.TTL
 	w.name = fmt.Sprintf("%shot/%d", h.Prefix, r.IntN(hotNames))
 	if r.IntN(3) == 0 {
@@ -284,6 +286,7 @@ func (k *keeper) round(mutex *lock.Mutex) {
 	err = lease.Unlock(ctx)
 	k.kept.Add(1)
 	if errors.Is(err, lock.ErrLost) {
-		k.add(&event{Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Class: classLost, Text: textOf(lease.Err())})
+		k.add(&event{Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Class: classLost,
+			Text: textOf(lease.Err())})
 	}
 }

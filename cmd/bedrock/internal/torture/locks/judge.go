@@ -69,7 +69,8 @@ func (p *past) left(r *audit.Report) {
 	for _, l := range p.lives {
 		lives[l.pid] = l
 		if l.gone > l.born+spareGoroutines {
-			r.Violate("goroutines", p.since(p.finished), "%s had %d at first, and %d when its clients were closed", l.name, l.born, l.gone)
+			r.Violate("goroutines", p.since(p.finished), "%s had %d at first, and %d when its clients were closed", l.name,
+				l.born, l.gone)
 		}
 	}
 	for _, e := range p.residue {
@@ -78,7 +79,8 @@ func (p *past) left(r *audit.Report) {
 			r.Explained["lock left by the killed or cut off"]++
 			continue
 		}
-		r.Violate("lock left behind", p.since(e.At), "%s: owner %s, token %d, for another %v", e.Name, e.Owner, e.Token, e.TTL)
+		r.Violate("lock left behind", p.since(e.At), "%s: owner %s, token %d, for another %v", e.Name, e.Owner, e.Token,
+			e.TTL)
 	}
 	for _, e := range p.reentries {
 		r.Violate("re-entry", p.since(e.no), "%s: %s was refused under its own lease: %s", e.name, e.life.name, e.text)
@@ -96,7 +98,7 @@ func (l *life) mayLeave(at time.Duration) bool {
 		return at < l.killed+longTTL
 	}
 	for _, c := range l.ends {
-		if (c.returned == 0 || c.class != "") && at < c.call+longTTL {
+		if c.failed() && at < c.leaves(longTTL) {
 			return true
 		}
 	}

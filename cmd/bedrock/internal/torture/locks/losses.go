@@ -14,7 +14,8 @@ func (p *past) losses(r *audit.Report) {
 			r.Explained["lease lost: "+why]++
 			continue
 		}
-		r.Violate("lease lost", p.since(l.noticed), "%s: %s lost a lease of %v on a healthy store: %s", l.name, l.life.name, l.ttl, l.text)
+		r.Violate("lease lost", p.since(l.noticed), "%s: %s lost a lease of %v on a healthy store: %s", l.name,
+			l.life.name, l.ttl, l.text)
 	}
 }
 
@@ -78,6 +79,15 @@ func (p *past) callEnds(r *audit.Report, l *life, what string, call, until, retu
 	}
 }
 
+// failed tells whether a client has said that it could not release everything.
+func (e *end) failed() bool { return e != nil && (e.returned == 0 || e.class != "") }
+
+// leaves is until when a client that has failed to may leave locks behind: what it had
+// asked for may have been granted when it had gone.
+func (e *end) leaves(ttl time.Duration) time.Duration {
+	return max(e.call, e.returned) + recovery + ttl
+}
+
 // freed is until when a lease may keep the lock from others.
 func (l *lease) freed() time.Duration {
 	c := l.life.ends[l.client]
@@ -91,8 +101,8 @@ func (l *lease) freed() time.Duration {
 		return l.life.killed + l.ttl
 	case c != nil && c.returned > 0 && c.class == "":
 		return max(c.returned, least)
-	case c != nil && c.call < l.got+l.ttl:
-		return max(c.call+l.ttl, least) // it said that it could not release everything
+	case c != nil:
+		return max(c.leaves(l.ttl), least)
 	default:
 		return max(l.left, least)
 	}
@@ -107,6 +117,8 @@ func (p *past) standing(r *audit.Report) {
 			busy[l.name] = append(busy[l.name], span{l.got, l.freed()})
 		case l.no == 0 && l.life.killed > 0: // may have been granted to nobody any more
 			busy[l.name] = append(busy[l.name], span{l.ask, l.life.killed + l.ttl})
+		case l.class == classClosed && l.life.ends[l.client].failed():
+			busy[l.name] = append(busy[l.name], span{l.ask, l.life.ends[l.client].leaves(l.ttl)})
 		}
 	}
 	for name := range busy {
@@ -171,7 +183,8 @@ func (p *past) starved(r *audit.Report, grants map[string][]*lease) {
 			continue
 		}
 		r.Took("wait of the devoted", waited)
-		if waited < starvedFor || within(p.hits(l.life.worker), l.ask, l.ask+waited)+l.life.stalled(l.ask, l.ask+waited) > waited/4 {
+		if waited < starvedFor || within(p.hits(l.life.worker), l.ask, l.ask+waited)+l.life.stalled(l.ask,
+			l.ask+waited) > waited/4 {
 			continue
 		}
 		others := 0
@@ -181,7 +194,8 @@ func (p *past) starved(r *audit.Report, grants map[string][]*lease) {
 			}
 		}
 		if others >= pastBy {
-			r.Violate("starved", p.since(l.ask), "%s: %s waited for %v while others had it %d times", l.name, l.life.name, waited, others)
+			r.Violate("starved", p.since(l.ask), "%s: %s waited for %v while others had it %d times", l.name, l.life.name,
+				waited, others)
 		}
 	}
 }

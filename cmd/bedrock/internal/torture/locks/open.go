@@ -25,16 +25,7 @@ const (
 type session struct {
 	*lock.Client
 
-	close func(ctx context.Context) error
-}
-
-// endOf ends a client, and what it was connected by.
-func endOf(locks *lock.Client, hangUp func()) func(context.Context) error {
-	return func(ctx context.Context) error {
-		err := locks.Close(ctx)
-		hangUp()
-		return err
-	}
+	hangUp func()
 }
 
 // opener opens clients of one target. The clients of a memory share it.
@@ -56,7 +47,7 @@ func newOpener(t target) (opener, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &session{s.Client, s.Close}, nil
+		return &session{s.Client, func() { _ = s.Close(context.Background()) }}, nil
 	}, nil
 }
 
@@ -69,7 +60,7 @@ func openServer(url string, opts lock.Options) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{locks, endOf(locks, remote.Close)}, nil
+	return &session{locks, remote.Close}, nil
 }
 
 // dialPatience is how long rueidis, which connects before anybody asks for it, is given
@@ -100,7 +91,7 @@ func openRueidis(url string, opts lock.Options) (*session, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &session{locks, endOf(locks, conn.Close)}, nil
+	return &session{locks, conn.Close}, nil
 }
 
 func rueidisOptions(l *backendurl.Location) redis.ClientOption {

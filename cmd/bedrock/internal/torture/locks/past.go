@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,6 +143,7 @@ func (p *past) controller(e *event) {
 		p.doubts = append(p.doubts, e.Text)
 	case kindGone:
 		p.complaints = append(p.complaints, *e)
+	default:
 	}
 }
 
@@ -152,7 +154,7 @@ func (p *past) reader(name string) func(*event) {
 	return func(e *event) {
 		switch e.Kind {
 		case kindBorn:
-			l.born, l.pid = e.N, fmt.Sprint(e.M)
+			l.born, l.pid = e.N, strconv.Itoa(e.M)
 		case kindGone:
 			l.gone = e.N
 		case kindStall:
@@ -203,6 +205,7 @@ func (p *past) follow(l *lease, e *event) {
 		l.left, l.leftClass = e.At, e.Class
 	case kindRefused:
 		p.refused = append(p.refused, refusal{l, e.At, e.Token})
+	default:
 	}
 }
 
@@ -235,7 +238,8 @@ func (p *past) since(at time.Duration) time.Duration { return at - p.began }
 
 // window is the first fault that excuses something of a worker in a span of time; an
 // empty worker stands for all.
-func (p *past) window(from, to, after time.Duration, worker string, excuses func(nemesis.Excuses) bool) *nemesis.Window {
+func (p *past) window(from, to, after time.Duration, worker string,
+	excuses func(nemesis.Excuses) bool) *nemesis.Window {
 	for i := range p.windows {
 		w := &p.windows[i]
 		if excuses(w.Excuses) && (worker == "" || w.Hits(worker)) && w.Meets(from, to, after) {

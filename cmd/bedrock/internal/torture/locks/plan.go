@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,7 +54,7 @@ func Scenes() []string {
 func (p *Plan) Check() error {
 	switch {
 	case (p.Backend == "") == (p.Start == ""):
-		return fmt.Errorf("give either --backend or --start")
+		return errors.New("give either --backend or --start")
 	case p.Start != "" && !slices.Contains(Scenes(), p.Start):
 		return fmt.Errorf("--start %q: there are %s", p.Start, strings.Join(Scenes(), ", "))
 	case p.For < Least:

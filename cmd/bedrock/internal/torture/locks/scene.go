@@ -184,7 +184,8 @@ func (d *daemon) atRest(ctx context.Context) []string {
 			return nil
 		}
 		if !nemesis.Sleep(ctx, 100*time.Millisecond) {
-			return []string{fmt.Sprintf("the Bedrock server had %d files open at first, and has %d when all clients have gone", d.idle.Files, now.Files)}
+			return []string{fmt.Sprintf("the Bedrock server had %d files open at first, and has %d when all clients have gone",
+				d.idle.Files, now.Files)}
 		}
 	}
 }

@@ -45,7 +45,8 @@ func (r *run) watch() (end func(), err error) {
 		all.Wait()
 		closing, done := context.WithTimeout(context.Background(), time.Second)
 		defer done()
-		_ = s.close(closing) // it holds nothing
+		_ = s.Close(closing) // it holds nothing
+		s.hangUp()
 	}, nil
 }
 
@@ -97,7 +98,8 @@ func (r *run) residue(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	defer func() { _ = s.close(ctx) }()
+	defer s.hangUp()
+	defer func() { _ = s.Close(ctx) }()
 	nemesis.Sleep(ctx, time.Second) // locks that are kept for a least time
 	infos, err := s.List(ctx, r.scene.Prefix, residueMost)
 	if err != nil {

@@ -86,22 +86,21 @@ func (w *worker) rest() {
 // one that reads standard input, one or two that wait for signals.
 const restGoroutines = 6
 
+// work uses every client in turn with others of its kind.
 func (w *worker) work(ctx context.Context) error {
-	failed := make(chan error, len(w.Clients))
+	openers := map[target]opener{} // clients of one memory share it
 	var all sync.WaitGroup
+	defer all.Wait()
 	for i, t := range w.Clients {
-		open, err := newOpener(t)
-		if err != nil {
-			return err
+		if openers[t] == nil {
+			open, err := newOpener(t)
+			if err != nil {
+				return err
+			}
+			openers[t] = open
 		}
-		all.Go(func() { failed <- w.serve(ctx, i+1, open) })
-	}
-	all.Wait()
-	close(failed)
-	for err := range failed {
-		if err != nil {
-			return err
-		}
+		open := openers[t]
+		all.Go(func() { w.serve(ctx, i+1, open) })
 	}
 	return nil
 }
@@ -113,7 +112,7 @@ const (
 )
 
 // serve opens a client again and again, and closes it in the middle of everything.
-func (w *worker) serve(ctx context.Context, number int, open opener) error {
+func (w *worker) serve(ctx context.Context, number int, open opener) {
 	random := rand.New(rand.NewPCG(w.Seed, uint64(number)))
 	for round := 1; ctx.Err() == nil; round++ {
 		s, err := open(lock.Options{TTL: w.TTL, HandOff: w.HandOff})
@@ -126,7 +125,6 @@ func (w *worker) serve(ctx context.Context, number int, open opener) error {
 		c := &customer{worker: w, session: s, number: number*1000 + round}
 		c.serve(ctx, random)
 	}
-	return nil
 }
 
 // customer is one client in its time.
@@ -170,8 +168,9 @@ func (c *customer) close(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	c.add(&event{Kind: kindClosing, Client: c.number, Until: history.Now() + limit})
-	err := c.session.close(ctx)
+	err := c.session.Close(ctx)
 	c.add(&event{Kind: kindClosed, Client: c.number, Class: classOf(err), Text: textOf(err)})
+	c.session.hangUp()
 }
 
 func (c *customer) isOver() bool {

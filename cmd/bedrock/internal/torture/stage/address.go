@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,7 +29,7 @@ func FreeAddr() (string, error) {
 		// Below the ports that the system gives out by itself, so that no connection sits
 		// on it when the server is started again.
 		addr := fmt.Sprintf("127.0.0.1:%d", 6000+rand.IntN(4900))
-		if l, err := net.Listen("tcp", addr); err == nil {
+		if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr); err == nil {
 			return addr, l.Close()
 		}
 	}

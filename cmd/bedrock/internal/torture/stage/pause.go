@@ -44,14 +44,14 @@ func Frozen(ctx context.Context, server freezer, d time.Duration) (e nemesis.Eff
 // Silent is evidence that a server on this machine does not answer: it is asked.
 func Silent(addr string) (string, error) {
 	const limit = 100 * time.Millisecond
-	conn, err := net.DialTimeout("tcp", addr, limit)
+	conn, err := (&net.Dialer{Timeout: limit}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
-		return "connection refused at " + addr, nil //nolint:nilerr // that is what was to be shown
+		return "connection refused at " + addr, nil
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(limit))
 	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
-		return "connection broken at " + addr, nil //nolint:nilerr // that is what was to be shown
+		return "connection broken at " + addr, nil
 	}
 	if n, err := conn.Read(make([]byte, 16)); err == nil {
 		return "", fmt.Errorf("%s answered %d bytes while it was to be silent", addr, n)

@@ -59,7 +59,8 @@ func (a *accounts) migrate(ctx context.Context) error {
 	for _, statement := range []string{
 		`CREATE TABLE IF NOT EXISTS account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL CHECK (balance >= 0),
 			frozen INTEGER NOT NULL CHECK (frozen >= 0), coming INTEGER NOT NULL CHECK (coming >= 0))`,
-		`CREATE TABLE IF NOT EXISTS effect (seq INTEGER PRIMARY KEY, tx TEXT NOT NULL, branch TEXT NOT NULL, op TEXT NOT NULL)`,
+		`CREATE TABLE IF NOT EXISTS effect (seq INTEGER PRIMARY KEY, tx TEXT NOT NULL, branch TEXT NOT NULL,
+			op TEXT NOT NULL)`,
 		fmt.Sprintf(`WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < %d)
 			INSERT OR IGNORE INTO account SELECT id, %d, 0, 0 FROM n`, numAccounts, opening),
 	} {
@@ -165,7 +166,8 @@ func move(ctx context.Context, tx *sql.Tx, call txn.Call, m movement) error {
 	case n == 0:
 		return txn.Abort(errPoor)
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO effect (tx, branch, op) VALUES (?, ?, ?)", call.Transaction, call.Branch, call.Op)
+	_, err = tx.ExecContext(ctx, "INSERT INTO effect (tx, branch, op) VALUES (?, ?, ?)", call.Transaction, call.Branch,
+		call.Op)
 	return err
 }
 
@@ -177,7 +179,8 @@ func (a *accounts) read(ctx context.Context, tell func(*event)) error {
 	if err != nil {
 		return err
 	}
-	tell(&event{Kind: kindSums, Numbers: map[string]int64{"balance": balance, "frozen": frozen, "coming": coming, "least": least}})
+	tell(&event{Kind: kindSums, Numbers: map[string]int64{"balance": balance, "frozen": frozen, "coming": coming,
+		"least": least}})
 	rows, err := a.db.QueryContext(ctx, "SELECT tx, branch, op FROM effect ORDER BY seq")
 	if err != nil {
 		return err

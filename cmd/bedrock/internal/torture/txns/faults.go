@@ -38,7 +38,8 @@ func (r *run) anyReplica(random *rand.Rand) *member { return r.replicas[random.I
 
 func (r *run) theService(*rand.Rand) *member { return r.service }
 
-func (r *run) on(who func(*rand.Rand) *member, do func(context.Context, *rand.Rand, *member) (nemesis.Effect, error)) strike {
+func (r *run) on(who func(*rand.Rand) *member, do func(context.Context, *rand.Rand, *member) (nemesis.Effect,
+	error)) strike {
 	return func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 		return do(ctx, random, who(random))
 	}
@@ -67,10 +68,13 @@ func freeze(ctx context.Context, random *rand.Rand, m *member) (nemesis.Effect, 
 func (r *run) linkFaults() []nemesis.Fault {
 	var list []nemesis.Fault
 	if r.scene.addr != "" {
-		list = append(list, breakages("store", nemesis.Excuses{}, func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).back })...)
+		list = append(list, breakages("store", nemesis.Excuses{},
+			func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).back })...)
 	}
-	list = append(list, breakages("replica", nemesis.Excuses{}, func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).front })...)
-	return append(list, breakages("service", participantAway(), func(*rand.Rand) *chaos.Proxy { return r.service.front })...)
+	list = append(list, breakages("replica", nemesis.Excuses{},
+		func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).front })...)
+	return append(list, breakages("service", participantAway(),
+		func(*rand.Rand) *chaos.Proxy { return r.service.front })...)
 }
 
 // breakages are what can be done to a connection.
@@ -120,7 +124,8 @@ func hits(e chaos.Evidence) int64 {
 // serviceFaults make the service answer nonsense.
 func (r *run) serviceFaults() []nemesis.Fault {
 	return []nemesis.Fault{
-		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95", "/sick?share=0")},
+		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95",
+			"/sick?share=0")},
 		{Name: "functions stuck", Excuses: participantAway(), Strike: r.ill("/stuck?on=true", "/stuck?on=false")},
 	}
 }

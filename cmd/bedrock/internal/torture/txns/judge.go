@@ -75,7 +75,8 @@ func (p *past) money(r *audit.Report) {
 		return
 	}
 	if p.sums["balance"] != numAccounts*opening || p.sums["frozen"] != 0 || p.sums["coming"] != 0 || p.sums["least"] < 0 {
-		r.Violate("money", p.since(p.finished), "accounts hold %d, and held %d at first; %d are frozen, %d still to come, the least is %d",
+		r.Violate("money", p.since(p.finished),
+			"accounts hold %d, and held %d at first; %d are frozen, %d still to come, the least is %d",
 			p.sums["balance"], numAccounts*opening, p.sums["frozen"], p.sums["coming"], p.sums["least"])
 	}
 }
@@ -120,7 +121,8 @@ func (p *past) unexplained(r *audit.Report, s *story) {
 		r.Explained["rolled back: "+why]++
 		return
 	}
-	r.Violate("rolled back", p.since(s.told), "%s (%s) was rolled back though its participants were there: %s", s.id, s.fate, s.reason)
+	r.Violate("rolled back", p.since(s.told), "%s (%s) was rolled back though its participants were there: %s", s.id,
+		s.fate, s.reason)
 }
 
 // tardy is by how much a commit may come late and still be taken: a coordinator knows the
@@ -204,7 +206,8 @@ func allowed(mode, branch string, committed bool) [][]string {
 func (p *past) orphans(r *audit.Report) {
 	for b, effects := range p.effects {
 		if s := p.stories[b.id]; s == nil || !s.recorded {
-			r.Violate("effects", p.since(p.finished), "%s: %s had the effects %v, but there is no such transaction", b.id, b.name, effects)
+			r.Violate("effects", p.since(p.finished), "%s: %s had the effects %v, but there is no such transaction", b.id,
+				b.name, effects)
 		}
 	}
 }

@@ -30,7 +30,8 @@ func (p *past) ladders(r *audit.Report) {
 				op.id, op.op, op.name, len(calls), early)
 		}
 		if overtaken > 0 && p.excused(calls[0].from, calls[len(calls)-1].to) == "" {
-			r.Violate("ladder", p.since(calls[0].from), "%s: %s of %s: %d calls were made after a later attempt", op.id, op.op, op.name, overtaken)
+			r.Violate("ladder", p.since(calls[0].from), "%s: %s of %s: %d calls were made after a later attempt", op.id,
+				op.op, op.name, overtaken)
 		}
 	}
 }

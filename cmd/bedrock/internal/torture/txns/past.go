@@ -145,6 +145,7 @@ func (p *past) follow(s *story, e *event) {
 	case kindRecord:
 		s.recorded, s.status, s.still, s.epoch = true, e.Result, e.Parked, e.Epoch
 		s.mode = cmp.Or(s.mode, e.Mode)
+	default:
 	}
 }
 

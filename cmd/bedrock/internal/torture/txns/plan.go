@@ -1,6 +1,7 @@
 package txns
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -44,7 +45,7 @@ func Scenes() []string { return []string{"sqlite", "postgres", "mariadb", "redis
 func (p *Plan) Check() error {
 	switch {
 	case (p.Store == "") == (p.Start == ""):
-		return fmt.Errorf("give either --store or --start")
+		return errors.New("give either --store or --start")
 	case p.Start != "" && !slices.Contains(Scenes(), p.Start):
 		return fmt.Errorf("--start %q: there are %s", p.Start, strings.Join(Scenes(), ", "))
 	case p.For < Least:

@@ -38,7 +38,8 @@ func runReplica(ctx context.Context, j *job) error {
 	defer calls.Close()
 	logger := slog.New(slog.DiscardHandler)
 	store, co, err := startReplica(ctx, j, &coord.Options{
-		Replica: j.Name, Lease: j.Lease, Callers: map[string]coord.Caller{"http": calls}, PerTarget: perTarget, Logger: logger,
+		Replica: j.Name, Lease: j.Lease, Callers: map[string]coord.Caller{"http": calls}, PerTarget: perTarget,
+		Logger: logger,
 	}, calls)
 	if err != nil {
 		return err
@@ -47,7 +48,8 @@ func runReplica(ctx context.Context, j *job) error {
 }
 
 // startReplica waits for a store that may be down at the moment.
-func startReplica(ctx context.Context, j *job, opts *coord.Options, calls coord.Caller) (driver.Store, *coord.Coordinator, error) {
+func startReplica(ctx context.Context, j *job, opts *coord.Options, calls coord.Caller) (driver.Store,
+	*coord.Coordinator, error) {
 	location, err := storeurl.Parse(j.Store)
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +64,8 @@ func startReplica(ctx context.Context, j *job, opts *coord.Options, calls coord.
 	}
 }
 
-func tryReplica(ctx context.Context, l *storeurl.Location, opts *coord.Options, f *functions) (driver.Store, *coord.Coordinator, error) {
+func tryReplica(ctx context.Context, l *storeurl.Location, opts *coord.Options, f *functions) (driver.Store,
+	*coord.Coordinator, error) {
 	store, err := l.Open(ctx, &storeurl.Options{AllowVolatile: true})
 	if err != nil {
 		return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,7 +86,10 @@ func (s *service) routes() http.Handler {
 		_ = json.Unmarshal([]byte(r.FormValue("share")), &share)
 		s.sick.Store(share)
 	})
-	mux.HandleFunc("POST /stuck", func(_ http.ResponseWriter, r *http.Request) { s.stuck.Store(r.FormValue("on") == "true") })
+	mux.HandleFunc("POST /stuck", func(_ http.ResponseWriter,
+		r *http.Request) {
+		s.stuck.Store(r.FormValue("on") == "true")
+	})
 	mux.HandleFunc("GET /stuck", func(w http.ResponseWriter, _ *http.Request) {
 		if s.stuck.Load() {
 			w.WriteHeader(http.StatusLocked)
@@ -99,7 +103,7 @@ func (s *service) routes() http.Handler {
 const brokenCheck = "mute-"
 
 func (s *service) check(ctx context.Context, call txn.Call) ([]byte, error) {
-	if len(call.Transaction) > len(brokenCheck) && call.Transaction[:len(brokenCheck)] == brokenCheck && !s.isRepaired(call.Transaction) {
+	if strings.HasPrefix(call.Transaction, brokenCheck) && !s.isRepaired(call.Transaction) {
 		return nil, errBroken
 	}
 	return s.barrier.Check(ctx, call)

@@ -207,7 +207,8 @@ func (t *traffic) act(ctx context.Context, id, action string) error {
 		err := askOne(ctx, t.co.next(), func(ctx context.Context, c *client.Client) error {
 			return c.Act(ctx, id, txn.Action(action), "somebody has looked at it")
 		})
-		if err == nil || errors.Is(err, txn.ErrAction) || errors.Is(err, txn.ErrDecided) || !nemesis.Sleep(ctx, 50*time.Millisecond) {
+		if err == nil || errors.Is(err, txn.ErrAction) || errors.Is(err, txn.ErrDecided) || !nemesis.Sleep(ctx,
+			50*time.Millisecond) {
 			return err
 		}
 	}

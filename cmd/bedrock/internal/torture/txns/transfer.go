@@ -105,6 +105,7 @@ func (t *transfer) credit() movement {
 		m.Hang = t.Hold
 	case parks, besides:
 		m.Broken = true
+	default:
 	}
 	return m
 }
@@ -130,6 +131,7 @@ func (t *transfer) policy() txn.Policy {
 		p.Attempts = 2
 	case lettered:
 		p.Attempts = patientAttempts
+	default:
 	}
 	return p
 }
