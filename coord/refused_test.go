@@ -79,7 +79,9 @@ func TestARefusedDefinitionIsTriedForEver(t *testing.T) {
 		c := start(t, &narrow{memstore.New(nil), 1024}, nil, transferParts())
 		d := transfer()
 		d.Payload = []byte(`"` + strings.Repeat("x", 2000) + `"`)
-		res, err := c.Run(t.Context(), d)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		res, err := c.Run(ctx, d)
 		if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" {
 			t.Errorf("%+v %v", res, err)
 		}
