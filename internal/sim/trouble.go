@@ -55,7 +55,7 @@ func (t *Trouble) befalls(link int, at time.Duration, s Seed) bool {
 
 // DrawTrouble draws one for a run of this length.
 func DrawTrouble(r *Rand, links int, length time.Duration) Trouble {
-	t := Trouble{Ill: Pick(r, Ills()...), Link: r.IntN(links+1) - 1, Share: Pick(r, 0.05, 0.3, 1, 1)}
+	t := Trouble{Ill: Pick(r, Ills()...), Link: r.IntN(links+1) - 1, Share: Pick(r, 0.05, 0.3, 0.5, 1, 1)}
 	t.From = r.Between(0, length)
 	t.To = t.From + Pick(r, r.Between(0, length/50), r.Between(0, length/8), r.Between(0, length/3))
 	t.To = min(t.To, length)

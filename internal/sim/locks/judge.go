@@ -246,9 +246,10 @@ func (j *judge) wanted(name string, w *want) {
 	s.waiting--
 }
 
-// How often and how long others may go first.
+// How often and how long others may go first. Until a client has learned how far away
+// another is, it may be some eighty times.
 const (
-	mostForeign = 400
+	mostForeign = 120
 	starving    = 500 * time.Millisecond
 )
 

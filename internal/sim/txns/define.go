@@ -57,9 +57,9 @@ func (f *definer) target() txn.Target {
 func (f *definer) policy() *txn.Policy {
 	p := &txn.Policy{
 		Timeout: f.limit + f.Between(0, time.Millisecond), Backoff: f.Between(50*time.Millisecond, time.Second), MaxBackoff: 4 * time.Second,
-		Attempts: sim.Pick(f.Rand, 0, 0, 1, 2, 3, 10),
+		Attempts: sim.Pick(f.Rand, 0, 1, 1, 2, 2, 3, 10),
 	}
-	if p.Attempts > 0 && f.Chance(0.3) {
+	if p.Attempts > 0 && f.Chance(0.4) {
 		p.Then = txn.Park
 	}
 	return p
@@ -71,7 +71,7 @@ func (f *definer) branches(fill func(b *txn.Branch)) (branches []txn.Branch) {
 		f.base, f.sibling = first, i
 		b := txn.Branch{ID: fmt.Sprintf("b%d", i), Policy: f.policy()}
 		b.Payload = payload(f.id, b.ID)
-		if i > 0 && f.Chance(0.6) {
+		if i > 0 && f.Chance(0.4) && !f.plan.messy {
 			b.After = []string{fmt.Sprintf("b%d", i-1)}
 		}
 		fill(&b)
@@ -89,7 +89,7 @@ func (f *definer) saga() txn.Definition {
 	}
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Undo = f.target(), f.target()
-		if f.Chance(0.2) && !f.plan.busy {
+		if f.Chance(0.3) && !f.plan.busy {
 			b.Do = "async:" + b.Do
 		}
 		if f.Chance(0.1) {
@@ -104,7 +104,7 @@ func (f *definer) tcc() txn.Definition {
 	d.Timeout = f.Between(500*time.Millisecond, 20*time.Second)
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Confirm, b.Undo = f.target(), f.target(), f.target()
-		if f.Chance(0.1) && !f.plan.busy {
+		if f.Chance(0.3) && !f.plan.busy {
 			b.Confirm = "async:" + b.Confirm
 		}
 	})

@@ -19,35 +19,60 @@ type drawer struct {
 func draw(s sim.Seed) *script {
 	r := s.Named("txns").Rand()
 	d := &drawer{Rand: r, plan: &script{seed: s, length: r.Between(3*time.Second, 30*time.Second), busy: r.Chance(0.25)}}
+	d.plan.messy = !d.plan.busy && r.Chance(0.2)
 	d.plan.limit = sim.Pick(r, 300*time.Millisecond, time.Second, 3*time.Second)
 	d.drawReplicas()
 	d.drawTargets()
 	d.drawOps()
-	if r.Chance(0.75) {
+	if d.plan.messy {
+		d.drawMess()
+	} else if r.Chance(0.75) {
 		for range r.Number(1, 5) {
 			d.plan.moods = append(d.plan.moods, d.drawMood())
 		}
 	}
-	if r.Chance(0.3) {
-		for range r.Number(1, 4) {
+	if r.Chance(0.4) {
+		for range r.Number(1, 6) {
 			d.plan.ends = append(d.plan.ends, end{
-				replica: r.IntN(len(d.plan.replicas)), at: r.Between(0, d.plan.length), crash: r.Chance(0.4),
-				back: r.Between(0, 3*time.Second),
+				replica: d.replica(), at: d.moment(), crash: r.Chance(0.3), back: r.Between(0, 3*time.Second),
 			})
 		}
 		slices.SortFunc(d.plan.ends, func(a, b end) int { return int(a.at - b.at) })
 	}
 	if r.Chance(0.4) {
 		for range r.Number(1, 4) {
-			d.plan.troubles = append(d.plan.troubles, sim.DrawTrouble(r, len(d.plan.replicas), d.plan.length))
+			d.plan.troubles = append(d.plan.troubles, d.drawTrouble())
 		}
 	}
 	return d.plan
 }
 
+// drawMess has every target fail or be slow, now and then, all the time.
+func (d *drawer) drawMess() {
+	for i := range d.plan.targets {
+		d.plan.moods = append(d.plan.moods, mood{target: i, ill: sim.Pick(d.Rand, fails, slow), to: d.plan.length, share: 0.6})
+	}
+}
+
+// moment is any time, or shortly after somebody has asked for something.
+func (d *drawer) moment() time.Duration {
+	if d.Chance(0.4) {
+		return d.Between(0, d.plan.length)
+	}
+	at := d.plan.ops[d.IntN(len(d.plan.ops))].at
+	return max(at, 0) + sim.Pick(d.Rand, d.Between(0, 5*time.Millisecond), d.Between(0, 40*time.Millisecond), d.Between(0, time.Second))
+}
+
+func (d *drawer) drawTrouble() sim.Trouble {
+	t := sim.DrawTrouble(d.Rand, len(d.plan.replicas), d.plan.length)
+	at := d.moment()
+	t.From, t.To = at, at+t.To-t.From
+	return t
+}
+
 func (d *drawer) drawReplicas() {
 	for range d.Number(1, 3) {
-		near := sim.Pick(d.Rand, 100*time.Microsecond, time.Millisecond, 5*time.Millisecond)
+		near := sim.Pick(d.Rand, 100*time.Microsecond, time.Millisecond, 5*time.Millisecond, 50*time.Millisecond)
 		s := site{
 			near: near, far: near + near/2,
 			lease: sim.Pick(d.Rand, time.Second, 2*time.Second, 5*time.Second),
@@ -65,7 +90,7 @@ func (d *drawer) drawReplicas() {
 
 func (d *drawer) drawTargets() {
 	for i := range d.Number(2, 7) {
-		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond)
+		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond, d.plan.limit/2)
 		if d.plan.busy {
 			near = min(near+d.plan.limit/4, d.plan.limit/2)
 		}

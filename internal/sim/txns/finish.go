@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sim"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/plan"
@@ -162,6 +163,7 @@ func (j *judge) sum() {
 			}
 		}
 		j.cause(t)
+		j.attempts(t)
 		j.deadline(t)
 	}
 	for _, c := range j.claims {
@@ -182,7 +184,7 @@ func (j *judge) truth(c *claim) {
 	switch {
 	case creates && c.err == nil && !known:
 		j.report.Break(ruleOutcome, "%s: accepted, and not in the store", c.op)
-	case creates && known && j.denied(c) && !j.elsewhere(c):
+	case creates && known && j.denied(c) && (gaveUp(c.err) || !j.elsewhere(c)):
 		j.report.Break(ruleOutcome, "%s: told %q and %v, as if nothing had happened, but it is %s", c.op, c.told.Outcome, c.err, rec.Status)
 	case !known:
 		return
@@ -199,6 +201,11 @@ func (j *judge) truth(c *claim) {
 // denied tells whether a client was told that its transaction was not accepted.
 func (j *judge) denied(c *claim) bool {
 	return c.err != nil && !c.inDoubt() && (c.told.Outcome == "" || c.op.deed != runs) && !c.parkedOrBack()
+}
+
+// gaveUp tells whether an error is that of a context, which proves nothing.
+func gaveUp(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 func (c *claim) parkedOrBack() bool {
@@ -268,12 +275,44 @@ func (j *judge) stuck(t *txn.Transaction, i int) bool {
 			if v.answer == plan.Refused {
 				return true
 			}
-			if (v.answer == plan.Failed || v.late || v.to-v.from > b.Policy.Timeout) && !v.broken {
+			if v.answer == plan.Failed && !v.broken || v.late || v.to-v.from > b.Policy.Timeout {
 				failed++
 			}
 		}
 	}
 	return b.Policy.Attempts > 0 && failed >= b.Policy.Attempts
+}
+
+// attempts judges whether every failure that was entered is somebody's.
+func (j *judge) attempts(t *txn.Transaction) {
+	failed := make(map[mark]int)
+	for _, a := range t.Attempts {
+		m := mark{part{t.ID, a.Branch}, a.Op}
+		if a.Answer != string(plan.Failed) && a.Answer != string(plan.Unreached) {
+			continue
+		}
+		if assured(a.Target) && !j.world.net.Well(sim.Everybody, 0) {
+			continue // its message may not have been accepted
+		}
+		if failed[m]++; failed[m] > j.failed(m, a.Target) {
+			j.report.Break(ruleNobody, "%s: %s %s is entered as failed: %s", t.ID, a.Branch, a.Op, a.Excerpt)
+			return
+		}
+	}
+}
+
+// failed counts the calls of an operation that may be taken for failures.
+func (j *judge) failed(m mark, to txn.Target) (n int) {
+	if assured(to) {
+		return 0
+	}
+	for _, v := range j.visits[m] {
+		bad := (v.answer == plan.Failed || v.answer == plan.Refused) && !v.broken
+		if bad || v.late || v.to-v.from > j.world.plan.limit {
+			n++
+		}
+	}
+	return n
 }
 
 // askedFor tells whether somebody may have rolled a transaction back by hand.

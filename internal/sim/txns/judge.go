@@ -18,6 +18,7 @@ const (
 	ruleEffects  = "all parts end the same way"
 	ruleDecision = "a decision stays, and comes before what follows from it"
 	ruleCause    = "nothing is rolled back without a cause"
+	ruleNobody   = "no attempt is used up by what is nobody's failure"
 	ruleLadder   = "no call beyond the ladder"
 	ruleOnce     = "what is done is not asked for again"
 	ruleParked   = "parked means that nothing happens"

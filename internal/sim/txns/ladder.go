@@ -83,7 +83,7 @@ func (j *judge) repeated(before []*visit, v *visit) {
 	if last.answer != plan.Failed || last.to == 0 || j.healthOf(v).down >= tired {
 		return // it may be the probe
 	}
-	if due := j.due(before); v.from < due-time.Millisecond && j.recovered(v.target, last.from, v.from) == 0 {
+	if due := j.due(before); v.from < due-j.world.uncertain() && j.recovered(v.target, last.from, v.from) == 0 {
 		j.report.Break(ruleLadder, "%s is called %s after a failure, and due %s later", v.text(), v.from-last.to, due-v.from)
 	}
 }
@@ -97,7 +97,7 @@ func (j *judge) due(row []*visit) (due time.Duration) {
 		case v.broken, v.to == 0:
 		case v.answer != plan.Failed:
 			n, due = 0, 0
-		case v.from >= due-time.Millisecond:
+		case v.from >= due-j.world.uncertain():
 			n++
 			due = v.to + plan.Pause(j.policy(v), n, 0)*3/4
 		}

@@ -17,6 +17,7 @@ type script struct {
 	length   time.Duration
 	limit    time.Duration // of one call
 	busy     bool          // many transactions over few slots
+	messy    bool          // steps side by side, some of which fail while others take long
 	replicas []site
 	targets  []target
 	ops      []op
