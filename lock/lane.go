@@ -12,17 +12,51 @@ import (
 // there is something to renew.
 type lane struct {
 	renewer *renewer
-	pending deadlines // guarded by renewer.mu
+
+	// Guarded by renewer.mu.
+	pending deadlines
+	call    call
+}
+
+// call is the one under way; zero while there is none.
+type call struct {
+	least  time.Duration // it is not broken off before, whoever waits
+	until  time.Duration // when it is broken off
+	cancel context.CancelFunc
+	hurry  *time.Timer // breaks it off sooner than was meant at first, nil if nothing does
 }
 
 const (
 	largestBatch = 512
 	longestCall  = 5 * time.Second
-	slowCall     = time.Second // whose answer is worth waiting for
+	slowCall     = time.Second            // whose answer is worth waiting for
+	hurriedCall  = 250 * time.Millisecond // a healthy server has answered by then
 )
 
 // push adds a hold that is due. renewer.mu is held.
-func (l *lane) push(h *hold) { heap.Push(&l.pending, h) }
+func (l *lane) push(h *hold) {
+	heap.Push(&l.pending, h)
+	l.hurry(h)
+}
+
+// hurry leaves the call under way no more time than if h were part of it. What it asks
+// for may have plenty, and a connection that hangs would cost what waits behind it.
+// But a lease that is all but over breaks off no renewal of others. renewer.mu is held.
+func (l *lane) hurry(h *hold) {
+	now := l.renewer.client.now()
+	until := max(now+callTime(h, now), l.call.least)
+	if l.call.cancel == nil || until >= l.call.until {
+		return
+	}
+	l.call.stopHurry()
+	l.call.until, l.call.hurry = until, time.AfterFunc(until-now, l.call.cancel)
+}
+
+func (c *call) stopHurry() {
+	if c.hurry != nil {
+		c.hurry.Stop()
+	}
+}
 
 // run renews batch after batch until nothing is pending.
 func (l *lane) run(shard int) {
@@ -75,10 +109,34 @@ func (l *lane) renew(batch []*hold) {
 		grants[i] = h.grant
 	}
 	sent := c.now()
-	ctx, cancel := context.WithTimeout(c.background, callTime(batch[0], sent))
-	defer cancel()
+	ctx := l.begin(batch[0], sent)
 	errs := c.backend.Renew(ctx, grants)
+	l.end()
 	l.record(batch, sent, errs)
+}
+
+// begin returns the context of a call for a batch that begins with first. What has
+// fallen due since the batch was made up has its say in how long it may take.
+func (l *lane) begin(first *hold, now time.Duration) context.Context {
+	r := l.renewer
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	limit := callTime(first, now)
+	ctx, cancel := context.WithTimeout(r.client.background, limit)
+	l.call = call{least: now + hurriedCall, until: now + limit, cancel: cancel}
+	if len(l.pending) > 0 {
+		l.hurry(l.pending[0])
+	}
+	return ctx
+}
+
+// end ends a call.
+func (l *lane) end() {
+	l.renewer.mu.Lock()
+	defer l.renewer.mu.Unlock()
+	l.call.stopHurry()
+	l.call.cancel()
+	l.call = call{}
 }
 
 // callTime bounds a call so that the lease closest to its end can be tried again.

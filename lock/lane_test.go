@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +61,96 @@ func TestLeasesUnlockedWhenTheyFallDueEndNoOther(t *testing.T) {
 			})
 		}
 		group.Wait()
+		wantErr(t, kept.Err(), nil)
+	})
+}
+
+// A renewal that can take its time hangs, as over a connection that is dead, while a
+// lease falls due behind it that cannot.
+func TestARenewalThatHangsDoesNotCostALeaseThatEndsSooner(t *testing.T) {
+	for _, ttl := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+		t.Run(ttl.String(), func(t *testing.T) {
+			virtual(t, func(t *testing.T) { leaseBehindAHangingRenewal(t, ttl) })
+		})
+	}
+}
+
+func leaseBehindAHangingRenewal(t *testing.T, ttl time.Duration) {
+	t.Helper()
+	backend := newFaulty(nil)
+	hanging, underWay := make(chan struct{}), atomic.Int64{}
+	backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+		defer underWay.Add(-1)
+		wantEqual(t, "calls under way", underWay.Add(1), 1)
+		if backend.renewals.Load() > 1 {
+			return backend.Backend.Renew(ctx, grants)
+		}
+		close(hanging)
+		<-ctx.Done()
+		return allFail(grants, ctx.Err())
+	}})
+	locks := open(t, backend, &lock.Options{TTL: time.Minute})
+	patient := mustLock(t, locks.Mutex("patient", nil))
+	<-hanging
+	urgent := mustLock(t, locks.Mutex("urgent", &lock.MutexOptions{TTL: ttl}))
+	time.Sleep(time.Minute)
+	wantErr(t, urgent.Err(), nil)
+	wantErr(t, patient.Err(), nil)
+}
+
+// Every call is slow, but answered in time for the shortest lease: leases that fall
+// due meanwhile break none off.
+func TestSlowRenewalsAreNotBrokenOffForOthers(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+			select {
+			case <-time.After(900 * time.Millisecond):
+				return backend.Backend.Renew(ctx, grants)
+			case <-ctx.Done():
+				t.Error("a call was broken off")
+				return allFail(grants, ctx.Err())
+			}
+		}})
+		locks := open(t, backend, nil)
+		var leases []*lock.Lease
+		for i := range 20 {
+			ttl := time.Duration(6+6*(i%2)) * time.Second
+			leases = append(leases, mustLock(t, locks.Mutex(fmt.Sprint(i), &lock.MutexOptions{TTL: ttl})))
+			time.Sleep(130 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Minute)
+		for _, lease := range leases {
+			wantErr(t, lease.Err(), nil)
+			mustUnlock(t, lease)
+		}
+	})
+}
+
+// Leases that cannot be renewed end one after the other. They wait behind calls for
+// those that can, and break none off in their last moments.
+func TestLeasesThatAreAllButOverBreakOffNoRenewal(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		dying := func(g driver.Grant) bool { return g.TTL < 10*time.Second }
+		backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+			if slices.ContainsFunc(grants, dying) {
+				return allFail(grants, errMute)
+			}
+			select {
+			case <-time.After(200 * time.Millisecond):
+				return backend.Backend.Renew(ctx, grants)
+			case <-ctx.Done():
+				t.Error("a call was broken off")
+				return allFail(grants, ctx.Err())
+			}
+		}})
+		locks := open(t, backend, nil)
+		kept := mustLock(t, locks.Mutex("kept", nil))
+		for i := range 2000 {
+			mustLock(t, locks.Mutex(fmt.Sprint(i), &lock.MutexOptions{TTL: time.Second}))
+			time.Sleep(30 * time.Millisecond)
+		}
 		wantErr(t, kept.Err(), nil)
 	})
 }
