@@ -32,6 +32,14 @@ func (p *Proxy) Cut() {
 // TCP never delivers a stream with a gap.
 func (p *Proxy) BlackHole(d Direction) { p.set(func(f *fault) { f.hole = d }) }
 
+// Strand swallows the bytes of both directions of every connection that is open now,
+// and of no new one, as a router does that has forgotten them.
+func (p *Proxy) Strand() {
+	for _, l := range p.open() {
+		l.stranded.Store(true)
+	}
+}
+
 // Delay holds up every chunk of bytes, in both directions, by d.
 func (p *Proxy) Delay(d time.Duration) { p.set(func(f *fault) { f.delay = d }) }
 
@@ -89,10 +97,10 @@ func (p *Proxy) note(add func(*Evidence)) {
 }
 
 // swallows tells whether bytes of a direction are lost now, and counts them.
-func (p *Proxy) swallows(d Direction, n int) bool {
+func (p *Proxy) swallows(d Direction, n int, stranded bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	lost := p.fault.hole&d != 0
+	lost := stranded || p.fault.hole&d != 0
 	if lost {
 		p.seen.BytesSwallowed += int64(n)
 	}

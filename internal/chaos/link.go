@@ -15,6 +15,7 @@ type link struct {
 	client, server net.Conn
 	closed         atomic.Bool
 	lossy          atomic.Bool // bytes were swallowed
+	stranded       atomic.Bool // nothing passes any more
 	// doomed says that the next reply is to be lost. The lock is held while a
 	// request is forwarded, so that a reply is never judged before its request
 	// has gone out.
@@ -62,7 +63,7 @@ func (l *link) pump(from net.Conn, d Direction, forward func([]byte) bool) {
 // pass forwards a chunk unless a fault swallows it, and tells whether to go on.
 func (l *link) pass(d Direction, chunk []byte, forward func([]byte) bool) bool {
 	l.proxy.hold()
-	if l.proxy.swallows(d, len(chunk)) {
+	if l.proxy.swallows(d, len(chunk), l.stranded.Load()) {
 		l.lossy.Store(true)
 		return true
 	}

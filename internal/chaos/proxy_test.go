@@ -172,6 +172,23 @@ func TestBlackHoleSwallowsOneDirection(t *testing.T) {
 	}
 }
 
+func TestStrandedConnectionsAreSilentAndNewOnesWork(t *testing.T) {
+	p, server := setup(t)
+	conn := connect(t, p)
+	wantAnswer(t, conn, "a")
+	p.Strand()
+	if _, err := ask(conn, "bc", 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("ask over a stranded connection: %v, want a timeout", err)
+	}
+	wantAnswer(t, connect(t, p), "d")
+	if got := server.all(); got != "ad" {
+		t.Errorf("server heard %q, want %q", got, "ad")
+	}
+	if e := p.Evidence(); e.BytesSwallowed != 2 || e.Accepted != 2 {
+		t.Errorf("evidence = %+v, want 2 bytes swallowed, 2 accepted", e)
+	}
+}
+
 func TestDelayHoldsUpBothWays(t *testing.T) {
 	p, _ := setup(t)
 	conn := connect(t, p)

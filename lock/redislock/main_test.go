@@ -11,7 +11,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
-	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
@@ -101,21 +100,6 @@ func open(t testing.TB, conn redislock.Conn, opts *redislock.Options) driver.Bac
 		}
 	})
 	return b
-}
-
-// openClient makes a client that is closed with the test.
-func openClient(t testing.TB, conn redislock.Conn) *lock.Client {
-	t.Helper()
-	locks, err := redislock.New(conn, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := locks.Close(ctxFor(t)); err != nil {
-			t.Error(err)
-		}
-	})
-	return locks
 }
 
 // ctxFor bounds a test, so that a call that hangs ends it.

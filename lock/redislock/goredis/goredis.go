@@ -17,7 +17,8 @@ import (
 // caller's: it is never closed here, and its hooks see every command.
 //
 // Keep its read time-out finite, as it is by default: it ends the calls to a
-// server that has vanished.
+// server that has vanished. After a call without an answer every idle connection
+// of the pool is asked with a PING, and closed if it is silent for a second.
 //
 // Commands are not retried by go-redis, whatever its MaxRetries says: after a
 // retry nobody could tell what the first try has done.
@@ -60,6 +61,8 @@ type conn struct {
 
 	mu      sync.Mutex
 	masters map[string]*redis.Client // by address, as Owner has found them
+
+	asking sync.Map // addresses of servers whose idle connections are being asked
 }
 
 var (
@@ -72,7 +75,12 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 
 // Eval implements redislock.Conn.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	began := time.Now()
+	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	if unanswered(began, err) {
+		c.suspect(keys[0])
+	}
+	return answer, err
 }
 
 func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
@@ -93,7 +101,16 @@ func (c *conn) evalText(ctx context.Context, s *redislock.Script, keys, args []s
 
 // EvalMany implements redislock.Conn.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
-	return redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
+	began := time.Now()
+	results := redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
+	var silent []string
+	for i := range results {
+		if unanswered(began, results[i].Err) {
+			silent = append(silent, calls[i].Keys[0])
+		}
+	}
+	c.suspect(silent...)
+	return results
 }
 
 func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
@@ -130,6 +147,7 @@ type acked struct {
 func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
+	began := time.Now()
 	got, err := redislock.Await(ctx, func() (acked, error) {
 		a, err := c.evalWait(ctx, evalsha, s.SHA(), call, replicas, timeout)
 		if isNoScript(err) {
@@ -137,6 +155,9 @@ func (c *conn) EvalWait(
 		}
 		return a, err
 	})
+	if unanswered(began, err) {
+		c.suspect(call.Keys[0])
+	}
 	return got.reply, got.replicas, err
 }
 

@@ -1,0 +1,96 @@
+package redislock_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	goredisclient "github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+)
+
+// renewals tells of every renewal that got through.
+type renewals chan struct{}
+
+// Observe implements lock.Observer.
+func (r renewals) Observe(_ context.Context, e lock.Event) {
+	if e.Kind == lock.EventRenewed {
+		select {
+		case r <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// pooled connects with a pool that is full of idle connections.
+func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
+	t.Helper()
+	client := goredisclient.NewClient(&goredisclient.Options{Addr: p.Addr(), PoolSize: size})
+	t.Cleanup(func() { _ = client.Close() })
+	for client.PoolStats().IdleConns < uint32(size) {
+		var users sync.WaitGroup
+		for range size {
+			users.Go(func() {
+				if err := client.Do(ctxFor(t), "blpop", "nothing", "0.2").Err(); !errors.Is(err, goredisclient.Nil) {
+					t.Error(err)
+				}
+			})
+		}
+		users.Wait()
+	}
+	return goredis.Wrap(client)
+}
+
+// TestIdleConnectionsThatDiedLoseALease: a router has forgotten the connections of a
+// pool, all at once and silently. New ones work, and must be used in time.
+func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
+	t.Parallel()
+	proxy := proxyTo(t, testenv.Redis(t, nil))
+	renewed := make(renewals, 1)
+	locks, err := redislock.New(pooled(t, proxy, 20), &redislock.Options{
+		Lock: lock.Options{TTL: 12 * time.Second, Observer: renewed},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+	lease, err := locks.Mutex("a", nil).Lock(ctxFor(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Strand()
+	select {
+	case <-renewed:
+	case <-lease.Context().Done():
+		t.Fatalf("lost: %v", context.Cause(lease.Context()))
+	}
+	if proxy.Evidence().BytesSwallowed == 0 {
+		t.Error("no connection was dead")
+	}
+	if err := lease.Unlock(ctxFor(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestIdleConnectionsThatDiedOutlastPatience: the same, and somebody wants a lock.
+func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
+	t.Parallel()
+	proxy := proxyTo(t, testenv.Redis(t, nil))
+	locks, err := redislock.New(pooled(t, proxy, 20), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+	proxy.Strand()
+	takeAndRelease(t, locks, "a")
+	if proxy.Evidence().BytesSwallowed == 0 {
+		t.Error("no connection was dead")
+	}
+}
