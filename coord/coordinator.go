@@ -27,6 +27,7 @@ type Coordinator struct {
 	names     functions
 	active    registry
 	news      news
+	views     views
 	recent    *recent
 	trouble   trouble
 	inherited inherited
@@ -120,6 +121,7 @@ func (c *Coordinator) Stop(ctx context.Context) error {
 	go func() {
 		c.active.close()
 		c.work.Wait()
+		c.views.close()
 		close(done)
 	}()
 	select {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -72,42 +71,25 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 	return d, nil
 }
 
-// Watch yields a transaction now and after every change until it is final.
+// Watch yields a transaction now and after changes until it is final. All watchers of
+// a transaction share what is read of it; each is given a copy. Whoever is slow sees
+// the newest next, and not what came between.
 func (c *Coordinator) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transaction, error] {
 	return func(yield func(*txn.Transaction, error) bool) {
-		heard := c.news.listen(id)
-		defer c.news.leave(id, heard)
-		var seen int64
-		for {
-			t, err := c.Get(ctx, id)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if t.Revision != seen && !yield(t, nil) || t.Status.Final() {
-				return
-			}
-			seen = t.Revision
-			if err := c.anyChange(ctx, heard); err != nil {
-				yield(nil, err)
-				return
-			}
+		v, err := c.join(id)
+		if err != nil {
+			yield(nil, err)
+			return
 		}
+		defer c.views.leave(v)
+		t, err := c.Get(ctx, id) // what was read for others may be old
+		for err == nil {
+			seen, final := versionOf(t), t.Status.Final()
+			if !yield(t, nil) || final {
+				return
+			}
+			t, err = v.after(ctx, seen)
+		}
+		yield(nil, err)
 	}
-}
-
-// anyChange waits until something may have changed.
-func (c *Coordinator) anyChange(ctx context.Context, heard *listener) error {
-	timer := time.NewTimer(askStore)
-	defer timer.Stop()
-	select {
-	case <-heard.changed:
-	case <-heard.end:
-	case <-timer.C:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.life.Done():
-		return txn.ErrClosed
-	}
-	return nil
 }

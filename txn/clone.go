@@ -34,6 +34,23 @@ func (b *Branch) Clone() Branch {
 	return c
 }
 
+// Clone copies the transaction with all that it refers to.
+func (t *Transaction) Clone() *Transaction {
+	c := *t
+	c.graph = nil // made anew when it is asked for
+	c.Definition = t.Definition.Clone()
+	c.Progress = slices.Clone(t.Progress)
+	for i := range c.Progress {
+		p := &c.Progress[i]
+		for _, op := range [...]*Op{&p.Do, &p.Confirm, &p.Undo, &p.Hook} {
+			op.Result = bytes.Clone(op.Result)
+		}
+	}
+	c.Checked.Result = bytes.Clone(t.Checked.Result)
+	c.Attempts = slices.Clone(t.Attempts)
+	return &c
+}
+
 func clonePolicy(p *Policy) *Policy {
 	if p == nil {
 		return nil

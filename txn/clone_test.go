@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bedrock-go/bedrock/internal/scramble"
 	"github.com/bedrock-go/bedrock/txn"
@@ -17,6 +18,17 @@ func TestACloneSharesNothing(t *testing.T) {
 	c := original.Clone()
 	scramble.Over(&original)
 	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestACloneOfATransactionSharesNothing(t *testing.T) {
+	var original, want txn.Transaction
+	scramble.Fill(&original)
+	scramble.Fill(&want)
+	c := original.Clone()
+	scramble.Over(&original)
+	if diff := cmp.Diff(&want, c, cmpopts.IgnoreUnexported(txn.Transaction{})); diff != "" {
 		t.Error(diff)
 	}
 }

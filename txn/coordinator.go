@@ -44,8 +44,10 @@ type Inspector interface {
 	Get(ctx context.Context, id string) (*Transaction, error)
 	// List returns transactions, newest first, without branches and attempts.
 	List(ctx context.Context, q Query) (Page, error)
-	// Watch yields the transaction now and after every change until it is final,
-	// the context ends, or the caller stops.
+	// Watch yields the transaction now and after changes until it is final, the context
+	// ends, or the caller stops. Changes that come faster than the caller takes them
+	// are skipped, all but the newest. Changes made by other replicas may be seen some
+	// seconds late.
 	Watch(ctx context.Context, id string) iter.Seq2[*Transaction, error]
 }
 

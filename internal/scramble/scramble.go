@@ -6,6 +6,7 @@ package scramble
 import (
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // Fill gives every field that can be reached from *v a value, two elements to each
@@ -22,15 +23,15 @@ func fill(v reflect.Value, n *int) {
 		v.SetString(fmt.Sprint("text", *n))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
+	case reflect.Bool:
+		v.SetBool(true)
 	case reflect.Uint8:
 		v.SetUint(uint64(*n%100 + 1))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
-		}
+		fillStruct(v, n)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(v.Index(0), n)
@@ -45,6 +46,19 @@ func fill(v reflect.Value, n *int) {
 		}
 	default:
 		panic(fmt.Sprintf("no value for a %v", v.Type()))
+	}
+}
+
+// fillStruct leaves alone what a type keeps to itself.
+func fillStruct(v reflect.Value, n *int) {
+	if t, ok := v.Addr().Interface().(*time.Time); ok {
+		*t = time.Unix(int64(*n), 0).UTC()
+		return
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).IsExported() {
+			fill(v.Field(i), n)
+		}
 	}
 }
 

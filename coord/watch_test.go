@@ -1,0 +1,112 @@
+package coord_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// watching follows a transaction with many watchers that change what they are given.
+func watching(ctx context.Context, t *testing.T, c *coord.Coordinator, id string, watchers int) (seen [][]txn.Status, done func()) {
+	t.Helper()
+	seen = make([][]txn.Status, watchers)
+	var all sync.WaitGroup
+	for i := range watchers {
+		all.Go(func() {
+			for tx, err := range c.Watch(ctx, id) {
+				if err != nil {
+					return
+				}
+				if len(tx.Branches) != 2 || string(tx.Payload) != `{"amount":30}` {
+					t.Errorf("%d branches, payload %q: somebody else has changed them", len(tx.Branches), tx.Payload)
+				}
+				tx.Payload[0], tx.Branches[0].ID = 'x', "changed"
+				seen[i] = append(seen[i], tx.Status)
+			}
+		})
+	}
+	synctest.Wait()
+	return seen, all.Wait
+}
+
+func openTransfer() txn.Definition {
+	return txn.Definition{Mode: "tcc", Payload: []byte(`{"amount":30}`), Timeout: 24 * time.Hour, Branches: []txn.Branch{
+		{ID: "a", Confirm: "take", Undo: "give-back"}, {ID: "b", Confirm: "give", Undo: "take-back"},
+	}}
+}
+
+// TestEveryWatcherReadsTheStore, whether anything has changed or not.
+func TestEveryWatcherReadsTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const watchers = 100
+		store := &readCounter{Store: memstore.New(nil)}
+		c := start(t, store, nil, transferParts())
+		id, err := c.Begin(t.Context(), openTransfer())
+		must(t, err)
+		seen, done := watching(t.Context(), t, c, id, watchers)
+		time.Sleep(time.Minute)
+		if n := store.reads.Load(); n > watchers+50 {
+			t.Errorf("%d watchers have read %d times in an idle minute", watchers, n)
+		}
+		before := store.reads.Load()
+		must(t, c.Commit(t.Context(), id))
+		done()
+		if n := store.reads.Load() - before; n > 10 {
+			t.Errorf("%d reads for the two changes of a commit", n)
+		}
+		for i, all := range seen {
+			if all[0] != txn.Open || all[len(all)-1] != txn.Committed {
+				t.Errorf("watcher %d has seen %v", i, all)
+			}
+		}
+	})
+}
+
+// TestAChangeByAnotherReplicaIsNotSeen, because nothing tells of it here.
+func TestAChangeByAnotherReplicaIsNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		here, there := start(t, store, nil, transferParts()), start(t, store, nil, transferParts())
+		id, err := there.Begin(t.Context(), openTransfer())
+		must(t, err)
+		seen, done := watching(t.Context(), t, here, id, 3)
+		time.Sleep(time.Hour)
+		must(t, there.RollBack(t.Context(), id, "test"))
+		began := time.Now()
+		done()
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("seen after %v", took)
+		}
+		if last := seen[0][len(seen[0])-1]; last != txn.RolledBack {
+			t.Errorf("last seen %s", last)
+		}
+	})
+}
+
+// TestASlowWatcherIsShownWhatIsOver: it goes on with the newest, and holds up nobody.
+func TestASlowWatcherIsShownWhatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, transferParts())
+		id, err := c.Begin(t.Context(), openTransfer())
+		must(t, err)
+		_, done := watching(t.Context(), t, c, id, 1)
+		var seen []txn.Status
+		for tx, err := range c.Watch(t.Context(), id) {
+			must(t, err)
+			if seen = append(seen, tx.Status); len(seen) == 1 {
+				must(t, c.Commit(t.Context(), id))
+				done()
+			}
+		}
+		if !slices.Equal(seen, []txn.Status{txn.Open, txn.Committed}) {
+			t.Errorf("seen %v", seen)
+		}
+	})
+}
