@@ -13,6 +13,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
@@ -380,6 +381,31 @@ func TestRetentionArchivesAndRemoves(t *testing.T) {
 		time.Sleep(15 * time.Minute)
 		page, err := c.List(t.Context(), txn.Query{})
 		if err != nil || len(page.Transactions) != 0 || archived.Load() != 1200 {
+			t.Errorf("%d left, %d archived, %v", len(page.Transactions), archived.Load(), err)
+		}
+	})
+}
+
+// TestADamagedRecordStopsRetention: it could not be archived, and nothing with it.
+func TestADamagedRecordStopsRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var archived atomic.Int32
+		store := memstore.New(nil)
+		c := start(t, store, &coord.Options{Retention: coord.Retention{
+			Keep: time.Hour,
+			Archive: func(_ context.Context, batch []*txn.Transaction) error {
+				archived.Add(int32(len(batch)))
+				return nil
+			},
+		}}, transferParts())
+		_, err := c.Run(t.Context(), transfer())
+		must(t, err)
+		now := time.Now()
+		must(t, store.Create(t.Context(), &driver.Record{
+			ID: "damaged", Mode: "saga", Status: txn.Committed, Created: now, Updated: now, Finished: now, Spec: []byte("{"), State: []byte("{}"),
+		}))
+		time.Sleep(2 * time.Hour)
+		if page, err := c.List(t.Context(), txn.Query{}); err != nil || len(page.Transactions) != 0 || archived.Load() != 2 {
 			t.Errorf("%d left, %d archived, %v", len(page.Transactions), archived.Load(), err)
 		}
 	})

@@ -58,7 +58,7 @@ func (c *Coordinator) create(ctx context.Context, d txn.Definition, begun bool) 
 	}
 	t, rec, err := c.prepare(ctx, d, begun)
 	if err != nil {
-		return "", err
+		return c.sentBefore(ctx, &d, err)
 	}
 	err = c.enter(ctx, t, rec)
 	switch {

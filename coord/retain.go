@@ -49,6 +49,8 @@ func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
 	return n, err
 }
 
+// archive hands over what is to be deleted. Of a record that cannot be read, that is what
+// its columns tell.
 func (c *Coordinator) archive(ctx context.Context, records []*driver.Record) error {
 	if c.opts.Retention.Archive == nil {
 		return nil
@@ -56,8 +58,10 @@ func (c *Coordinator) archive(ctx context.Context, records []*driver.Record) err
 	batch := make([]*txn.Transaction, 0, len(records))
 	for _, rec := range records {
 		t, _, err := decode(rec)
-		if err != nil {
-			return err
+		if err != nil { // it would keep all others from being removed, for ever
+			c.opts.Logger.Error("transaction is archived without its content", "id", rec.ID, "err", err)
+			t = head(rec)
+			t.Reason = excerpt(err.Error())
 		}
 		batch = append(batch, t)
 	}

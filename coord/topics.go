@@ -171,6 +171,27 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, erro
 	return true, nil
 }
 
+// sentBefore finds a message again that was accepted when its topics had other
+// subscribers than those for which it is refused now.
+func (c *Coordinator) sentBefore(ctx context.Context, d *txn.Definition, refusal error) (string, error) {
+	if d.Mode != msg.Name || c.checker.ID(d.ID) != nil || !slices.ContainsFunc(d.Branches, isTopic) {
+		return "", refusal
+	}
+	_, digest, err := encodeSpec(d)
+	if err != nil {
+		return "", refusal
+	}
+	err = c.accepted(ctx, &driver.Record{ID: d.ID, Mode: d.Mode, Digest: digest})
+	switch {
+	case errors.Is(err, errAccepted):
+		return d.ID, nil
+	case errors.Is(err, driver.ErrNotFound):
+		return "", refusal
+	default:
+		return "", err
+	}
+}
+
 func isTopic(b txn.Branch) bool {
 	scheme, _ := plan.Scheme(b.Confirm)
 	return scheme == topicMode

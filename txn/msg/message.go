@@ -2,6 +2,8 @@ package msg
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -30,7 +32,19 @@ func (m *Message) To(id string, receiver txn.Target) *Message {
 
 // Topic adds the subscribers that a topic has when the message is sent or prepared.
 func (m *Message) Topic(name string) *Message {
-	return m.To("topic/"+strings.ReplaceAll(name, ".", "-"), txn.Target("topic:"+name))
+	return m.To(topicBranch(name), txn.Target("topic:"+name))
+}
+
+// topicBranch is the ID of a topic's branch. It leaves room for a number per subscriber;
+// the end of a long name is replaced by what tells it from others.
+func topicBranch(name string) string {
+	const most, kept = 59, 42
+	id := "topic/" + strings.ReplaceAll(name, ".", "-")
+	if len(id) <= most {
+		return id
+	}
+	sum := sha256.Sum256([]byte(name))
+	return id[:kept] + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Payload is the body of the latest receiver's calls, instead of the message's.
