@@ -307,7 +307,7 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 				parts := newParticipants("undo", "refuse")
 				parts.answer("refuse", errNoMoney)
 				c := start(t, memstore.New(nil), &coord.Options{
-					Callers: map[string]coord.Caller{"http": &scripted{answers: many}}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+					Callers: map[string]coord.Caller{"http": &scripted{answers: many}}, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 				}, parts)
 				id := submit(t, c, d)
 				time.Sleep(10 * time.Millisecond)

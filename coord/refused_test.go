@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,12 +111,12 @@ func TestResultsAreLargeTogether(t *testing.T) {
 }
 
 // failing is a caller that gets nowhere, and says so at length.
-type failing struct{ up bool }
+type failing struct{ up atomic.Bool }
 
 func (*failing) Check(txn.Target) error { return nil }
 
 func (f *failing) Call(context.Context, txn.Target, txn.Call) plan.Answer {
-	if f.up {
+	if f.up.Load() {
 		return plan.Answer{Kind: plan.Done}
 	}
 	return plan.Answer{Kind: plan.Failed, Note: strings.Repeat("\x00\xff no ", 4000)}
@@ -146,7 +147,7 @@ func TestAnAwkwardFailureIsNeverHandedOver(t *testing.T) {
 				if tx := get(t, c, parks); tx.Status != txn.Committed && tx.Parked == "" {
 					t.Errorf("%s, not parked", tx.Status)
 				}
-				caller.up = true
+				caller.up.Store(true)
 				time.Sleep(10 * time.Second)
 				if tx := get(t, c, waits); tx.Status != txn.Committed {
 					t.Errorf("its target is well, and it is %s", tx.Status)
