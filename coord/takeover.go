@@ -38,7 +38,7 @@ func (c *Coordinator) Enlist(ctx context.Context, id string, branches ...txn.Bra
 			return false, nil
 		}
 		_, err := c.check(&t.Definition, true)
-		return true, err
+		return err == nil, err
 	})
 }
 
