@@ -14,6 +14,10 @@ import (
 
 // ask makes one call: when there is a slot, if the breaker lets it, in its time.
 func (c *Coordinator) ask(ctx context.Context, f *flight, a *answer) {
+	if err := c.lacks(f.target); err != nil {
+		a.Answer = plan.Answer{Kind: plan.Held, Lacking: true, Note: err.Error()}
+		return
+	}
 	stand := f.lane.breaker.stand(time.Now())
 	a.recoveries = stand.recoveries
 	switch err := f.board(ctx, stand); {
@@ -123,19 +127,12 @@ func (c *Coordinator) dispatch(ctx context.Context, target txn.Target, call txn.
 	case "async":
 		return c.assure(ctx, txn.Target(rest), call)
 	}
-	caller, ok := c.opts.Callers[scheme]
-	if !ok {
-		return plan.Answer{Kind: plan.Unreached, Down: true, Note: "this coordinator does not call " + scheme + " targets"}
-	}
-	return caller.Call(ctx, target, call)
+	return c.opts.Callers[scheme].Call(ctx, target, call)
 }
 
 // function calls a participant in this process.
 func (c *Coordinator) function(ctx context.Context, name string, call txn.Call) (a plan.Answer) {
-	f, ok := c.names.get(name)
-	if !ok {
-		return plan.Answer{Kind: plan.Unreached, Down: true, Note: "no function of this name is registered here"}
-	}
+	f, _ := c.names.get(name) // whoever is registered stays
 	defer func() {
 		if p := recover(); p != nil {
 			c.opts.Logger.Error("participant panicked", "function", name, "panic", p, "stack", string(debug.Stack()))
@@ -161,10 +158,19 @@ func returned(ctx context.Context, result []byte, err error) plan.Answer {
 	}
 }
 
+// submitPart makes a transaction of a part of another, which was accepted with it.
+func (c *Coordinator) submitPart(ctx context.Context, d txn.Definition) error {
+	t, rec, err := c.prepare(ctx, d, false)
+	if err == nil {
+		_, err = c.accept(ctx, t, rec)
+	}
+	return err
+}
+
 // assure hands a call to a reliable message of its own. The part is done once that
 // is durable, because it will arrive.
 func (c *Coordinator) assure(ctx context.Context, to txn.Target, call txn.Call) plan.Answer {
-	_, err := c.Submit(ctx, assured(to, call))
+	err := c.submitPart(ctx, assured(to, call))
 	_, inDoubt := errors.AsType[*txn.InDoubtError](err)
 	switch {
 	case err == nil:

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // openTimeout ends transactions that were begun, name no deadline, and have
@@ -60,6 +59,14 @@ func (c *Coordinator) create(ctx context.Context, d txn.Definition, begun bool) 
 	if err != nil {
 		return c.sentBefore(ctx, &d, err)
 	}
+	if err := c.registered(&d, 0); err != nil {
+		return "", err
+	}
+	return c.accept(ctx, t, rec)
+}
+
+// accept enters a transaction, and tells of it unless it was there before.
+func (c *Coordinator) accept(ctx context.Context, t *txn.Transaction, rec *driver.Record) (id string, err error) {
 	err = c.enter(ctx, t, rec)
 	switch {
 	case err == nil:
@@ -181,7 +188,7 @@ func (c *Coordinator) check(d *txn.Definition, begun bool) (txn.Status, error) {
 	if status == txn.Open && d.Timeout == 0 && d.Check == nil {
 		d.Timeout = openTimeout
 	}
-	return status, c.reachable(d)
+	return status, eachTarget(d, 0, c.checkTarget)
 }
 
 // start is the status a transaction begins in, if its mode has such a beginning.
@@ -204,49 +211,6 @@ func start(mode txn.Mode, d *txn.Definition, begun bool) (txn.Status, error) {
 		}
 	}
 	return status, nil
-}
-
-// reachable refuses targets that could never be called.
-func (c *Coordinator) reachable(d *txn.Definition) error {
-	for i := range d.Branches {
-		b := &d.Branches[i]
-		hook := txn.Target("")
-		if b.Policy != nil {
-			hook = b.Policy.Hook
-		}
-		for _, t := range [...]struct {
-			field string
-			to    txn.Target
-		}{{"do", b.Do}, {"confirm", b.Confirm}, {"undo", b.Undo}, {"policy.hook", hook}} {
-			if err := c.checkTarget(t.to); err != nil {
-				return &txn.FieldError{Field: fmt.Sprintf("branches[%d].%s", i, t.field), Problem: err.Error()}
-			}
-		}
-	}
-	if d.Check == nil {
-		return nil
-	}
-	if err := c.checkTarget(d.Check.Target); err != nil {
-		return &txn.FieldError{Field: "check.target", Problem: err.Error()}
-	}
-	return nil
-}
-
-func (c *Coordinator) checkTarget(t txn.Target) error {
-	scheme, rest := plan.Scheme(t)
-	switch scheme {
-	case "":
-		return nil // functions may be registered elsewhere
-	case "async":
-		return c.checkTarget(txn.Target(rest))
-	case "topic":
-		return errors.New("only a message can be delivered to a topic")
-	}
-	caller, ok := c.opts.Callers[scheme]
-	if !ok {
-		return fmt.Errorf("this coordinator does not call %s targets", scheme)
-	}
-	return caller.Check(t)
 }
 
 // fresh is a transaction that has just been accepted.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
@@ -21,7 +22,7 @@ func TestDecisionBesideACall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memstore.New(nil)
 				dying := &mortal{Store: store}
-				c1 := start(t, dying, nil, nil)
+				c1 := start(t, dying, &coord.Options{Elsewhere: true}, nil)
 				at, block := make(chan struct{}), make(chan struct{})
 				defer close(block)
 				register(t, c1, "slow", func(context.Context, txn.Call) ([]byte, error) {

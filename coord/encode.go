@@ -74,7 +74,7 @@ func appendProgress(b []byte, p *txn.Progress) []byte {
 // touchedOp tells whether there is anything to store about an operation.
 func touchedOp(op *txn.Op) bool {
 	return stateOf(op) != txn.Idle || op.Calls != 0 || op.Tries != 0 || !op.Due.IsZero() ||
-		op.Result != nil || op.Note != "" || op.Spent || op.Held
+		op.Result != nil || op.Note != "" || op.Spent || op.Held || op.Lacking != 0
 }
 
 // stateOf is the state of an operation for others to read: a call that is under way
@@ -92,6 +92,7 @@ func appendOp(b []byte, op *txn.Op) []byte {
 	b = appendCount(b, `,"t":`, op.Tries)
 	b = appendCount(b, `,"c":`, op.Calls)
 	b = appendCount(b, `,"l":`, op.Lasting)
+	b = appendCount(b, `,"k":`, op.Lacking)
 	if !op.Due.IsZero() {
 		b = appendTime(append(b, `,"d":`...), op.Due)
 	}

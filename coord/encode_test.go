@@ -57,6 +57,7 @@ func opGen() *rapid.Generator[txn.Op] {
 			Note:    rapid.String().Draw(t, "note"),
 			Spent:   rapid.Bool().Draw(t, "spent"),
 			Lasting: rapid.IntRange(0, 9).Draw(t, "lasting"),
+			Lacking: rapid.IntRange(0, 9).Draw(t, "lacking"),
 			Held:    rapid.Bool().Draw(t, "held"),
 		}
 	})

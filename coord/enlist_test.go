@@ -15,6 +15,7 @@ func TestABranchThatIsRefusedHasNotJoined(t *testing.T) {
 	for name, branch := range map[string]txn.Branch{
 		"is not like a target": {ID: "b", Confirm: "not a target"},
 		"cannot be called":     {ID: "b", Confirm: "http://host/path"},
+		"is not registered":    {ID: "b", Confirm: "confirmed"},
 		"calls nobody":         {ID: "b"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -41,6 +42,20 @@ func lent(call txn.Call) txn.Call {
 	call.Payload, call.Result = bytes.Clone(call.Payload), bytes.Clone(call.Result)
 	call.Headers = maps.Clone(call.Headers)
 	return call
+}
+
+// check refuses a name that is not registered, and tells the one that may be meant.
+func (fs *functions) check(name string) error {
+	if _, ok := fs.get(name); ok {
+		return nil
+	}
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	text := fmt.Sprintf("no function %q is registered", name)
+	if near := nearest(name, maps.Keys(fs.byName)); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text)
 }
 
 func (fs *functions) get(name string) (txn.Func, bool) {

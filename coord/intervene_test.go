@@ -313,7 +313,8 @@ func TestNoSubscriptionIsLost(t *testing.T) {
 			time.Sleep(time.Millisecond) // all of them have read by then
 			return store.Update(ctx, was, rec)
 		}}
-		replicas := []*coord.Coordinator{start(t, slow, nil, nil), start(t, slow, nil, nil)}
+		opts := &coord.Options{Elsewhere: true}
+		replicas := []*coord.Coordinator{start(t, slow, opts, nil), start(t, slow, opts, nil)}
 		names := []txn.Target{"a", "b", "c", "d", "e", "f", "g", "h"}
 		var group sync.WaitGroup
 		for i, name := range names {

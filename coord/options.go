@@ -20,6 +20,10 @@ type Options struct {
 	// Callers reach participants by the scheme of their targets. Functions need none.
 	// Targets of other schemes are refused.
 	Callers map[string]Caller
+	// Elsewhere accepts functions that are not registered here: other coordinators on
+	// the store have them. By default they are refused, because nobody would ever call
+	// one whose name is mistyped.
+	Elsewhere bool
 	// Limits bounds what a definition may ask for.
 	Limits plan.Limits
 	// Result bounds what is kept of a participant's answer, in bytes; more is dropped

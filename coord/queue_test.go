@@ -198,7 +198,7 @@ func TestStoppingUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &gate{Store: memstore.New(nil)}
 		trace := &stall{letGo: make(chan struct{})}
-		c1, err := coord.New(store, &coord.Options{Tracing: trace})
+		c1, err := coord.New(store, &coord.Options{Tracing: trace, Elsewhere: true})
 		if err != nil {
 			t.Fatal(err)
 		}

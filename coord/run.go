@@ -270,6 +270,7 @@ func (r *run) apply(a answer) {
 	}
 	plan.Apply(r.tx, a.flight.step, a.Answer, now)
 	r.warn(a.flight)
+	r.search(a.flight)
 	r.blamed.enter(a)
 	r.dirty = true
 }
@@ -278,6 +279,18 @@ func (r *run) apply(a answer) {
 func (r *run) warn(f *flight) {
 	if op := r.tx.Op(f.step); op.Lasting == 1 {
 		r.c.opts.Logger.Warn("participant gives an answer that asking again does not change", "id", r.tx.ID,
+			"branch", f.call.Branch, "op", f.call.Op, "target", f.target, "answer", op.Note)
+	}
+}
+
+// longSearch is how many coordinators in a row without the function, or the same one
+// again, it takes until people are told: about a quarter of a minute.
+const longSearch = 5
+
+// search tells after a while that nobody is found who could make a call.
+func (r *run) search(f *flight) {
+	if op := r.tx.Op(f.step); op.Lacking == longSearch {
+		r.c.opts.Logger.Warn("no coordinator is found that can call a participant", "id", r.tx.ID,
 			"branch", f.call.Branch, "op", f.call.Op, "target", f.target, "answer", op.Note)
 	}
 }

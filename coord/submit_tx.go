@@ -28,6 +28,9 @@ func (c *Coordinator) SubmitTx(ctx context.Context, tx *sql.Tx, d txn.Definition
 	if err != nil {
 		return "", err
 	}
+	if err := c.registered(&d, 0); err != nil {
+		return "", err
+	}
 	disown(t, rec)
 	if err := creator.CreateTx(ctx, tx, rec); err != nil {
 		return "", fmt.Errorf("submit %s: %w", rec.ID, err)

@@ -38,6 +38,9 @@ func (c *Coordinator) Enlist(ctx context.Context, id string, branches ...txn.Bra
 			return false, nil
 		}
 		_, err := c.check(&t.Definition, true)
+		if err == nil {
+			err = c.registered(&t.Definition, len(t.Branches)-added)
+		}
 		return err == nil, err
 	})
 }

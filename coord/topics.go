@@ -68,6 +68,9 @@ func (c *Coordinator) checkSubscriber(t txn.Target) error {
 	if err == nil {
 		err = c.checkTarget(t)
 	}
+	if err == nil {
+		err = c.checkFunction(t)
+	}
 	if err != nil {
 		return &txn.FieldError{Field: "subscriber", Problem: err.Error()}
 	}

@@ -127,8 +127,11 @@ type Op struct {
 	Spent bool `json:"x,omitempty"`
 	// Lasting counts the last answers in a row that asking again does not change.
 	Lasting int `json:"l,omitempty"`
+	// Lacking counts in a row how often whoever had the transaction could not make the
+	// call, because the function is registered elsewhere, if at all.
+	Lacking int `json:"k,omitempty"`
 	// Held means that it was its turn, and that it was not called because its target is
-	// down.
+	// down, or Lacking.
 	Held bool `json:"h,omitempty"`
 
 	// InFlight is set by the coordinator while a call is under way. It is not kept.

@@ -39,6 +39,9 @@ type Answer struct {
 	// Down says that the target as a whole seems to be down: it cannot be reached, or
 	// does not answer in time. Enough of them open its breaker.
 	Down bool
+	// Lacking says, of what is Held, that this coordinator has nobody who can make the
+	// call; others may have.
+	Lacking bool
 	// Lasting says that asking again will not change the answer, as with a participant
 	// that does not exist, or takes the call for malformed.
 	Lasting bool
@@ -49,7 +52,7 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	op := t.Op(s)
 	early := op.Early
 	op.InFlight, op.Held, op.Early = false, false, time.Time{}
-	op.Note = a.Note
+	op.Note, op.Lacking = a.Note, lacking(op, a)
 	if !early.After(now) {
 		insist(s, op, a)
 	}
@@ -76,8 +79,25 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 		op.Calls++
 		fail(t, s, op, early, now)
 	case Held:
-		hold(op, early, now.Add(orDefault(a.After, defaultPending)))
+		hold(op, early, now.Add(putBack(t, s, op, a)))
 	}
+}
+
+// lacking counts in a row how often nobody was there to make the call.
+func lacking(op *txn.Op, a Answer) int {
+	if !a.Lacking {
+		return 0
+	}
+	return op.Lacking + 1
+}
+
+// putBack is how long what is held is nobody's to call. Where those who can are looked
+// for, it is looked for less and less.
+func putBack(t *txn.Transaction, s txn.Step, op *txn.Op, a Answer) time.Duration {
+	if a.Lacking {
+		return Pause(txn.Policy{Backoff: firstSearch, MaxBackoff: lastSearch}, op.Lacking, seed(t, s))
+	}
+	return orDefault(a.After, defaultPending)
 }
 
 // insist counts answers in a row that asking again does not change. A refusal of what
@@ -176,5 +196,5 @@ func forget(hook *txn.Op) {
 
 // Renew gives an operation its attempts back, to be called now.
 func Renew(op *txn.Op) {
-	op.Tries, op.Lasting, op.Spent, op.Held, op.Due, op.Early = 0, 0, false, false, time.Time{}, time.Time{}
+	op.Tries, op.Lasting, op.Lacking, op.Spent, op.Held, op.Due, op.Early = 0, 0, 0, false, false, time.Time{}, time.Time{}
 }

@@ -16,6 +16,10 @@ const (
 
 	defaultPending = time.Second
 
+	// What one coordinator cannot call is looked at by others after these pauses. Even
+	// the first is too long to sit out in memory.
+	firstSearch, lastSearch = time.Second, 30 * time.Second
+
 	// LastingAttempts is how often in a row an answer that does not change is asked for
 	// where a policy sets no limit: about a minute, so that a participant that is being
 	// replaced has the time for it.

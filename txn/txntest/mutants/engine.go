@@ -363,13 +363,13 @@ func definitionMutants() []mutants.Mutant {
 			Test: "TestARefusedSubmitIsNotInDoubt",
 		},
 		{
-			Name: "a target that may not be called is accepted", File: "coord/create.go", Pkg: engine,
+			Name: "a target that may not be called is accepted", File: "coord/reach.go", Pkg: engine,
 			Old:  "	return caller.Check(t)\n",
 			New:  "	_ = caller\n	return nil\n",
 			Test: "TestTargetsThatMayNotBeCalled",
 		},
 		{
-			Name: "hooks are accepted unseen", File: "coord/create.go", Pkg: engine,
+			Name: "hooks are accepted unseen", File: "coord/reach.go", Pkg: engine,
 			Old:  "{\"policy.hook\", hook}",
 			New:  "{\"policy.hook\", hook[:0]}",
 			Test: "TestTargetsThatMayNotBeCalled",
