@@ -2,9 +2,12 @@ package coord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -21,6 +24,9 @@ func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, err
 		return nil, err
 	}
 	rec, err := c.store.Load(ctx, id)
+	if errors.Is(err, driver.ErrNotFound) {
+		return nil, known(id, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("get %s: %w", id, err)
 	}
@@ -54,7 +60,7 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 	case q.Limit < 0 || q.Limit > listMost:
 		return driver.Query{}, &txn.FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", q.Limit, listDefault, listMost)}
 	case q.Mode != "" && c.modes[q.Mode] == nil:
-		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%q is not known", q.Mode)}
+		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known: want one of %s", q.Mode, c.modeNames())}
 	}
 	d := driver.Query{
 		Status: q.Status, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
@@ -69,6 +75,11 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 	}
 	slices.Sort(d.Modes)
 	return d, nil
+}
+
+// modeNames lists the modes for people.
+func (c *Coordinator) modeNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(c.modes)), ", ")
 }
 
 // Watch yields a transaction now and after changes until it is final. All watchers of

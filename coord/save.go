@@ -132,7 +132,7 @@ func (c *Coordinator) loadOnce(ctx context.Context, id string) (*driver.Record, 
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	rec, err := c.store.Load(bounded, id)
-	return rec, c.trouble.saw(ctx, err)
+	return rec, known(id, c.trouble.saw(ctx, err))
 }
 
 // decided tells of a decision, and of the end.

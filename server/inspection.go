@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"connectrpc.com/connect"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
 // The sizes of a page.
@@ -59,14 +62,21 @@ func queryOf(req *bedrockv1.ListRequest) (txn.Query, error) {
 		FinishedBefore: wire.Time(req.GetFinishedBefore()), Before: wire.CursorOf(req.GetBefore()), Limit: limit,
 	}
 	for i, word := range req.GetStatus() {
-		switch status := txn.Status(word); status {
-		case txn.Open, txn.Running, txn.Committing, txn.RollingBack, txn.Committed, txn.RolledBack, txn.InDoubt:
-			q.Status = append(q.Status, status)
-		default:
-			return q, &txn.FieldError{Field: fmt.Sprintf("status[%d]", i), Problem: fmt.Sprintf("%.40q is none", word)}
+		if !slices.Contains(driver.Statuses(), txn.Status(word)) {
+			return q, problem(fmt.Sprintf("status[%d]", i), "%.40q is none: want one of %s", word, statuses())
 		}
+		q.Status = append(q.Status, txn.Status(word))
 	}
 	return q, nil
+}
+
+// statuses lists them for people.
+func statuses() string {
+	var words []string
+	for _, s := range driver.Statuses() {
+		words = append(words, string(s))
+	}
+	return strings.Join(words, ", ")
 }
 
 // pageSize checks how much is asked for at once.

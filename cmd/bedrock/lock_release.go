@@ -29,8 +29,9 @@ func newLockRelease(sys *system) *cobra.Command {
 The lock's token is raised, so that a resource that checks tokens refuses the
 former holder's writes. A holder that checks nothing goes on working until its
 next renewal. Without --force nothing happens.`,
-		Example: "  bedrock lock release orders/42 --force",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  bedrock lock release orders/42 --force",
+		Args:              wants("NAME"),
+		ValidArgsFunction: sys.completeLock,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !force {
 				return &exitError{exitUsage, errNotForced}

@@ -118,7 +118,8 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	// because the command decides what to do about them.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	lease, err := flags.acquire(ctx, cancel, session.Mutex(name, flags.mutexOptions()), signals)
+	lease, err := flags.acquire(ctx, cancel, session.Mutex(name, flags.mutexOptions()), signals,
+		func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
 	if err != nil {
 		return whyNot(ctx, session, name, err)
 	}
@@ -131,9 +132,13 @@ func (f *runFlags) mutexOptions() *lock.MutexOptions {
 
 // acquire waits for the lock or for a signal that ends the program.
 func (f *runFlags) acquire(
-	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal,
+	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal, waiting func(context.Context),
 ) (lease *lock.Lease, err error) {
 	done := make(chan struct{})
+	long := time.NewTimer(silentFor)
+	defer long.Stop()
+	asking, enough := context.WithCancel(ctx)
+	defer enough()
 	go func() {
 		defer close(done)
 		if f.noWait {
@@ -146,6 +151,8 @@ func (f *runFlags) acquire(
 		select {
 		case <-done:
 			return lease, err
+		case <-long.C:
+			go waiting(asking)
 		case s := <-signals:
 			if !child.Ends(s) {
 				continue
@@ -154,6 +161,26 @@ func (f *runFlags) acquire(
 			<-done
 			return nil, &exitError{code: child.Code(s)} // a lease got meanwhile is released when the client closes
 		}
+	}
+}
+
+// silentFor is how long nothing is said of a wait.
+const silentFor = time.Second
+
+// sayWaiting says once, to whoever reads the log or watches the terminal, for whom the
+// program waits.
+func (s *system) sayWaiting(ctx context.Context, session *backendurl.Session, name string) {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	info, err := session.Inspect(ctx, name)
+	switch view := viewOf(info); {
+	case ctx.Err() != nil:
+	case err != nil:
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
+	case info.Held():
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q, holder %s, for %s\n", name, view.holder(), view.held())
+	default:
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q\n", name)
 	}
 }
 

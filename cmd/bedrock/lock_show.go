@@ -14,10 +14,11 @@ import (
 
 func newLockShow(sys *system) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show NAME",
-		Short:   "Show one lock: who holds it, since when, who waits",
-		Example: "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
-		Args:    cobra.ExactArgs(1),
+		Use:               "show NAME",
+		Short:             "Show one lock: who holds it, since when, who waits",
+		Example:           "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
+		Args:              wants("NAME"),
+		ValidArgsFunction: sys.completeLock,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
 				info, err := s.Inspect(ctx, args[0])

@@ -21,7 +21,8 @@ func newMigrate(sys *system) *cobra.Command {
 		Use:   "migrate",
 		Short: "Bring the schema of a store up to date",
 		Long: `Bring the schema of a store of transactions up to date. Servers do it by themselves
-when they start, unless they are told --no-migrate; several at once are safe.`,
+when they start, unless they are told --no-migrate; several at once are safe. A file
+of SQLite that is not there is made, in a folder that is.`,
 		Example: "  bedrock migrate --store postgres://bedrock@db/bedrock",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -41,6 +42,9 @@ when they start, unless they are told --no-migrate; several at once are safe.`,
 func (s *system) migrate(ctx context.Context, location *storeurl.Location) error {
 	ctx, cancel := context.WithTimeout(ctx, migrateLimit)
 	defer cancel()
+	if err := location.CheckFolder(); err != nil {
+		return &exitError{exitUsage, err}
+	}
 	store, err := location.Open(ctx, &storeurl.Options{AllowVolatile: true})
 	if err != nil {
 		return &exitError{exitUnavailable, err}

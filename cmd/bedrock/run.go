@@ -69,6 +69,9 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { sys.started = true },
 	}
+	root.Version = readBuild().String()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.SetIn(sys.stdin)
 	root.SetOut(sys.stdout)
 	root.SetErr(sys.stderr)
@@ -84,7 +87,7 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 // group makes a command that only has subcommands refuse unknown ones; cobra
 // would show the help and succeed.
 func group(c *cobra.Command) *cobra.Command {
-	c.Args = cobra.NoArgs
+	c.Args = subcommand
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
 }

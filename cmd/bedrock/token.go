@@ -21,7 +21,7 @@ token goes to the client; the file only has its hash. Roles include one another:
   operator  intervenes, and takes locks away
   admin     does everything`,
 		Example: "  bedrock token client shop\n  bedrock token operator alice -o json",
-		Args:    cobra.ExactArgs(2),
+		Args:    wants("ROLE", "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			role, err := server.ParseRole(args[0])
 			if err != nil {

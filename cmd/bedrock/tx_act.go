@@ -41,11 +41,12 @@ func newTxAct(r *remote, what intervention) *cobra.Command {
 	var reason string
 	var force bool
 	c := &cobra.Command{
-		Use:     what.use + " ID…",
-		Short:   what.short,
-		Long:    what.long,
-		Example: fmt.Sprintf("  bedrock tx %s order-42 --reason 'asked for by the customer'%s", what.use, forceFlag(what.grave)),
-		Args:    cobra.MinimumNArgs(1),
+		Use:               what.use + " ID…",
+		Short:             what.short,
+		Long:              what.long,
+		Example:           fmt.Sprintf("  bedrock tx %s order-42 --reason 'asked for by the customer'%s", what.use, forceFlag(what.grave)),
+		Args:              wants("ID…"),
+		ValidArgsFunction: r.completeIDs,
 		RunE: func(c *cobra.Command, ids []string) error {
 			switch {
 			case reason == "":

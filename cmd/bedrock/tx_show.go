@@ -17,10 +17,11 @@ import (
 
 func newTxShow(r *remote) *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show a transaction: its state, its branches, and every attempt",
-		Example: "  bedrock tx show order-42\n  bedrock tx show order-42 -o json",
-		Args:    cobra.ExactArgs(1),
+		Use:               "show ID",
+		Short:             "Show a transaction: its state, its branches, and every attempt",
+		Example:           "  bedrock tx show order-42\n  bedrock tx show order-42 -o json",
+		Args:              wants("ID"),
+		ValidArgsFunction: r.completeID,
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.ask(c.Context(), func(ctx context.Context, c *client.Client) error {
 				t, err := c.Get(ctx, args[0])

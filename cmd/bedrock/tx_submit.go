@@ -44,7 +44,7 @@ standard input.
 With an ID, in the file or by --id, submitting the same content again does nothing.
 With --wait the exit code tells the outcome; see 'bedrock help exit-codes'.`,
 		Example: "  bedrock tx submit order.yaml\n  bedrock tx submit order.yaml --id order-42 --wait\n  generate-order | bedrock tx submit -",
-		Args:    cobra.ExactArgs(1),
+		Args:    wants("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := r.sys.readDefinition(args[0])
 			if err != nil {

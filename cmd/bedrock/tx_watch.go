@@ -19,8 +19,9 @@ func newTxWatch(r *remote) *cobra.Command {
 		Short: "Print what happens to a transaction until it is final",
 		Long: `Print what happens to a transaction until it is final or the command is interrupted.
 The exit code tells the outcome; see 'bedrock help exit-codes'.`,
-		Example: "  bedrock tx watch order-42\n  bedrock tx watch order-42 -o json",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  bedrock tx watch order-42\n  bedrock tx watch order-42 -o json",
+		Args:              wants("ID"),
+		ValidArgsFunction: r.completeID,
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.talk(c.Context(), 0, func(ctx context.Context, c *client.Client) error {
 				return r.sys.watchTransaction(ctx, c, args[0])

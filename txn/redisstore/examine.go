@@ -24,13 +24,23 @@ func examine(ctx context.Context, client redis.UniversalClient, volatile bool) (
 			return "", describe("examine", "the settings", err)
 		}
 		if reason := s.objection(); reason != "" && !volatile {
-			return "", fmt.Errorf("redisstore: %s; set it right, or set AllowVolatile to lose transactions", reason)
+			return "", &VolatileError{Reason: reason}
 		}
 		if words == "" {
 			words = s.words()
 		}
 	}
 	return words, nil
+}
+
+// VolatileError refuses a server that may lose what it has acknowledged.
+type VolatileError struct {
+	// Reason is the setting that is to blame.
+	Reason string
+}
+
+func (e *VolatileError) Error() string {
+	return fmt.Sprintf("redisstore: %s; set it right, or set AllowVolatile to lose transactions", e.Reason)
 }
 
 // nodesOf are the masters of a cluster, or the only one.

@@ -3,6 +3,7 @@ package storeurl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -53,6 +54,9 @@ func (l *Location) open(ctx context.Context, opts *Options) (driver.Store, error
 
 func openRedis(ctx context.Context, conn redis.UniversalClient, opts *Options) (driver.Store, error) {
 	store, err := redisstore.New(ctx, conn, &redisstore.Options{AllowVolatile: opts.AllowVolatile})
+	if volatile, ok := errors.AsType[*redisstore.VolatileError](err); ok { // in the words of the command line
+		err = fmt.Errorf("store: %s; set it right, or give --allow-volatile to lose transactions", volatile.Reason)
+	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -3,6 +3,8 @@ package storeurl
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
@@ -82,6 +84,19 @@ func parseFile(rest string) (*Location, error) {
 		return nil, wrong("path", "has a ? or #; there are no options")
 	}
 	return &Location{Kind: SQLite, source: path, shown: "sqlite:" + path}, nil
+}
+
+// CheckFolder refuses a file in a folder that is not there: whoever names one has most
+// likely mistyped it, and would bring up to date what nobody uses.
+func (l *Location) CheckFolder() error {
+	if l.Kind != SQLite {
+		return nil
+	}
+	folder := filepath.Dir(l.source)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return wrong("path", "names a file in the folder %s, which is not there", folder)
+	}
+	return nil
 }
 
 // parseServer checks what a database's own parser would complain about by quoting
