@@ -2,12 +2,7 @@ package client
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
-	"encoding/binary"
 	"errors"
-	"strings"
-	"time"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -106,11 +101,7 @@ func (c *Client) RollBack(ctx context.Context, id, reason string) error {
 // identify makes up an ID before anything is sent, so that it can be sent again. IDs
 // sort roughly by time, which is kind to indexes.
 func identify(d *txn.Definition) {
-	if d.ID != "" {
-		return
+	if d.ID == "" {
+		d.ID = txn.NewID()
 	}
-	var raw [15]byte
-	binary.BigEndian.PutUint64(raw[:8], uint64(time.Now().UnixMicro())<<8)
-	_, _ = rand.Read(raw[7:]) // it never fails
-	d.ID = strings.ToLower(base32.HexEncoding.EncodeToString(raw[:]))
 }

@@ -1,18 +1,6 @@
 package coord
 
-import (
-	"crypto/rand"
-	"encoding/base32"
-	"encoding/binary"
-	"strings"
-	"time"
-)
+import "github.com/bedrock-go/bedrock/txn"
 
-// NewID makes an ID that sorts roughly by time, which is kind to indexes, and
-// cannot be guessed.
-func NewID() string {
-	var raw [15]byte
-	binary.BigEndian.PutUint64(raw[:8], uint64(time.Now().UnixMicro())<<8)
-	rand.Read(raw[7:]) // never fails
-	return strings.ToLower(base32.HexEncoding.EncodeToString(raw[:]))
-}
+// NewID makes an ID like [txn.NewID].
+func NewID() string { return txn.NewID() }

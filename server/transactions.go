@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -42,8 +44,16 @@ func (t *transactions) Submit(ctx context.Context, req *bedrockv1.SubmitRequest)
 	if err != nil {
 		return nil, t.failed(ctx, "submit", err)
 	}
-	if req.GetWait() {
-		return t.run(ctx, d)
+	if d.ID == "" { // chosen here, so that every answer can tell it
+		d.ID = txn.NewID()
+	}
+	tellID(ctx, d.ID)
+	limit, err := t.waitOf(req.GetWaitFor())
+	if err != nil {
+		return nil, t.failed(ctx, "submit", err)
+	}
+	if req.GetWait() || req.GetWaitFor() != nil {
+		return t.run(ctx, d, limit)
 	}
 	id, err := t.coordinator.Submit(ctx, d)
 	if err != nil {
@@ -52,15 +62,57 @@ func (t *transactions) Submit(ctx context.Context, req *bedrockv1.SubmitRequest)
 	return &bedrockv1.SubmitResponse{Id: id}, nil
 }
 
-func (t *transactions) run(ctx context.Context, d txn.Definition) (*bedrockv1.SubmitResponse, error) {
-	waiting, cancel := patient(ctx, t.limits.Wait)
+// waitOf is how long a call waits that asks for so long.
+func (t *transactions) waitOf(asked *durationpb.Duration) (time.Duration, error) {
+	switch d := asked.AsDuration(); {
+	case asked == nil:
+		return t.limits.Wait, nil
+	case d < 0:
+		return 0, problem("wait_for", "%v is negative", d)
+	default:
+		return min(d, t.limits.Wait), nil
+	}
+}
+
+func (t *transactions) run(ctx context.Context, d txn.Definition, most time.Duration) (*bedrockv1.SubmitResponse, error) {
+	if most < t.limits.Wait { // a short wait must not end while the transaction is written down
+		return t.submitAndWait(ctx, d, most)
+	}
+	waiting, cancel := patient(ctx, most)
 	defer cancel()
 	r, err := t.coordinator.Run(waiting, d)
 	result, err := wire.Result(idOf(d.ID, r, err), r, err)
 	if err != nil {
 		return nil, t.failed(ctx, "submit", err)
 	}
+	tellOutcome(ctx, result)
 	return &bedrockv1.SubmitResponse{Id: result.GetId(), Result: result}, nil
+}
+
+func (t *transactions) submitAndWait(
+	ctx context.Context, d txn.Definition, most time.Duration,
+) (*bedrockv1.SubmitResponse, error) {
+	id, err := t.coordinator.Submit(ctx, d)
+	if err != nil {
+		return nil, t.failed(ctx, "submit", err)
+	}
+	result, err := t.await(ctx, id, most)
+	if err != nil {
+		return nil, t.failed(ctx, "submit", err)
+	}
+	return &bedrockv1.SubmitResponse{Id: id, Result: result}, nil
+}
+
+// await waits for an outcome.
+func (t *transactions) await(ctx context.Context, id string, most time.Duration) (*bedrockv1.Result, error) {
+	waiting, cancel := patient(ctx, most)
+	defer cancel()
+	r, err := t.coordinator.Wait(waiting, id)
+	result, err := wire.Result(id, r, err)
+	if err == nil {
+		tellOutcome(ctx, result)
+	}
+	return result, err
 }
 
 // idOf finds the ID the coordinator has made up.
@@ -76,10 +128,11 @@ func idOf(given string, r txn.Result, err error) string {
 
 // Wait implements the service.
 func (t *transactions) Wait(ctx context.Context, req *bedrockv1.WaitRequest) (*bedrockv1.WaitResponse, error) {
-	waiting, cancel := patient(ctx, t.limits.Wait)
-	defer cancel()
-	r, err := t.coordinator.Wait(waiting, req.GetId())
-	result, err := wire.Result(req.GetId(), r, err)
+	limit, err := t.waitOf(req.GetWaitFor())
+	if err != nil {
+		return nil, t.failed(ctx, "wait", err)
+	}
+	result, err := t.await(ctx, req.GetId(), limit)
 	if err != nil {
 		return nil, t.failed(ctx, "wait", err)
 	}

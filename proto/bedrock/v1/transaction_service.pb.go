@@ -9,6 +9,7 @@ package bedrockv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -25,8 +26,11 @@ const (
 type SubmitRequest struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Definition *Definition            `protobuf:"bytes,1,opt,name=definition,proto3" json:"definition,omitempty"`
-	// Wait for the outcome before answering.
-	Wait          bool `protobuf:"varint,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	// Wait for the outcome before answering, as long as the server does.
+	Wait bool `protobuf:"varint,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	// Wait for the outcome so long, or as long as the server does if that is less; then
+	// answer with pending set.
+	WaitFor       *durationpb.Duration `protobuf:"bytes,3,opt,name=wait_for,json=waitFor,proto3" json:"wait_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -75,10 +79,17 @@ func (x *SubmitRequest) GetWait() bool {
 	return false
 }
 
+func (x *SubmitRequest) GetWaitFor() *durationpb.Duration {
+	if x != nil {
+		return x.WaitFor
+	}
+	return nil
+}
+
 type SubmitResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Set if the request said wait.
+	// Set if the request said wait or wait_for.
 	Result        *Result `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -129,8 +140,10 @@ func (x *SubmitResponse) GetResult() *Result {
 }
 
 type WaitRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Wait so long, or as long as the server does if that is less. Left out: as long.
+	WaitFor       *durationpb.Duration `protobuf:"bytes,2,opt,name=wait_for,json=waitFor,proto3" json:"wait_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,6 +183,13 @@ func (x *WaitRequest) GetId() string {
 		return x.Id
 	}
 	return ""
+}
+
+func (x *WaitRequest) GetWaitFor() *durationpb.Duration {
+	if x != nil {
+		return x.WaitFor
+	}
+	return nil
 }
 
 type WaitResponse struct {
@@ -1313,17 +1333,19 @@ var File_bedrock_v1_transaction_service_proto protoreflect.FileDescriptor
 const file_bedrock_v1_transaction_service_proto_rawDesc = "" +
 	"\n" +
 	"$bedrock/v1/transaction_service.proto\x12\n" +
-	"bedrock.v1\x1a\x1bbedrock/v1/definition.proto\x1a\x1cbedrock/v1/transaction.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
+	"bedrock.v1\x1a\x1bbedrock/v1/definition.proto\x1a\x1cbedrock/v1/transaction.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x91\x01\n" +
 	"\rSubmitRequest\x126\n" +
 	"\n" +
 	"definition\x18\x01 \x01(\v2\x16.bedrock.v1.DefinitionR\n" +
 	"definition\x12\x12\n" +
-	"\x04wait\x18\x02 \x01(\bR\x04wait\"L\n" +
+	"\x04wait\x18\x02 \x01(\bR\x04wait\x124\n" +
+	"\bwait_for\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\awaitFor\"L\n" +
 	"\x0eSubmitResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
-	"\x06result\x18\x02 \x01(\v2\x12.bedrock.v1.ResultR\x06result\"\x1d\n" +
+	"\x06result\x18\x02 \x01(\v2\x12.bedrock.v1.ResultR\x06result\"S\n" +
 	"\vWaitRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\":\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x124\n" +
+	"\bwait_for\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\awaitFor\":\n" +
 	"\fWaitResponse\x12*\n" +
 	"\x06result\x18\x01 \x01(\v2\x12.bedrock.v1.ResultR\x06result\"F\n" +
 	"\fBeginRequest\x126\n" +
@@ -1446,55 +1468,58 @@ var file_bedrock_v1_transaction_service_proto_goTypes = []any{
 	(*SubscribersRequest)(nil),    // 25: bedrock.v1.SubscribersRequest
 	(*SubscribersResponse)(nil),   // 26: bedrock.v1.SubscribersResponse
 	(*Definition)(nil),            // 27: bedrock.v1.Definition
-	(*Result)(nil),                // 28: bedrock.v1.Result
-	(*Branch)(nil),                // 29: bedrock.v1.Branch
-	(*Transaction)(nil),           // 30: bedrock.v1.Transaction
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
+	(*Result)(nil),                // 29: bedrock.v1.Result
+	(*Branch)(nil),                // 30: bedrock.v1.Branch
+	(*Transaction)(nil),           // 31: bedrock.v1.Transaction
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
 }
 var file_bedrock_v1_transaction_service_proto_depIdxs = []int32{
 	27, // 0: bedrock.v1.SubmitRequest.definition:type_name -> bedrock.v1.Definition
-	28, // 1: bedrock.v1.SubmitResponse.result:type_name -> bedrock.v1.Result
-	28, // 2: bedrock.v1.WaitResponse.result:type_name -> bedrock.v1.Result
-	27, // 3: bedrock.v1.BeginRequest.definition:type_name -> bedrock.v1.Definition
-	29, // 4: bedrock.v1.EnlistRequest.branches:type_name -> bedrock.v1.Branch
-	30, // 5: bedrock.v1.GetResponse.transaction:type_name -> bedrock.v1.Transaction
-	31, // 6: bedrock.v1.ListRequest.finished_before:type_name -> google.protobuf.Timestamp
-	16, // 7: bedrock.v1.ListRequest.before:type_name -> bedrock.v1.Cursor
-	30, // 8: bedrock.v1.ListResponse.transactions:type_name -> bedrock.v1.Transaction
-	16, // 9: bedrock.v1.ListResponse.next:type_name -> bedrock.v1.Cursor
-	31, // 10: bedrock.v1.Cursor.created:type_name -> google.protobuf.Timestamp
-	30, // 11: bedrock.v1.WatchResponse.transaction:type_name -> bedrock.v1.Transaction
-	0,  // 12: bedrock.v1.TransactionService.Submit:input_type -> bedrock.v1.SubmitRequest
-	2,  // 13: bedrock.v1.TransactionService.Wait:input_type -> bedrock.v1.WaitRequest
-	4,  // 14: bedrock.v1.TransactionService.Begin:input_type -> bedrock.v1.BeginRequest
-	6,  // 15: bedrock.v1.TransactionService.Enlist:input_type -> bedrock.v1.EnlistRequest
-	8,  // 16: bedrock.v1.TransactionService.Commit:input_type -> bedrock.v1.CommitRequest
-	10, // 17: bedrock.v1.TransactionService.RollBack:input_type -> bedrock.v1.RollBackRequest
-	12, // 18: bedrock.v1.TransactionService.Get:input_type -> bedrock.v1.GetRequest
-	14, // 19: bedrock.v1.TransactionService.List:input_type -> bedrock.v1.ListRequest
-	17, // 20: bedrock.v1.TransactionService.Watch:input_type -> bedrock.v1.WatchRequest
-	19, // 21: bedrock.v1.TransactionService.Act:input_type -> bedrock.v1.ActRequest
-	21, // 22: bedrock.v1.TransactionService.Subscribe:input_type -> bedrock.v1.SubscribeRequest
-	23, // 23: bedrock.v1.TransactionService.Unsubscribe:input_type -> bedrock.v1.UnsubscribeRequest
-	25, // 24: bedrock.v1.TransactionService.Subscribers:input_type -> bedrock.v1.SubscribersRequest
-	1,  // 25: bedrock.v1.TransactionService.Submit:output_type -> bedrock.v1.SubmitResponse
-	3,  // 26: bedrock.v1.TransactionService.Wait:output_type -> bedrock.v1.WaitResponse
-	5,  // 27: bedrock.v1.TransactionService.Begin:output_type -> bedrock.v1.BeginResponse
-	7,  // 28: bedrock.v1.TransactionService.Enlist:output_type -> bedrock.v1.EnlistResponse
-	9,  // 29: bedrock.v1.TransactionService.Commit:output_type -> bedrock.v1.CommitResponse
-	11, // 30: bedrock.v1.TransactionService.RollBack:output_type -> bedrock.v1.RollBackResponse
-	13, // 31: bedrock.v1.TransactionService.Get:output_type -> bedrock.v1.GetResponse
-	15, // 32: bedrock.v1.TransactionService.List:output_type -> bedrock.v1.ListResponse
-	18, // 33: bedrock.v1.TransactionService.Watch:output_type -> bedrock.v1.WatchResponse
-	20, // 34: bedrock.v1.TransactionService.Act:output_type -> bedrock.v1.ActResponse
-	22, // 35: bedrock.v1.TransactionService.Subscribe:output_type -> bedrock.v1.SubscribeResponse
-	24, // 36: bedrock.v1.TransactionService.Unsubscribe:output_type -> bedrock.v1.UnsubscribeResponse
-	26, // 37: bedrock.v1.TransactionService.Subscribers:output_type -> bedrock.v1.SubscribersResponse
-	25, // [25:38] is the sub-list for method output_type
-	12, // [12:25] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	28, // 1: bedrock.v1.SubmitRequest.wait_for:type_name -> google.protobuf.Duration
+	29, // 2: bedrock.v1.SubmitResponse.result:type_name -> bedrock.v1.Result
+	28, // 3: bedrock.v1.WaitRequest.wait_for:type_name -> google.protobuf.Duration
+	29, // 4: bedrock.v1.WaitResponse.result:type_name -> bedrock.v1.Result
+	27, // 5: bedrock.v1.BeginRequest.definition:type_name -> bedrock.v1.Definition
+	30, // 6: bedrock.v1.EnlistRequest.branches:type_name -> bedrock.v1.Branch
+	31, // 7: bedrock.v1.GetResponse.transaction:type_name -> bedrock.v1.Transaction
+	32, // 8: bedrock.v1.ListRequest.finished_before:type_name -> google.protobuf.Timestamp
+	16, // 9: bedrock.v1.ListRequest.before:type_name -> bedrock.v1.Cursor
+	31, // 10: bedrock.v1.ListResponse.transactions:type_name -> bedrock.v1.Transaction
+	16, // 11: bedrock.v1.ListResponse.next:type_name -> bedrock.v1.Cursor
+	32, // 12: bedrock.v1.Cursor.created:type_name -> google.protobuf.Timestamp
+	31, // 13: bedrock.v1.WatchResponse.transaction:type_name -> bedrock.v1.Transaction
+	0,  // 14: bedrock.v1.TransactionService.Submit:input_type -> bedrock.v1.SubmitRequest
+	2,  // 15: bedrock.v1.TransactionService.Wait:input_type -> bedrock.v1.WaitRequest
+	4,  // 16: bedrock.v1.TransactionService.Begin:input_type -> bedrock.v1.BeginRequest
+	6,  // 17: bedrock.v1.TransactionService.Enlist:input_type -> bedrock.v1.EnlistRequest
+	8,  // 18: bedrock.v1.TransactionService.Commit:input_type -> bedrock.v1.CommitRequest
+	10, // 19: bedrock.v1.TransactionService.RollBack:input_type -> bedrock.v1.RollBackRequest
+	12, // 20: bedrock.v1.TransactionService.Get:input_type -> bedrock.v1.GetRequest
+	14, // 21: bedrock.v1.TransactionService.List:input_type -> bedrock.v1.ListRequest
+	17, // 22: bedrock.v1.TransactionService.Watch:input_type -> bedrock.v1.WatchRequest
+	19, // 23: bedrock.v1.TransactionService.Act:input_type -> bedrock.v1.ActRequest
+	21, // 24: bedrock.v1.TransactionService.Subscribe:input_type -> bedrock.v1.SubscribeRequest
+	23, // 25: bedrock.v1.TransactionService.Unsubscribe:input_type -> bedrock.v1.UnsubscribeRequest
+	25, // 26: bedrock.v1.TransactionService.Subscribers:input_type -> bedrock.v1.SubscribersRequest
+	1,  // 27: bedrock.v1.TransactionService.Submit:output_type -> bedrock.v1.SubmitResponse
+	3,  // 28: bedrock.v1.TransactionService.Wait:output_type -> bedrock.v1.WaitResponse
+	5,  // 29: bedrock.v1.TransactionService.Begin:output_type -> bedrock.v1.BeginResponse
+	7,  // 30: bedrock.v1.TransactionService.Enlist:output_type -> bedrock.v1.EnlistResponse
+	9,  // 31: bedrock.v1.TransactionService.Commit:output_type -> bedrock.v1.CommitResponse
+	11, // 32: bedrock.v1.TransactionService.RollBack:output_type -> bedrock.v1.RollBackResponse
+	13, // 33: bedrock.v1.TransactionService.Get:output_type -> bedrock.v1.GetResponse
+	15, // 34: bedrock.v1.TransactionService.List:output_type -> bedrock.v1.ListResponse
+	18, // 35: bedrock.v1.TransactionService.Watch:output_type -> bedrock.v1.WatchResponse
+	20, // 36: bedrock.v1.TransactionService.Act:output_type -> bedrock.v1.ActResponse
+	22, // 37: bedrock.v1.TransactionService.Subscribe:output_type -> bedrock.v1.SubscribeResponse
+	24, // 38: bedrock.v1.TransactionService.Unsubscribe:output_type -> bedrock.v1.UnsubscribeResponse
+	26, // 39: bedrock.v1.TransactionService.Subscribers:output_type -> bedrock.v1.SubscribersResponse
+	27, // [27:40] is the sub-list for method output_type
+	14, // [14:27] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_transaction_service_proto_init() }

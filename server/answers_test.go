@@ -1,0 +1,57 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// definition is a saga of one step.
+func definition(id, step string) string {
+	return `"definition": {"id": "` + id + `", "mode": "saga", "branches": [{"id": "a", "do": "` + step + `", "undo": "undo"}]}`
+}
+
+// TestEveryAnswerTellsTheTransaction: whoever gets an error, or an outcome that is no
+// success under status 200, needs the ID to find out more.
+func TestEveryAnswerTellsTheTransaction(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for name, tc := range map[string]struct {
+		body, outcome string
+		status        int
+	}{
+		"committed":   {`{` + definition("", "echo") + `, "wait": true}`, "committed", 200},
+		"rolled back": {`{` + definition("", "refuse") + `, "wait": true}`, "rolled-back", 200},
+		"no wait":     {`{` + definition("", "echo") + `}`, "", 200},
+		"refused":     {`{` + definition("", "nosuch://x") + `}`, "", 400},
+		"given":       {`{` + definition("mine", "echo") + `, "wait": true}`, "committed", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.post(t, transactions+"Submit", tc.body)
+			a.want(t, tc.status)
+			id := a.header.Values("Bedrock-Transaction-Id")
+			if len(id) != 1 || id[0] == "" || tc.status == 200 && a.at("id") != id[0] {
+				t.Errorf("ID %q of %s", id, a.body)
+			}
+			if got := a.header.Get("Bedrock-Outcome"); got != tc.outcome {
+				t.Errorf("outcome %q, want %q", got, tc.outcome)
+			}
+		})
+	}
+}
+
+// TestAWaitEndsWhenItsCallerWants: with the ID, and the transaction goes on.
+func TestAWaitEndsWhenItsCallerWants(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, transactions+"Submit", `{`+definition("slow", "later")+`, "wait_for": "0.01s"}`)
+	a.want(t, 200, `"slow"`)
+	if a.at("result.pending") != true || a.header.Get("Bedrock-Outcome") != "pending" {
+		t.Errorf("%s %v", a.body, a.header)
+	}
+	if a := s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "0s"}`); a.at("result.pending") != true {
+		t.Error(a.body)
+	}
+	s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "-1s"}`).want(t, 400, "wait_for: -1s is negative")
+	s.post(t, transactions+"Submit", `{`+definition("", "echo")+`, "wait_for": "-1s"}`).want(t, 400, "wait_for")
+	if a := s.post(t, transactions+"Wait", `{"id": "nobody"}`); a.status != 404 || !strings.Contains(a.body, `\"nobody\" is not known`) {
+		t.Error(a.body)
+	}
+}
