@@ -67,7 +67,8 @@ func (l *Lease) Token() uint64 { return l.token }
 // Context returns a child of the context given to Lock. It ends with cause
 // [ErrLost] when the lock is lost, before the backend can grant it to anybody
 // else, and with cause [ErrReleased] at Unlock. Given to Lock of the same
-// name and client, it re-enters the lock.
+// name and client, it re-enters the lock; a context made from it that outlives the
+// lease locks anew from then on.
 func (l *Lease) Context() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()

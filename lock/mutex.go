@@ -95,8 +95,8 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err := m.ready(ctx); err != nil {
 		return nil, err
 	}
-	if outer := m.heldIn(ctx); outer != nil {
-		return outer.reenter(ctx)
+	if inner := m.reenter(ctx); inner != nil {
+		return inner, nil
 	}
 	if m.opts.Wait == 0 {
 		return m.client.acquire(ctx, ctx, m, false)
@@ -113,8 +113,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if err := m.ready(ctx); err != nil {
 		return nil, err
 	}
-	if outer := m.heldIn(ctx); outer != nil {
-		return outer.reenter(ctx)
+	if inner := m.reenter(ctx); inner != nil {
+		return inner, nil
 	}
 	return m.client.acquire(ctx, ctx, m, true)
 }

@@ -19,14 +19,18 @@ func (c leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// heldIn returns the lease of this lock that ctx carries, if any.
-func (m *Mutex) heldIn(ctx context.Context) *Lease {
+// reenter returns one more lease of this lock if ctx carries one that goes on, and
+// else none. A lease that is over excludes nobody: a context may outlive it, as one
+// made by [context.WithoutCancel] does, and then stands in the queue like any other.
+func (m *Mutex) reenter(ctx context.Context) *Lease {
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
-	for l != nil {
-		if l.hold.q.client == m.client && l.hold.grant.Name == m.name {
-			return l.root
+	for ; l != nil; l = l.outer() {
+		if l.hold.q.client != m.client || l.hold.grant.Name != m.name {
+			continue
 		}
-		l = l.outer()
+		if inner := l.root.reenter(ctx); inner != nil {
+			return inner
+		}
 	}
 	return nil
 }
@@ -37,18 +41,15 @@ func (l *Lease) outer() *Lease {
 	return outer
 }
 
-// reenter returns one more lease of a lock that is held. The options of the
-// first Lock go on to apply.
-func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
+// reenter returns one more lease of a lock that is held, and none of one that is not
+// any more. The options of the first Lock go on to apply.
+func (l *Lease) reenter(ctx context.Context) *Lease {
 	h := l.hold
 	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
-	if l.entered == 0 || h.lease != l {
-		return nil, opError("re-enter", l.Name(), ErrReleased)
-	}
-	if h.state != possessed {
-		return nil, opError("re-enter", l.Name(), h.cause)
+	if l.entered == 0 || h.lease != l || h.state != possessed {
+		return nil
 	}
 	l.entered++
 	inner := &Lease{}
@@ -58,5 +59,5 @@ func (l *Lease) reenter(ctx context.Context) (*Lease, error) {
 		l.inner = make(map[*Lease]struct{})
 	}
 	l.inner[inner] = struct{}{}
-	return inner, nil
+	return inner
 }

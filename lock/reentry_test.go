@@ -93,10 +93,14 @@ func TestALostLockIsNotReentered(t *testing.T) {
 		outer := mustLock(t, locks.Mutex("a", nil))
 		ctx := context.WithoutCancel(outer.Context())
 		backend.suspend(time.Minute)
-		_, err := locks.Mutex("a", nil).Lock(ctx)
+		next := mustLockIn(t, ctx, locks.Mutex("a", nil))
+		wantErr(t, next.Err(), nil)
+		if next.Owner() == outer.Owner() {
+			t.Error("the lock that was lost was entered")
+		}
+		_, err := locks.Mutex("a", nil).Lock(outer.Context())
 		wantErr(t, err, lock.ErrLost)
-		_, err = locks.Mutex("a", nil).Lock(outer.Context())
-		wantErr(t, err, lock.ErrLost)
+		mustUnlock(t, next)
 	})
 }
 
@@ -108,8 +112,28 @@ func TestAReleasedLockIsNotReentered(t *testing.T) {
 		_, err := locks.Mutex("a", nil).Lock(outer.Context())
 		wantErr(t, err, lock.ErrReleased)
 		wantErr(t, err, context.Canceled)
-		_, err = locks.Mutex("a", nil).Lock(context.WithoutCancel(outer.Context()))
-		wantErr(t, err, lock.ErrReleased)
+	})
+}
+
+// A context may outlive the lease it carries. Whoever has one then stands in the queue
+// like any other: the lease does not bar the name to it for ever.
+func TestAContextThatOutlivesItsLeaseLocksAgain(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := openMem(t, nil)
+		outer := mustLock(t, locks.Mutex("a", nil))
+		ctx := context.WithoutCancel(outer.Context())
+		mustUnlock(t, outer)
+		again := mustLockIn(t, ctx, locks.Mutex("a", nil))
+		wantErr(t, again.Err(), nil)
+		_, err := locks.Mutex("a", nil).TryLock(ctx) // that carries the first lease, not this one
+		wantErr(t, err, lock.ErrHeld)
+		inner, err := locks.Mutex("a", nil).TryLock(again.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, again)
+		further := mustLockIn(t, context.WithoutCancel(inner.Context()), locks.Mutex("a", nil))
+		wantEqual(t, "owner", further.Owner(), again.Owner())
+		mustUnlock(t, inner)
+		mustUnlock(t, further)
 	})
 }
 
