@@ -37,8 +37,10 @@ type Client struct {
 	work       sync.WaitGroup
 	background context.Context //nolint:containedctx // clean-up outlives every caller's context
 	stop       context.CancelFunc
-	closed     chan struct{}
+	closed     chan struct{} // since Close
 	closing    sync.Once
+	ended      chan struct{} // when nothing is left
+	failure    error         // of closing the backend; set before ended is closed
 }
 
 // New returns a client of backend, which it owns from then on. Backends have
@@ -59,6 +61,7 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 		draw:    chance.Of(backend),
 		id:      newID(),
 		closed:  make(chan struct{}),
+		ended:   make(chan struct{}),
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
 	c.queues.init(c)
@@ -94,36 +97,60 @@ func (c *Client) newOwner() string {
 // every lease ends with that cause, and what is held is released. It waits until
 // nothing of the client is left running or ctx ends, and reports what it could
 // not release. The client or connection given to the backend stays open.
+//
+// The first Close decides how long is tried to release; others only wait.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		return errNilContext()
 	}
-	var err error
-	c.closing.Do(func() {
-		close(c.closed)
-		held := c.queues.close()
-		err = errors.Join(c.releaseAll(ctx, held), c.drain(ctx))
-		c.renewer.close()
-		c.stop()
-		err = errors.Join(err, c.backend.Close())
-	})
-	return err
+	first := false
+	c.closing.Do(func() { first = true })
+	if !first {
+		return c.awaitEnd(ctx)
+	}
+	close(c.closed)
+	err := c.releaseAll(ctx, c.queues.close())
+	go c.endWork()
+	defer context.AfterFunc(ctx, c.stop)() // what is still under way ends then
+	return errors.Join(err, c.awaitEnd(ctx))
 }
 
-// drain waits for everything the client has under way.
-func (c *Client) drain(ctx context.Context) error {
-	done := make(chan struct{})
+// endWork closes the backend when everything that the client has under way has
+// ended, or is broken off.
+func (c *Client) endWork() {
+	defer close(c.ended)
+	idle := make(chan struct{})
 	go func() {
+		defer close(idle)
 		c.work.Wait()
-		close(done)
 	}()
 	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		c.stop() // what is still under way ends now
-		return fmt.Errorf("lock: close: %w", contextError(ctx))
+	case <-idle:
+	case <-c.background.Done():
 	}
+	c.renewer.close()
+	c.stop()
+	c.failure = c.backend.Close()
+	<-idle
+}
+
+// closeGrace is how long a client whose Close is over may take to end before it goes
+// on in the background.
+const closeGrace = 50 * time.Millisecond
+
+// awaitEnd waits until nothing of the client is left. A backend may take longer to
+// close than ctx allows: its servers need not answer.
+func (c *Client) awaitEnd(ctx context.Context) error {
+	select {
+	case <-c.ended:
+		return c.failure
+	case <-ctx.Done():
+	}
+	select {
+	case <-c.ended:
+	case <-time.After(closeGrace):
+	}
+	return fmt.Errorf("lock: close: %w", contextError(ctx))
 }
 
 // releaseAll releases what was held when the client was closed, a few at a time.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
@@ -58,6 +59,55 @@ func TestCloseTwiceIsHarmless(t *testing.T) {
 		closeNow(t, locks)
 		wantEqual(t, "closes of the backend", backend.closes.Load(), 1)
 	})
+}
+
+// Several may close a client, and each has a context of its own: none waits for longer
+// than that, and none ends what the first goes on waiting for.
+func TestEveryCloseEndsWithItsOwnContext(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.fail(errDown)
+		_ = lease.Unlock(t.Context()) // goes on in the background
+		go closeNow(t, locks)
+		synctest.Wait()
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantErr(t, locks.Close(ctx), context.DeadlineExceeded)
+		wantBetween(t, "Close", time.Since(start), time.Second, 1200*time.Millisecond)
+		backend.heal()
+		closeNow(t, locks)
+		next, err := other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, next)
+	})
+}
+
+// A backend may wait for its servers when it is closed.
+func TestCloseDoesNotWaitForASlowBackend(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks, err := lock.New(slowToClose{memlock.NewBackend(nil)}, nil)
+		wantErr(t, err, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		wantErr(t, locks.Close(ctx), context.DeadlineExceeded)
+		wantBetween(t, "Close", time.Since(start), time.Second, 1200*time.Millisecond)
+		wantErr(t, locks.Close(t.Context()), nil)
+		wantBetween(t, "all of it", time.Since(start), time.Minute, time.Minute)
+	})
+}
+
+// slowToClose is a backend that takes a minute to close.
+type slowToClose struct{ driver.Backend }
+
+// Close implements [driver.Backend].
+func (s slowToClose) Close() error {
+	time.Sleep(time.Minute)
+	return s.Backend.Close()
 }
 
 func TestCloseWaitsForCleanUp(t *testing.T) {
