@@ -102,14 +102,16 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 		k.doubt = k.doubt.after(err)
 		return nil, err
 	}
-	k.q.failures, k.q.failing = 0, time.Time{}
 	k.granted()
 	lease, err := k.q.take(ctx, parent, k.mutex, grant, k.sent, k.doubt)
 	if err != nil {
-		// The grant is being given back under its owner: go on under another.
+		// The grant is being given back under its owner: go on under another. One that
+		// came too late to be used counts as no answer.
 		k.req.Owner, k.doubt = c.newOwner(), nil
+		return nil, err
 	}
-	return lease, err
+	k.q.failures, k.q.failing = 0, time.Time{}
+	return lease, nil
 }
 
 // forgetWakeUps drops signals older than the request about to be made: it will

@@ -200,6 +200,22 @@ func TestAGrantForACallerWhoHasGoneIsGivenBack(t *testing.T) {
 // A grant whose answer took longer than the lease is worth nothing: somebody
 // else may have it. It is given back, and the lock asked for again under another
 // owner, so that giving back the one cannot end the other.
+// The way to the store is longer than the lease: no grant can ever be used, and a Lock
+// without a deadline must not go on for ever.
+func TestGrantsThatAlwaysArriveTooLateEndPatience(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{TTL: 100 * time.Millisecond, Patience: 5 * time.Second})
+		backend.set(hooks{acquire: slowly(backend, 200*time.Millisecond)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		start := time.Now()
+		_, err := locks.Mutex("a", nil).Lock(ctx)
+		wantText(t, err, "arrived too late")
+		wantBetween(t, "Lock", time.Since(start), 5*time.Second, 7*time.Second)
+	})
+}
+
 func TestAGrantThatArrivesTooLateIsNotUsed(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		backend := newFaulty(nil)

@@ -22,8 +22,8 @@ type Options struct {
 	// a holder dies. Between [MinTTL] and [MaxTTL]. Defaults to 30 s.
 	TTL time.Duration
 	// Patience is how long Lock goes on asking a backend that does not answer
-	// before it reports the backend's error. -1 means not at all. Defaults to
-	// 10 s.
+	// before it reports the backend's error. An answer that comes when the lease is
+	// over already counts as none. -1 means not at all. Defaults to 10 s.
 	Patience time.Duration
 	// HandOff bounds how long a process may pass a lock on among its own
 	// goroutines.
