@@ -46,7 +46,7 @@ type hold struct {
 	timer   wheel.Entry
 	sending bool          // on its way to the backend, or waiting for it
 	failed  int           // renewals since the last confirmation
-	kept    time.Duration // until when it is left in the backend, if it is
+	kept    time.Duration // until when it is left in the backend, if it is; set once
 
 	first Lease // the first lease, allocated with the hold
 }
@@ -191,40 +191,6 @@ func (h *hold) relinquish(ctx context.Context) error {
 	h.q.client.renewer.remove(h)
 	h.q.leave()
 	return opError("not released, it runs out by itself", h.grant.Name, contextError(ctx))
-}
-
-// minHoldLeft returns how much of the minimum hold time is left.
-func (h *hold) minHoldLeft() time.Duration {
-	return h.lease.mutex.opts.MinHold - time.Since(h.since)
-}
-
-// keepFor leaves the grant in the backend for the rest of the minimum hold time.
-func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
-	h.q.client.renewer.keep(h, h.q.client.now()+rest)
-	bounded, cancel := releaseContext(ctx)
-	defer cancel()
-	kept := h.grant
-	kept.TTL = max(rest, time.Millisecond)
-	err := h.q.client.backend.Renew(bounded, []driver.Grant{kept})[0]
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, driver.ErrLost):
-		return opError("unlock", h.grant.Name, ErrLost)
-	default:
-		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{err})
-	}
-}
-
-// keepAgain does so once more after a renewal that was under way meanwhile, and may
-// have made the life longer again.
-func (h *hold) keepAgain() {
-	c := h.q.client
-	ctx, cancel := context.WithTimeout(c.background, settleCall)
-	defer cancel()
-	if left := h.kept - c.now(); left > 0 {
-		_ = h.keepFor(ctx, left) // the holder has been told already
-	}
 }
 
 // releaseGrace is how long a release whose context is over may take before it

@@ -183,3 +183,46 @@ func TestARenewalUnderWayDoesNotProlongTheMinimumHold(t *testing.T) {
 		wantBetween(t, "the lock was free", time.Since(start), 40*time.Second, 41*time.Second)
 	})
 }
+
+// The store does not answer when the lock is unlocked, and does a while later: the
+// minimum is kept to all the same.
+func TestMinHoldIsKeptThoughTheStoreWasAwayAtUnlock(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, &lock.Options{TTL: 10 * time.Second}), open(t, memlock.NewBackend(store), nil)
+		start := time.Now()
+		lease := mustLock(t, locks.Mutex("a", &lock.MutexOptions{MinHold: time.Minute}))
+		backend.fail(errDown)
+		if err := lease.Unlock(t.Context()); !lock.MaybeApplied(err) {
+			t.Errorf("unlock: %v", err)
+		}
+		time.Sleep(5 * time.Second)
+		backend.heal()
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), time.Minute, time.Minute+time.Second)
+	})
+}
+
+// A copy of the request that was answered late arrives after the unlock, and makes the
+// lease run anew: the lock is kept for the minimum hold time, and not for a whole lease.
+func TestALateRequestDoesNotProlongTheMinimumHold(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		backend := newFaulty(store)
+		locks, other := open(t, backend, &lock.Options{TTL: time.Hour}), open(t, memlock.NewBackend(store), nil)
+		ended := make(chan struct{})
+		backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+			backend.heal()
+			time.AfterFunc(3*time.Second, func() {
+				defer close(ended)
+				_, _ = backend.Backend.Acquire(ctx, req)
+			})
+			return driver.Grant{}, &driver.UnderwayError{Err: errDown, Ended: ended}
+		}})
+		start := time.Now()
+		mustUnlock(t, mustLock(t, locks.Mutex("a", &lock.MutexOptions{MinHold: time.Minute})))
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), time.Minute, time.Minute+time.Second)
+	})
+}

@@ -164,7 +164,7 @@ func (r *renewer) send(h *hold) {
 func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 	h.sending = false
 	if !h.timer.Scheduled() { // released meanwhile
-		if h.kept > 0 && !errors.Is(err, driver.ErrLost) {
+		if h.kept > 0 && !errors.Is(err, driver.ErrLost) { // it may have made the life longer again
 			r.client.work.Go(h.keepAgain)
 		}
 		return nil

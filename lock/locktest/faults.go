@@ -15,6 +15,7 @@ func faults() []behaviour {
 		{name: "FrozenBackendHangsTheCaller", run: frozenBackendHangsTheCaller, needs: freezing},
 		{name: "FrozenBackendHidesTheLoss", run: frozenBackendHidesTheLoss, needs: freezing},
 		{name: "ThawedBackendKeepsAGhost", run: thawedBackendKeepsAGhost, needs: freezing},
+		{name: "FrozenBackendHoldsCloseUp", run: frozenBackendHoldsCloseUp, needs: freezing},
 		{name: "ShortFreezeLosesALock", run: shortFreezeLosesALock, needs: freezing},
 		{name: "FailingBackendIsWaitedForInVain", run: failingBackendIsWaitedForInVain},
 	}
@@ -56,6 +57,28 @@ func frozenBackendHangsTheCaller(e *env) {
 	}
 	thaw()
 	e.becomesFree(a, name, e.long)
+}
+
+// frozenBackendHoldsCloseUp closes a client that holds, listens and cleans up.
+func frozenBackendHoldsCloseUp(e *env) {
+	a, b := e.client(&lock.Options{TTL: e.ttl}), e.client(nil)
+	taken := e.lock(b, e.name("taken"), nil)
+	for i := range 40 {
+		e.lock(a, e.name(describe("n", i)), nil)
+	}
+	waiting := e.wait(e.within(time.Minute), a.Mutex(taken.Name(), nil))
+	thaw := e.freeze()
+	if _, err := a.Mutex(e.name("doubt"), nil).Lock(e.within(promptly / 4)); err == nil {
+		e.Error("Lock succeeded on a frozen store")
+	}
+	start := time.Now()
+	if err := a.Close(e.within(promptly)); !errors.Is(err, context.DeadlineExceeded) {
+		e.Errorf("want DeadlineExceeded, got %v", err)
+	}
+	e.took("Close on a frozen store", start, 2*promptly)
+	thaw()
+	e.over(waiting, soon)
+	e.unlock(taken)
 }
 
 func frozenBackendHidesTheLoss(e *env) {

@@ -1,0 +1,75 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// minHoldLeft returns how much of the minimum hold time is left.
+func (h *hold) minHoldLeft() time.Duration {
+	return h.lease.mutex.opts.MinHold - time.Since(h.since)
+}
+
+// keepFor leaves the grant in the backend for the rest of the minimum hold time. While
+// it is not certain that the backend knows, that goes on in the background.
+func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
+	c := h.q.client
+	c.renewer.keep(h, c.now()+rest)
+	bounded, cancel := releaseContext(ctx)
+	defer cancel()
+	err := h.keepOnce(bounded, rest)
+	unsure := err != nil && !errors.Is(err, driver.ErrLost)
+	if unsure || h.doubt != nil {
+		c.work.Go(h.keepOn)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !unsure:
+		return opError("unlock", h.grant.Name, ErrLost)
+	default:
+		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{err})
+	}
+}
+
+func (h *hold) keepOnce(ctx context.Context, rest time.Duration) error {
+	kept := h.grant
+	kept.TTL = max(rest, time.Millisecond)
+	return h.q.client.backend.Renew(ctx, []driver.Grant{kept})[0]
+}
+
+// keepOn keeps the grant until the backend has answered; and once more after copies
+// of its request that were on their way, for they make its life longer again.
+func (h *hold) keepOn() {
+	c := h.q.client
+	h.keepAgain()
+	if h.doubt != nil && h.doubt.wait(c.background) && c.sleep(settlePause) {
+		h.keepAgain()
+	}
+}
+
+// keepAgain asks the backend until it answers, or the time is over for which the grant
+// is kept. Its holder has been told already.
+func (h *hold) keepAgain() {
+	c := h.q.client
+	for pause := settlePause; ; pause = min(pause*2, settleLimit) {
+		left := h.kept - c.now()
+		if left <= 0 || answered(h.keepInBackground(left)) || !c.sleep(pause) {
+			return
+		}
+	}
+}
+
+func (h *hold) keepInBackground(left time.Duration) error {
+	ctx, cancel := context.WithTimeout(h.q.client.background, settleCall)
+	defer cancel()
+	return h.keepOnce(ctx, left)
+}
+
+// answered reports whether asking again would change nothing.
+func answered(err error) bool {
+	return err == nil || errors.Is(err, driver.ErrLost) || errors.Is(err, driver.ErrRefused)
+}
