@@ -198,10 +198,9 @@ func TestBadLockRequests(t *testing.T) {
 		"no owner":      {"Release", `{"grant": {"name": "a"}}`, "grant.owner: is empty"},
 		"as metadata":   {"Acquire", `{"name": "a", "owner": "bedrock:meta"}`, "owner: is reserved"},
 		"as a mode":     {"Release", `{"grant": {"name": "a", "owner": "mode"}}`, "grant.owner: is reserved"},
-		"renewed mode":  {"Renew", `{"grants": [{"name": "a", "owner": "mode", "ttl": "1s"}]}`, "grants[0].owner: is reserved"},
 		"long owner":    {"Acquire", `{"name": "a", "owner": "` + strings.Repeat("x", 129) + `"}`, "owner: is 129 bytes long, the limit is 128"},
 		"no grant":      {"Release", `{}`, "grant.name: is empty"},
-		"renewal":       {"Renew", `{"grants": [{"name": "a", "owner": "b"}]}`, "grants[0].ttl"},
+		"renewals":      {"Renew", `{"grants": [{}` + strings.Repeat(", {}", 10_000) + `]}`, "grants: 10001: at most 10000"},
 		"long meta":     {"Acquire", `{"name": "a", "meta": "` + strings.Repeat("x", 5000) + `"}`, "meta:"},
 		"browse":        {"Browse", `{"limit": -1}`, "limit:"},
 	} {
@@ -209,4 +208,23 @@ func TestBadLockRequests(t *testing.T) {
 			s.post(t, locks+tc.path, tc.body).want(t, 400, "invalid_argument", tc.part)
 		})
 	}
+}
+
+// A grant that is not acceptable is one client's mistake: the other grants of the same
+// request are renewed, or their holders would lose them.
+func TestOneBadGrantDoesNotSpoilTheRenewalOfOthers(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for _, name := range []string{"a", "b"} {
+		s.post(t, locks+"Acquire", `{"name": "`+name+`", "owner": "me", "ttl": "10s"}`).want(t, 200)
+	}
+	s.post(t, locks+"Renew", `{"grants": [
+		{"name": "a", "owner": "me", "ttl": "3600s"},
+		{"name": "c", "owner": "mode", "ttl": "1s"},
+		{"name": "d", "owner": "me"},
+		{},
+		{"name": "b", "owner": "me", "ttl": "3600s"}
+	]}`).want(t, 200,
+		`"renewals":[{"state":"renewed"},{"state":"refused"`, "grants[1].owner: is reserved", "grants[2].ttl: 0s",
+		"grants[3].name: is empty", `{"state":"renewed"}]`)
+	s.post(t, locks+"Renew", `{"grants": [{}]}`).want(t, 200, `"refused"`)
 }

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -48,20 +47,9 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 	return req, checkHold("", req.Name, req.Owner, req.TTL, minTTL)
 }
 
-// grantsOf reads grants to be renewed.
-func grantsOf(messages []*bedrockv1.Grant) ([]driver.Grant, error) {
-	if len(messages) > maxRenewals {
-		return nil, problem("grants", "%d: at most %d", len(messages), maxRenewals)
-	}
-	grants := make([]driver.Grant, len(messages))
-	for i, m := range messages {
-		grants[i] = wire.GrantOf(m)
-		where := fmt.Sprintf("grants[%d].", i)
-		if err := checkHold(where, grants[i].Name, grants[i].Owner, grants[i].TTL, minRest); err != nil {
-			return nil, err
-		}
-	}
-	return grants, nil
+// checkRenewal says what is wrong with one of the grants to be renewed.
+func checkRenewal(i int, g driver.Grant) error {
+	return checkHold(fmt.Sprintf("grants[%d].", i), g.Name, g.Owner, g.TTL, minRest)
 }
 
 func checkHold(where, name, owner string, ttl, least time.Duration) error {

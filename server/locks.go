@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -76,17 +77,26 @@ const giveBackTime = 5 * time.Second
 
 // Renew implements the service.
 func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv1.RenewResponse, error) {
-	grants, err := grantsOf(m.GetGrants())
-	if err != nil {
-		return nil, l.failed(ctx, "renew", err)
+	if n := len(m.GetGrants()); n > maxRenewals {
+		return nil, l.failed(ctx, "renew", problem("grants", "%d: at most %d", n, maxRenewals))
 	}
-	answer := &bedrockv1.RenewResponse{Renewals: make([]*bedrockv1.Renewal, len(grants))}
-	if len(grants) == 0 {
+	answer := &bedrockv1.RenewResponse{Renewals: make([]*bedrockv1.Renewal, len(m.GetGrants()))}
+	var sound []driver.Grant
+	var places []int // of the sound ones: one that is not is refused by itself
+	for i, g := range m.GetGrants() {
+		grant := wire.GrantOf(g)
+		if err := checkRenewal(i, grant); err != nil {
+			answer.Renewals[i] = wire.Renewal(fmt.Errorf("%w: %w", driver.ErrRefused, err))
+			continue
+		}
+		sound, places = append(sound, grant), append(places, i)
+	}
+	if len(sound) == 0 {
 		return answer, nil
 	}
-	for i, err := range l.backend.Renew(ctx, grants) {
-		answer.Renewals[i] = wire.Renewal(err)
-		l.given(LockRenewed, grants[i].Name, err)
+	for i, err := range l.backend.Renew(ctx, sound) {
+		answer.Renewals[places[i]] = wire.Renewal(err)
+		l.given(LockRenewed, sound[i].Name, err)
 	}
 	return answer, nil
 }
