@@ -33,7 +33,7 @@ func Example() {
 
 	// Output:
 	// committed
-	// lock orders/42 with token 1
+	// lock orders/42 with a token: true
 }
 
 func useServer(ctx context.Context, address string) error {
@@ -60,7 +60,7 @@ func useServer(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("lock", lease.Name(), "with token", lease.Token())
+	fmt.Println("lock", lease.Name(), "with a token:", lease.Token() > 0)
 	return lease.Unlock(ctx)
 }
 

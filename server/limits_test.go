@@ -81,8 +81,8 @@ func TestAnswerMayTakeLongerThanTheBody(t *testing.T) {
 	c := config(t)
 	c.Limits = &server.Limits{BodyTime: 50 * time.Millisecond}
 	s := serve(t, c, nil)
-	s.post(t, locks+"Acquire", `{"name": "a", "ttl": "0.3s"}`).want(t, 200)
-	s.post(t, locks+"Acquire", `{"name": "a", "wait": "10s"}`).want(t, 200, `"token":"2"`)
+	s.post(t, locks+"Acquire", `{"name": "a", "ttl": "0.3s", "owner": "first"}`).want(t, 200)
+	s.post(t, locks+"Acquire", `{"name": "a", "wait": "10s", "owner": "second"}`).want(t, 200, `"owner":"second"`)
 }
 
 // TestHalfFrames sends what is not a request of any protocol.

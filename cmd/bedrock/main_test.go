@@ -73,7 +73,9 @@ func TestStores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runScript(t, "testdata/stores/replicas.txtar", map[string]string{"BEDROCK_STORE": start(t)})
+			runScript(t, "testdata/stores/replicas.txtar", map[string]string{
+				"BEDROCK_STORE": start(t), "LOCKS": "redis://" + testenv.Redis(t, nil).Addr(),
+			})
 		})
 	}
 }

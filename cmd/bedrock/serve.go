@@ -40,7 +40,8 @@ The store is one of
   redis://…, rediss://…, redis-sentinel://…, redis-cluster://…
   memory                                              gone when the server stops
 
-Several servers on one MySQL, PostgreSQL or Redis share the work.
+Several servers on one MySQL, PostgreSQL or Redis share the work. Such a store wants
+--locks, too: a Redis that all of them use, or mem: if there is one server only.
 
 Participants are HTTP endpoints and gRPC methods. Those on this machine may be called
 as long as only this machine can reach the server; for others give --allow, such as
@@ -48,7 +49,7 @@ https://*.example.com, 10.0.0.0/8, localhost or host:port. A server never calls 
 To try things out every server has some of its own:
 ` + describeSamples(),
 		Example: `  bedrock serve
-  bedrock serve --store postgres://bedrock@db/bedrock --allow 'https://*.example.com'
+  bedrock serve --store postgres://bedrock@db/bedrock --locks redis://cache --allow 'https://*.example.com'
   bedrock serve --listen 0.0.0.0:7700 --tokens tokens.txt --tls-cert server.pem --tls-key server.key`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return sys.serve(c.Context(), &flags) },
@@ -143,6 +144,7 @@ A first transaction:
 	if p.store.Kind == storeurl.Memory {
 		fmt.Fprintln(s.stderr, "bedrock: note: --store memory: all transactions are gone when this server stops")
 	}
+	p.warnOfMemory(s.stderr)
 }
 
 // base is the server's address as a URL. An address that means all of this machine's

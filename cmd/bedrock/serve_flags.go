@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/coord/allow"
@@ -46,7 +45,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", defaultListen, "address to listen on")
 	flags.StringVar(&f.store, "store", "", "URL of the store of transactions (default $BEDROCK_STORE, or "+defaultStore+")")
-	flags.StringVar(&f.locks, "locks", "mem:", "URL of the backend of locks; mem: is this server's memory")
+	flags.StringVar(&f.locks, "locks", "", "URL of the backend of locks; mem: is this server's memory (default "+defaultLocks+", unless servers can share --store)")
 	flags.StringArrayVar(&f.allow, "allow", nil, "a participant that may be called (repeatable); those on this machine may while --listen is a loopback address")
 	flags.StringVar(&f.tokens, "tokens", "", "file of tokens: lines of role, name and hash; see 'bedrock token'")
 	flags.StringVar(&f.certificate, "tls-cert", "", "PEM file of the server's certificate")
@@ -71,14 +70,6 @@ type servePlan struct {
 	certificate  string
 }
 
-// locksShown says where locks are kept.
-func (p *servePlan) locksShown() string {
-	if p.daemon.Locks.Memory() {
-		return "memory of this server"
-	}
-	return p.daemon.Locks.String()
-}
-
 // plan understands the flags, and reads the files they name.
 func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	p := &servePlan{
@@ -93,7 +84,7 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 		return nil, err
 	}
 	p.daemon.StoreName = p.store.String()
-	if p.daemon.Locks, err = backendurl.New(f.locks); err != nil {
+	if p.daemon.Locks, err = f.lockBackend(p.store); err != nil {
 		return nil, err
 	}
 	if p.daemon.Allow, err = f.allowed(); err != nil {

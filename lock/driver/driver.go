@@ -56,7 +56,8 @@ type Request struct {
 	Mode Mode
 	// TTL is how long the grant lives without renewal.
 	TTL time.Duration
-	// Tokens is how many consecutive fencing tokens to reserve, at least 1.
+	// Tokens is how many consecutive fencing tokens to reserve, at least 1. The
+	// grant has fewer where more would run ahead of the store's clock.
 	Tokens int
 	// Meta is stored beside the grant for people to read; empty for none.
 	Meta string

@@ -17,7 +17,7 @@ type Store struct {
 	mu        sync.Mutex
 	grants    map[string]grant
 	listeners map[string]map[*watch]struct{}
-	token     uint64 // of the whole store, so that a name needs no memory of its own
+	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
 	released  recent
 }
 
@@ -49,6 +49,7 @@ type grant struct {
 func NewStore() *Store {
 	return &Store{
 		started:   time.Now(),
+		token:     firstToken(),
 		grants:    make(map[string]grant),
 		listeners: make(map[string]map[*watch]struct{}),
 	}
@@ -72,8 +73,8 @@ func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
 		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: time.Until(g.expires)}
 	}
 	if !held {
-		g = grant{owner: req.Owner, first: s.token + 1, tokens: req.Tokens, since: time.Now(), meta: req.Meta}
-		s.token += uint64(req.Tokens)
+		g = grant{owner: req.Owner, since: time.Now(), meta: req.Meta}
+		g.first, g.tokens = s.reserve(req.Tokens)
 	}
 	g.expires = time.Now().Add(req.TTL)
 	s.grants[req.Name] = g

@@ -31,8 +31,8 @@ func storeMutants() []mutants.Mutant {
 			Test: inMemory("RetriedReleaseFails"),
 		},
 		{
-			Name: "a block reserves one token", File: "lock/memlock/store.go", Pkg: memory,
-			Old: "s.token += uint64(req.Tokens)", New: "s.token++",
+			Name: "a block reserves one token", File: "lock/memlock/tokens.go", Pkg: memory,
+			Old: "s.token += uint64(n)", New: "s.token++",
 			Test: inMemory("TokenGoesBackAfterABlock"),
 		},
 		{

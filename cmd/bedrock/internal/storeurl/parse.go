@@ -137,3 +137,8 @@ func parseRedis(text string) (*Location, error) {
 	}
 	return &Location{Kind: Redis, redis: backend, shown: backend.String()}, nil
 }
+
+// Shared reports whether several servers can work on one store.
+func (l *Location) Shared() bool {
+	return l.Kind == MySQL || l.Kind == Postgres || l.Kind == Redis
+}
