@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -23,14 +24,8 @@ const (
 
 // sharded tells whether SPUBLISH is to be used.
 func (p *publishing) sharded(ctx context.Context, b *backend) (bool, error) {
-	switch {
-	case !b.conn.Cluster() || b.opts.PubSub == PubSubClassic:
-		return false, nil
-	case b.opts.PubSub == PubSubSharded:
-		return true, nil
-	}
-	if known := p.found.Load(); known != publishUnknown {
-		return known == publishSharded, nil
+	if sharded, known := p.known(b); known {
+		return sharded, nil
 	}
 	found, err := p.probe(ctx, b)
 	if err != nil {
@@ -38,6 +33,18 @@ func (p *publishing) sharded(ctx context.Context, b *backend) (bool, error) {
 	}
 	p.found.Store(found)
 	return found == publishSharded, nil
+}
+
+// known tells whether SPUBLISH is to be used, if no server need be asked for that.
+func (p *publishing) known(b *backend) (sharded, known bool) {
+	switch {
+	case !b.conn.Cluster() || b.opts.PubSub == PubSubClassic:
+		return false, true
+	case b.opts.PubSub == PubSubSharded:
+		return true, true
+	}
+	found := p.found.Load()
+	return found == publishSharded, found != publishUnknown
 }
 
 // probe asks every master whether it knows sharded channels.
@@ -63,6 +70,28 @@ func (p *publishing) command(ctx context.Context, b *backend) (string, error) {
 		return "SPUBLISH", err
 	}
 	return "PUBLISH", err
+}
+
+// probeTime bounds what a renewal waits to learn how a life cut short is made known.
+const probeTime = 500 * time.Millisecond
+
+// commandSoon returns the command that publishes, or nothing if that is not found out
+// soon: a master that hangs may have nothing to do with the locks at hand.
+func (p *publishing) commandSoon(ctx context.Context, b *backend) string {
+	if _, known := p.known(b); !known {
+		limit := probeTime
+		if end, ok := ctx.Deadline(); ok {
+			limit = min(limit, time.Until(end)/2)
+		}
+		bounded, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		ctx = bounded
+	}
+	publish, err := p.command(ctx, b)
+	if err != nil {
+		return ""
+	}
+	return publish
 }
 
 // countCommand returns the subcommand of PUBSUB that counts listeners.
