@@ -63,11 +63,12 @@ func operation(o *txn.Op) *bedrockv1.Operation {
 	m := &bedrockv1.Operation{
 		State: string(o.State), Tries: small(o.Tries), Calls: small(o.Calls), Due: Timestamp(o.Due),
 		Note: o.Note, Spent: o.Spent, InFlight: o.InFlight,
+		Lasting: small(o.Lasting), Lacking: small(o.Lacking), Held: o.Held,
 	}
 	if o.Result != nil {
 		m.Body = &bedrockv1.Operation_ResultBytes{ResultBytes: o.Result}
 	}
-	if o.State == txn.Idle && o.Calls == 0 && m.Due == nil && m.Note == "" && m.Body == nil && !m.Spent && !m.InFlight {
+	if o.State == txn.Idle && o.Calls == 0 && m.Due == nil && m.Note == "" && m.Body == nil && !m.Spent && !m.InFlight && !m.Held {
 		return nil
 	}
 	return m
@@ -77,6 +78,7 @@ func operationOf(m *bedrockv1.Operation) txn.Op {
 	o := txn.Op{
 		State: txn.OpState(m.GetState()), Tries: int(m.GetTries()), Calls: int(m.GetCalls()), Due: Time(m.GetDue()),
 		Note: m.GetNote(), Spent: m.GetSpent(), InFlight: m.GetInFlight(),
+		Lasting: int(m.GetLasting()), Lacking: int(m.GetLacking()), Held: m.GetHeld(),
 	}
 	if body, ok := m.GetBody().(*bedrockv1.Operation_ResultBytes); ok {
 		o.Result = body.ResultBytes

@@ -405,7 +405,13 @@ type Operation struct {
 	// No attempts are left.
 	Spent bool `protobuf:"varint,8,opt,name=spent,proto3" json:"spent,omitempty"`
 	// A call is under way.
-	InFlight      bool `protobuf:"varint,9,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	InFlight bool `protobuf:"varint,9,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	// The last answers in a row that asking again does not change.
+	Lasting int32 `protobuf:"varint,10,opt,name=lasting,proto3" json:"lasting,omitempty"`
+	// How often in a row whoever had the transaction could not make the call.
+	Lacking int32 `protobuf:"varint,11,opt,name=lacking,proto3" json:"lacking,omitempty"`
+	// It was its turn, and it was not called: its target is down, or it is lacking.
+	Held          bool `protobuf:"varint,12,opt,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -510,6 +516,27 @@ func (x *Operation) GetSpent() bool {
 func (x *Operation) GetInFlight() bool {
 	if x != nil {
 		return x.InFlight
+	}
+	return false
+}
+
+func (x *Operation) GetLasting() int32 {
+	if x != nil {
+		return x.Lasting
+	}
+	return 0
+}
+
+func (x *Operation) GetLacking() int32 {
+	if x != nil {
+		return x.Lacking
+	}
+	return 0
+}
+
+func (x *Operation) GetHeld() bool {
+	if x != nil {
+		return x.Held
 	}
 	return false
 }
@@ -688,7 +715,7 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	"\x02do\x18\x01 \x01(\v2\x15.bedrock.v1.OperationR\x02do\x12/\n" +
 	"\aconfirm\x18\x02 \x01(\v2\x15.bedrock.v1.OperationR\aconfirm\x12)\n" +
 	"\x04undo\x18\x03 \x01(\v2\x15.bedrock.v1.OperationR\x04undo\x12)\n" +
-	"\x04hook\x18\x04 \x01(\v2\x15.bedrock.v1.OperationR\x04hook\"\xa1\x02\n" +
+	"\x04hook\x18\x04 \x01(\v2\x15.bedrock.v1.OperationR\x04hook\"\xe9\x02\n" +
 	"\tOperation\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
 	"\x05tries\x18\x02 \x01(\x05R\x05tries\x12\x14\n" +
@@ -698,7 +725,11 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	"\fresult_bytes\x18\x06 \x01(\fH\x00R\vresultBytes\x12\x12\n" +
 	"\x04note\x18\a \x01(\tR\x04note\x12\x14\n" +
 	"\x05spent\x18\b \x01(\bR\x05spent\x12\x1b\n" +
-	"\tin_flight\x18\t \x01(\bR\binFlightB\x06\n" +
+	"\tin_flight\x18\t \x01(\bR\binFlight\x12\x18\n" +
+	"\alasting\x18\n" +
+	" \x01(\x05R\alasting\x12\x18\n" +
+	"\alacking\x18\v \x01(\x05R\alacking\x12\x12\n" +
+	"\x04held\x18\f \x01(\bR\x04heldB\x06\n" +
 	"\x04body\"\xfe\x01\n" +
 	"\aAttempt\x12\x16\n" +
 	"\x06branch\x18\x01 \x01(\tR\x06branch\x12\x0e\n" +
