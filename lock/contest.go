@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -32,7 +33,7 @@ type contest struct {
 	sent     time.Duration // when the last request was made
 	came     time.Time     // when its wait began; zero if it did not wait for its turn
 	failure  error         // why the last request got no answer
-	doubt    *doubt        // of requests under the present owner
+	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
 }
 
@@ -99,7 +100,7 @@ func (k *contest) ask(ctx, parent context.Context) (*Lease, error) {
 	k.sent = c.now()
 	grant, err := c.backend.Acquire(ctx, k.req)
 	if err != nil {
-		k.doubt = k.doubt.after(err)
+		k.doubt = k.doubt.After(err)
 		return nil, err
 	}
 	k.granted()

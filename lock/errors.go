@@ -97,13 +97,3 @@ func contextError(ctx context.Context) error {
 	}
 	return fmt.Errorf("%w: %w", err, cause)
 }
-
-// settled reports whether an error says for certain that nothing happened, or
-// that it was undone.
-func settled(err error) bool {
-	if _, underway := errors.AsType[*driver.UnderwayError](err); underway {
-		return false
-	}
-	return errors.Is(err, errEnded) || errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) ||
-		errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrUnsupported)
-}

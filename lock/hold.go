@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/internal/wheel"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -29,7 +30,7 @@ type hold struct {
 	fixed bool // not renewed
 	// doubt is not nil if a copy of the request may still be on its way, so that
 	// the owner must be released once more after the release.
-	doubt *doubt
+	doubt *settle.Doubt
 
 	// deadline is when, by the client's clock, the lock must be regarded as
 	// lost: before the backend can grant it to anybody else.
@@ -62,7 +63,7 @@ const (
 
 // take makes the grant the caller's.
 func (q *queue) take(
-	ctx, parent context.Context, m *Mutex, grant driver.Grant, sent time.Duration, d *doubt,
+	ctx, parent context.Context, m *Mutex, grant driver.Grant, sent time.Duration, d *settle.Doubt,
 ) (*Lease, error) {
 	h := &hold{q: q, grant: grant, fixed: m.opts.Fixed, doubt: d, since: time.Now()}
 	h.confirm(sent)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -46,7 +47,7 @@ func (h *hold) keepOnce(ctx context.Context, rest time.Duration) error {
 func (h *hold) keepOn() {
 	c := h.q.client
 	h.keepAgain()
-	if h.doubt != nil && h.doubt.wait(c.background) && c.sleep(settlePause) {
+	if h.doubt != nil && h.doubt.Wait(c.background) && c.sleep(settle.Pause) {
 		h.keepAgain()
 	}
 }
@@ -55,7 +56,7 @@ func (h *hold) keepOn() {
 // is kept. Its holder has been told already.
 func (h *hold) keepAgain() {
 	c := h.q.client
-	for pause := settlePause; ; pause = min(pause*2, settleLimit) {
+	for pause := settle.Pause; ; pause = min(pause*2, settle.Limit) {
 		left := h.kept - c.now()
 		if left <= 0 || answered(h.keepInBackground(left)) || !c.sleep(pause) {
 			return
@@ -64,7 +65,7 @@ func (h *hold) keepAgain() {
 }
 
 func (h *hold) keepInBackground(left time.Duration) error {
-	ctx, cancel := context.WithTimeout(h.q.client.background, settleCall)
+	ctx, cancel := context.WithTimeout(h.q.client.background, settle.Call)
 	defer cancel()
 	return h.keepOnce(ctx, left)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -119,7 +120,7 @@ func (q *queue) decline(t turn) {
 // unlockUnwanted gives back a lease whose taker has gone, and waits for no store; so
 // its outcome is told to nobody, and what could not be released is cleaned up after.
 func (c *Client) unlockUnwanted(l *Lease) {
-	ctx, cancel := context.WithTimeout(c.background, settleCall)
+	ctx, cancel := context.WithTimeout(c.background, settle.Call)
 	defer cancel()
 	_ = l.hold.unlock(ctx, l)
 }

@@ -55,7 +55,7 @@ func (l *locks) acquire(ctx context.Context, req driver.Request, wait time.Durat
 	if wait > 0 {
 		return l.wait(ctx, req, min(wait, l.limits.Wait))
 	}
-	return l.backend.Acquire(ctx, req)
+	return l.ask(ctx, req)
 }
 
 // newOwner makes up an owner nobody can guess: who knows it can release the lock.

@@ -32,7 +32,7 @@ func (l *locks) wait(ctx context.Context, req driver.Request, most time.Duration
 // contend asks the store until it grants the lock or the wait is over. The request
 // itself may take longer than the wait: an answer is worth having.
 func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (driver.Grant, error) {
-	grant, err := l.backend.Acquire(ctx, req)
+	grant, err := l.ask(ctx, req)
 	if !errors.Is(err, driver.ErrHeld) {
 		return grant, err
 	}
@@ -41,7 +41,7 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 		defer watch.Close()
 	}
 	for { // a release may have come before the watch: ask first
-		grant, err := l.backend.Acquire(ctx, req)
+		grant, err := l.ask(ctx, req)
 		if !errors.Is(err, driver.ErrHeld) {
 			return grant, err
 		}

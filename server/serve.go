@@ -28,23 +28,25 @@ const (
 func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config) error {
 	drain, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	s := newServer(drain, h, config)
+	calls, left := withBackground(withDrain(context.WithoutCancel(drain), drain))
+	s := newServer(calls, h, config)
 	served := make(chan error, 1)
 	go func() { served <- serve(s, l) }()
 	select {
 	case err := <-served:
+		left.stop()
 		return fmt.Errorf("server: %w", errors.Join(err, s.Close()))
 	case <-ctx.Done():
 	}
 	stop()
-	err := shutDown(ctx, s)
+	err := shutDown(ctx, s, left)
 	if last := <-served; !errors.Is(last, http.ErrServerClosed) {
 		err = errors.Join(err, last)
 	}
 	return err
 }
 
-func newServer(drain context.Context, h http.Handler, config *tls.Config) *http.Server {
+func newServer(calls context.Context, h http.Handler, config *tls.Config) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
@@ -55,7 +57,7 @@ func newServer(drain context.Context, h http.Handler, config *tls.Config) *http.
 			MaxConcurrentStreams: streamsEach, SendPingTimeout: pingAfter, PingTimeout: pingTimeout,
 		},
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		BaseContext: func(net.Listener) context.Context { return withDrain(context.WithoutCancel(drain), drain) },
+		BaseContext: func(net.Listener) context.Context { return calls },
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // what clients do wrong is not news
 	}
 }
@@ -67,10 +69,12 @@ func serve(s *http.Server, l net.Listener) error {
 	return s.Serve(l)
 }
 
-func shutDown(ctx context.Context, s *http.Server) error {
+// shutDown lets calls and what they have left to do end, within the same time.
+func shutDown(ctx context.Context, s *http.Server, left *background) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	err := s.Shutdown(ctx)
+	defer left.end(ctx)
 	if err == nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ type layer struct {
 // layers is the map of the house. The first match counts; a package that
 // matches none is a complaint, so that new packages are placed on purpose.
 func layers() []layer {
-	leaf := []string{"internal/wheel", "internal/bootclock", "internal/chance"}
+	leaf := []string{"internal/wheel", "internal/bootclock", "internal/chance", "internal/settle"}
 	front := append([]string{"lock", "lock/driver"}, leaf...)
 	return []layer{
 		// Layer 0: the contract.
@@ -28,6 +28,7 @@ func layers() []layer {
 		{packages: "lock", own: append([]string{"lock/driver"}, leaf...), foreign: []string{"golang.org/x/sys"}},
 		{packages: "txn", own: []string{"txn/driver"}},
 		{packages: "txn/plan", own: []string{"txn"}},
+		{packages: "internal/settle", own: []string{"lock/driver"}},
 		{packages: "internal/wheel"},
 		{packages: "internal/chance"},
 		{packages: "internal/http1"},
@@ -98,7 +99,7 @@ func layers() []layer {
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
 		},
 		{
-			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire"},
+			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/settle"},
 			foreign: []string{
 				"connectrpc.com/connect", "connectrpc.com/grpchealth", "connectrpc.com/grpcreflect",
 				"google.golang.org/protobuf", "go.opentelemetry.io/otel",

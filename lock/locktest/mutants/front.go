@@ -57,19 +57,19 @@ func contestMutants() []mutants.Mutant {
 			Test: inMemory("MinHoldEndsEarly"),
 		},
 		{
-			Name: "clean-up releases by name", File: "lock/settle.go", Pkg: memory,
-			Old:  "	_, err := c.backend.Release(ctx, g)\n",
-			New:  "	_, err := c.backend.(driver.Forcer).ForceRelease(ctx, g.Name)\n",
+			Name: "clean-up releases by name", File: "internal/settle/settle.go", Pkg: memory,
+			Old:  "	_, err := s.Backend.Release(ctx, g)\n",
+			New:  "	_, err := s.Backend.(driver.Forcer).ForceRelease(ctx, g.Name)\n",
 			Test: inMemory("CleanUpFreesTheNextHolder"),
 		},
 		{
-			Name: "clean-up believes the first miss", File: "lock/settle.go", Pkg: memory,
+			Name: "clean-up believes the first miss", File: "internal/settle/settle.go", Pkg: memory,
 			Old: "	return 2\n", New: "	return 1\n",
 			Test: inMemory("LateRequestLeavesALock"),
 		},
 		{
-			Name: "clean-up does not wait for the request's end", File: "lock/settle.go", Pkg: memory,
-			Old: "ended := d.ended()", New: "ended := true",
+			Name: "clean-up does not wait for the request's end", File: "internal/settle/settle.go", Pkg: memory,
+			Old: "ended := d.Ended()", New: "ended := true",
 			Test: inMemory("RequestUnderWayLeavesALock"),
 		},
 		{

@@ -56,7 +56,8 @@ const (
 type LockServiceClient interface {
 	// Acquire takes the lock, and waits for it as long as it is told to. Somebody
 	// else's lock is the error already_exists. It may be repeated with the same
-	// owner.
+	// owner while it is granted or refused; after any other error the server releases
+	// that owner, and who asks again takes another one.
 	Acquire(context.Context, *v1.AcquireRequest) (*v1.AcquireResponse, error)
 	// Renew sets the time left of grants to their TTL again.
 	Renew(context.Context, *v1.RenewRequest) (*v1.RenewResponse, error)
@@ -221,7 +222,8 @@ func (c *lockServiceClient) Diagnose(ctx context.Context, req *v1.DiagnoseReques
 type LockServiceHandler interface {
 	// Acquire takes the lock, and waits for it as long as it is told to. Somebody
 	// else's lock is the error already_exists. It may be repeated with the same
-	// owner.
+	// owner while it is granted or refused; after any other error the server releases
+	// that owner, and who asks again takes another one.
 	Acquire(context.Context, *v1.AcquireRequest) (*v1.AcquireResponse, error)
 	// Renew sets the time left of grants to their TTL again.
 	Renew(context.Context, *v1.RenewRequest) (*v1.RenewResponse, error)
