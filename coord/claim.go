@@ -94,7 +94,8 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 		c.refuse(rec, err)
 		return
 	}
-	if !complete {
+	inherited := complete != rec.Epoch-1 // whoever hands over in good order leaves it complete
+	if inherited {
 		doubt(t)
 	}
 	if target != "" {
@@ -107,7 +108,7 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 		c.release(rec, 0)
 		return
 	}
-	if !complete { // whoever hands over in good order leaves it complete
+	if inherited {
 		c.inherited.count.Add(1)
 	}
 	x.start()
@@ -144,7 +145,7 @@ func (c *Coordinator) refuse(rec *driver.Record, err error) {
 // release puts a claimed record back as it is.
 func (c *Coordinator) release(rec *driver.Record, after time.Duration) {
 	was := rec.Version()
-	rec.Owner, rec.Due, rec.Spec = "", c.clock.now().Add(after), nil
+	rec.Owner, rec.Due, rec.Spec, rec.State = "", c.clock.now().Add(after), nil, handOn(rec.State, rec.Epoch)
 	if err := c.update(was, rec); err != nil {
 		c.opts.Logger.Warn("transaction is not put back; its lease will run out", "id", rec.ID, "err", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,6 +53,53 @@ func TestDecisionBesideACall(t *testing.T) {
 				}
 				undo := map[string]string{"saga": "a compensate", "tcc": "a cancel"}[mode]
 				if diff := cmp.Diff([]string{undo}, second.made()); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
+// TestCallsOfAnOwnerThatHasNotWritten: whoever claims a transaction of which everything is
+// entered may call a participant before it writes anything. If it loses the transaction
+// then, to a person or by its death, that call has to be taken back.
+func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, owner *mortal, other *coord.Coordinator, id string){
+		"to a person": func(t *testing.T, _ *mortal, other *coord.Coordinator, id string) {
+			if err := other.RollBack(t.Context(), id, "changed my mind"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"by its death": func(_ *testing.T, owner *mortal, _ *coord.Coordinator, _ string) {
+			owner.dead.Store(true) // and the deadline comes before its lease is over
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memstore.New(nil)
+				block := make(chan struct{})
+				defer close(block)
+				hang := func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }
+				full := start(t, store, &coord.Options{Active: 1}, newParticipants("work", "undo"))
+				register(t, full, "hang", hang)
+				if _, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "hang"}}}); err != nil {
+					t.Fatal(err)
+				}
+				id, err := full.Submit(t.Context(), txn.Definition{
+					Mode: "saga", Timeout: 3 * time.Second, Branches: []txn.Branch{{ID: "a", Do: "work", Undo: "undo"}},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				mortal, parts := &mortal{Store: store}, newParticipants("work", "undo")
+				owner := start(t, mortal, nil, newParticipants("undo"))
+				register(t, owner, "work", hang)
+				time.Sleep(time.Second)
+				lose(t, mortal, start(t, store, nil, parts), id)
+				if res, _ := full.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
+					t.Fatalf("%+v", res)
+				}
+				if diff := cmp.Diff([]string{"a compensate"}, parts.made()); diff != "" {
 					t.Error(diff)
 				}
 			})

@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
@@ -36,9 +37,24 @@ func encodeState(t *txn.Transaction, complete bool) []byte {
 		b = strconv.AppendInt(append(b, `,"dropped":`...), int64(t.Dropped), 10)
 	}
 	if complete {
-		b = append(b, `,"complete":true`...)
+		b = append(b, completeUnder(t.Epoch)...)
 	}
 	return append(b, '}')
+}
+
+// completeUnder is the end of a state that is complete: who reads it has to know whether
+// the record has had another owner since.
+func completeUnder(epoch int64) []byte {
+	return strconv.AppendInt([]byte(`,"complete":true,"epoch":`), epoch, 10)
+}
+
+// handOn makes a complete state one of the next epoch, whose owner has called nobody. All
+// else stays as it is: it may be of a version that knows more.
+func handOn(state []byte, epoch int64) []byte {
+	if rest, ok := bytes.CutSuffix(state, append(completeUnder(epoch-1), '}')); ok {
+		return append(append(bytes.Clone(rest), completeUnder(epoch)...), '}')
+	}
+	return state
 }
 
 func appendList[T any](b []byte, items []T, appendOne func([]byte, *T) []byte) []byte {

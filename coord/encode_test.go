@@ -24,8 +24,12 @@ func TestStateSurvivesTheStore(t *testing.T) {
 			Dropped:  rapid.IntRange(0, 9).Draw(t, "dropped"),
 			Decided:  timeGen().Draw(t, "decided"),
 		}
-		complete := rapid.Bool().Draw(t, "complete")
-		rec := &driver.Record{Spec: []byte("{}"), State: encodeState(want, complete)}
+		want.Epoch = rapid.Int64Range(1, 1<<40).Draw(t, "epoch")
+		complete := int64(0)
+		if rapid.Bool().Draw(t, "complete") {
+			complete = want.Epoch
+		}
+		rec := &driver.Record{Epoch: want.Epoch, Spec: []byte("{}"), State: encodeState(want, complete != 0)}
 		got, gotComplete, err := decode(rec)
 		if err != nil {
 			t.Fatalf("%v in %s", err, rec.State)
@@ -34,6 +38,20 @@ func TestStateSurvivesTheStore(t *testing.T) {
 			t.Fatalf("%s\n%s", diff, rec.State)
 		}
 	})
+}
+
+// TestHandingOnChangesNothingElse: a record that is put back as it was claimed is complete
+// under its new epoch, and otherwise the same, whatever another version keeps there.
+func TestHandingOnChangesNothingElse(t *testing.T) {
+	for _, c := range []struct{ state, want string }{
+		{`{"new":1,"complete":true,"epoch":6}`, `{"new":1,"complete":true,"epoch":7}`},
+		{`{"new":1,"complete":true,"epoch":5}`, `{"new":1,"complete":true,"epoch":5}`},
+		{`{"new":1}`, `{"new":1}`},
+	} {
+		if got := string(handOn([]byte(c.state), 7)); got != c.want {
+			t.Errorf("%s became %s, want %s", c.state, got, c.want)
+		}
+	}
 }
 
 func timeGen() *rapid.Generator[time.Time] {

@@ -18,9 +18,11 @@ type state struct {
 	Checked  txn.Op         `json:"checked,omitzero"`
 	Attempts []txn.Attempt  `json:"attempts,omitempty"`
 	Dropped  int            `json:"dropped,omitempty"`
-	// Complete: nothing has been called that is not entered here. A record without
+	// Complete: nothing had been called that is not entered here when this was written,
+	// under this epoch. Whoever claims the record may call before it writes. A record without
 	// it was left behind by a crash, and its idle branches may have been called.
-	Complete bool `json:"complete,omitempty"`
+	Complete bool  `json:"complete,omitempty"`
+	Epoch    int64 `json:"epoch,omitempty"`
 }
 
 // encodeSpec stores what was asked and says how to recognise it.
@@ -35,15 +37,16 @@ func encodeSpec(d *txn.Definition) (spec []byte, digest string, err error) {
 	return spec, hex.EncodeToString(sum[:16]), nil
 }
 
-// decode reads a record; complete says whether everything called is entered.
-func decode(rec *driver.Record) (t *txn.Transaction, complete bool, err error) {
+// decode reads a record. What is complete under an epoch has everything entered that was
+// called until then; 0 is none.
+func decode(rec *driver.Record) (t *txn.Transaction, complete int64, err error) {
 	t = head(rec)
 	var s state
 	if err := json.Unmarshal(rec.Spec, &t.Definition); err != nil {
-		return nil, false, fmt.Errorf("transaction %s: stored definition: %w", rec.ID, err)
+		return nil, 0, fmt.Errorf("transaction %s: stored definition: %w", rec.ID, err)
 	}
 	if err := json.Unmarshal(rec.State, &s); err != nil {
-		return nil, false, fmt.Errorf("transaction %s: stored state: %w", rec.ID, err)
+		return nil, 0, fmt.Errorf("transaction %s: stored state: %w", rec.ID, err)
 	}
 	t.ID = rec.ID
 	t.Reason, t.Progress, t.Checked, t.Attempts, t.Dropped = s.Reason, s.Progress, s.Checked, s.Attempts, s.Dropped
@@ -51,7 +54,10 @@ func decode(rec *driver.Record) (t *txn.Transaction, complete bool, err error) {
 		t.Decided = fromMicro(s.Decided)
 	}
 	t.Progress = fit(t.Progress, len(t.Branches))
-	return t, s.Complete, nil
+	if s.Complete {
+		complete = s.Epoch
+	}
+	return t, complete, nil
 }
 
 // head is what the columns of a record tell.

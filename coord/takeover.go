@@ -196,7 +196,7 @@ func redraft(rec *driver.Record, f edit) *draft {
 	if err != nil {
 		return &draft{told: err}
 	}
-	if !complete {
+	if rec.Owner != "" || complete != rec.Epoch {
 		doubt(t)
 	}
 	write, told := f(t)
@@ -309,8 +309,9 @@ func (c *Coordinator) changed(old *driver.Record, t *txn.Transaction) (*driver.R
 		return nil, err
 	}
 	idle := t.Status == txn.Open || t.Parked != "" || t.Status.Final()
+	t.Epoch = old.Epoch + 1
 	rec.State = encodeState(t, idle)
-	rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch+1, now
+	rec.Spec, rec.Epoch, rec.Updated = spec, t.Epoch, now
 	rec.Status, rec.Parked, rec.Waits, rec.Finished = t.Status, t.Parked, "", t.Finished
 	switch {
 	case t.Status.Final() || t.Parked != "":
@@ -320,7 +321,7 @@ func (c *Coordinator) changed(old *driver.Record, t *txn.Transaction) (*driver.R
 	default:
 		rec.Owner, rec.Due = c.owner, now.Add(c.opts.Lease)
 	}
-	t.Epoch, t.Owner = rec.Epoch, rec.Owner
+	t.Owner = rec.Owner
 	return &rec, nil
 }
 

@@ -112,8 +112,8 @@ func ownerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an intervention leaves the epoch", File: "coord/takeover.go", Pkg: engine,
-			Old:  "rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch+1, now",
-			New:  "rec.Spec, rec.Epoch, rec.Updated = spec, old.Epoch, now",
+			Old:  "	t.Epoch = old.Epoch + 1\n",
+			New:  "	t.Epoch = old.Epoch\n",
 			Test: "TestOvertakenRunLetsGo",
 		},
 		{
@@ -166,9 +166,15 @@ func recoveryMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a takeover takes all that is not entered for not called", File: "coord/claim.go", Pkg: engine,
-			Old:  "	if !complete {\n		doubt(t)\n",
-			New:  "	if !complete && target != \"\" {\n		doubt(t)\n",
+			Old:  "	if inherited {\n		doubt(t)\n",
+			New:  "	if inherited && target != \"\" {\n		doubt(t)\n",
 			Test: "TestATakeoverUndoesWhatIsInDoubt",
+		},
+		{
+			Name: "complete is believed whoever has owned the record since", File: "coord/claim.go", Pkg: engine,
+			Old:  "inherited := complete != rec.Epoch-1",
+			New:  "inherited := complete == 0",
+			Test: "TestCallsOfAnOwnerThatHasNotWritten",
 		},
 		{
 			Name: "progress counts as complete amid calls", File: "coord/save.go", Pkg: engine,
