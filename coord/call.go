@@ -66,6 +66,10 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
 		c.called(ctx, f, a)
 		end(a.Answer)
 	}()
+	if ctx.Err() != nil {
+		a.Answer = notCalled() // broken off meanwhile, perhaps by a decision
+		return
+	}
 	a.Answer = c.dispatch(limited, f.target, call)
 }
 
@@ -88,7 +92,7 @@ func (c *Coordinator) called(ctx context.Context, f *flight, a *answer) {
 // was broken off, or made while it stops, when participants that use it fail, too.
 // What is definite counts all the same.
 func (c *Coordinator) interrupted(ctx context.Context, k plan.Kind) bool {
-	return k != plan.Done && k != plan.Refused && (ctx.Err() != nil || c.life.Err() != nil)
+	return k != plan.Done && k != plan.Refused && k != plan.Held && (ctx.Err() != nil || c.life.Err() != nil)
 }
 
 // brokenOff is the answer of a call that the coordinator itself has ended. It is
