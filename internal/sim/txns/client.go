@@ -17,7 +17,7 @@ func (w *world) do(o *op, began time.Duration) {
 	c := &claim{op: o, life: l, called: w.report.Now()}
 	c.told, c.err = w.perform(ctx, o, l)
 	c.returned = w.report.Now()
-	w.report.Trace("client %s: told %s, %v", o, c.told.Outcome, c.err)
+	w.report.Trace("client %s: told %s, %s", o, c.told.Outcome, c.words())
 	if late := c.returned - c.called - o.limit; late > promptly {
 		w.report.Break(rulePrompt, "%s: came back %s after the end of its context", o, late)
 	}
@@ -106,6 +106,18 @@ type claim struct {
 func (c *claim) inDoubt() bool {
 	_, ok := errors.AsType[*txn.InDoubtError](c.err)
 	return ok
+}
+
+// words is the error; why something is in doubt may be for chance to choose.
+func (c *claim) words() string {
+	switch {
+	case c.err == nil:
+		return "no error"
+	case c.inDoubt():
+		return "in doubt"
+	default:
+		return c.err.Error()
+	}
 }
 
 // commit records that the producer of a message has committed.

@@ -84,6 +84,9 @@ func (d *drawer) drawReplicas() {
 		if d.Chance(0.1) {
 			s.active = d.Number(2, 20)
 		}
+		if d.Chance(0.3) {
+			s.tracer = sim.Pick(d.Rand, 5*time.Millisecond, d.plan.limit/4)
+		}
 		d.plan.replicas = append(d.plan.replicas, s)
 	}
 }

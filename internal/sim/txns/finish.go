@@ -291,7 +291,7 @@ func (j *judge) attempts(t *txn.Transaction) {
 		if a.Answer != string(plan.Failed) && a.Answer != string(plan.Unreached) {
 			continue
 		}
-		if assured(a.Target) && !j.world.net.Well(sim.Everybody, 0) {
+		if assured(a.Target) && !j.stopped(&a) && !j.world.net.Well(sim.Everybody, 0) {
 			continue // its message may not have been accepted
 		}
 		if failed[m]++; failed[m] > j.failed(m, a.Target) {
@@ -299,6 +299,13 @@ func (j *judge) attempts(t *txn.Transaction) {
 			return
 		}
 	}
+}
+
+// stopped tells whether an attempt ended when its replica was stopping already.
+func (j *judge) stopped(a *txn.Attempt) bool {
+	return slices.ContainsFunc(j.lost, func(l *life) bool {
+		return l.name == a.By && a.At.Add(a.Took).Sub(time.Now().Add(-j.report.Now())) >= l.ended
+	})
 }
 
 // failed counts the calls of an operation that may be taken for failures.

@@ -94,7 +94,7 @@ func (j *judge) due(row []*visit) (due time.Duration) {
 	n := 0
 	for _, v := range row {
 		switch {
-		case v.broken, v.to == 0:
+		case v.broken, v.to == 0, v.from < j.resumed[v.id]:
 		case v.answer != plan.Failed:
 			n, due = 0, 0
 		case v.from >= due-j.world.uncertain():

@@ -32,6 +32,7 @@ type site struct {
 	lease, poll         time.Duration
 	perTarget, claimers int
 	active              int
+	tracer              time.Duration // the longest that tracing holds a call up
 }
 
 // target is a participant.

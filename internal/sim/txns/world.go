@@ -2,6 +2,7 @@ package txns
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type world struct {
 // life is a replica from its start to its end.
 type life struct {
 	replica int
+	name    string
 	coord   *coord.Coordinator
 	window  *window
 	ended   time.Duration // 0 while it lasts
@@ -61,7 +63,7 @@ func (p *script) Play(r *sim.Report, with func(int) bool) {
 // begin starts a replica. It has to try again while the store is away.
 func (w *world) begin(replica int) {
 	s := &w.plan.replicas[replica]
-	l := &life{replica: replica}
+	l := &life{replica: replica, name: fmt.Sprintf("replica %d from %s", replica, w.report.Now())}
 	l.window = &window{
 		Link:  &sim.Link{Net: w.net, ID: replica, Near: s.near, Far: s.far, Patience: 4 * time.Second, Dull: poll},
 		store: w.store, judge: w.judge, dead: make(chan struct{}),
@@ -87,9 +89,9 @@ func (w *world) begin(replica int) {
 
 func (w *world) coordinator(l *life, s *site) *coord.Coordinator {
 	c, err := coord.New(l.window, &coord.Options{
-		Replica: "r", Lease: s.lease, Poll: s.poll, PerTarget: s.perTarget, Claimers: s.claimers, Active: s.active,
+		Replica: l.name, Lease: s.lease, Poll: s.poll, PerTarget: s.perTarget, Claimers: s.claimers, Active: s.active,
 		Retention: coord.Retention{Keep: -1}, Callers: map[string]coord.Caller{"http": caller{w, l}},
-		Observer: observer{w, l.replica},
+		Observer: observer{w, l.replica}, Tracing: tracer{w, s.tracer},
 	})
 	if err != nil {
 		panic(err)
@@ -120,6 +122,24 @@ func (o observer) Observe(e coord.Event) {
 	}
 	o.world.report.Trace("replica %d: event %s %s %s %s %s %s %s %d %s", o.replica, e.Kind, e.ID, e.Branch, e.Op, e.Target, e.Status,
 		e.Answer, e.Count, e.Reason)
+}
+
+// tracer takes its time.
+type tracer struct {
+	world *world
+	most  time.Duration
+}
+
+// Submit implements [coord.Tracing].
+func (tracer) Submit(context.Context, *txn.Definition) map[string]string { return nil }
+
+// Call implements [coord.Tracing].
+func (t tracer) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(plan.Answer)) {
+	if t.most > 0 {
+		seed := t.world.plan.seed.Named(call.Transaction + call.Branch + call.Op).At(uint64(t.world.report.Now()))
+		time.Sleep(seed.Between(0, t.most))
+	}
+	return call.Headers, func(plan.Answer) {}
 }
 
 // endLife stops a replica, or lets it die, and begins it anew.
