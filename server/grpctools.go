@@ -55,8 +55,9 @@ func (c *checker) Check(ctx context.Context, req *grpchealth.CheckRequest) (*grp
 	if req.Service != "" && !slices.Contains(c.services, req.Service) {
 		return nil, connect.NewError(connect.CodeNotFound, errNoService)
 	}
+	answer := &grpchealth.CheckResponse{Status: grpchealth.StatusServing}
 	if c.health.ready(ctx) != nil {
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
+		answer.Status = grpchealth.StatusNotServing
 	}
-	return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
+	return answer, nil
 }

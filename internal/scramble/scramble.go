@@ -51,7 +51,7 @@ func fill(v reflect.Value, n *int) {
 
 // fillStruct leaves alone what a type keeps to itself.
 func fillStruct(v reflect.Value, n *int) {
-	if t, ok := v.Addr().Interface().(*time.Time); ok {
+	if t, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 		*t = time.Unix(int64(*n), 0).UTC()
 		return
 	}
@@ -73,8 +73,8 @@ func over(v reflect.Value) {
 			wipe(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			over(v.Field(i))
+		for _, field := range v.Fields() {
+			over(field)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -86,6 +86,7 @@ func over(v reflect.Value) {
 			over(v.MapIndex(key))
 			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
 		}
+	default: // refers to nothing
 	}
 }
 

@@ -32,7 +32,7 @@ func closeLeavesAGrant(e *env) {
 	a, b := e.client(&lock.Options{TTL: time.Hour}), e.client(nil)
 	var leases []*lock.Lease
 	for i := range 50 {
-		leases = append(leases, e.lock(a, e.name(describe("n", i)), nil))
+		leases = append(leases, e.lock(a, e.name(numbered(i)), nil))
 	}
 	ctx := leases[0].Context()
 	e.close(a)

@@ -304,8 +304,8 @@ func (e *env) over(w *waiter, d time.Duration) {
 	}
 }
 
-// describe names a thing in a loop.
-func describe(what string, i int) string { return fmt.Sprintf("%s-%d", what, i) }
+// numbered names a thing in a loop.
+func numbered(i int) string { return fmt.Sprintf("n-%d", i) }
 
 // queued waits until n goroutines of the client are in the queue behind the one
 // at its front. Without inspection it cannot tell, and does not wait.

@@ -78,7 +78,7 @@ func lossLeavesNoMargin(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
 	b := e.store()
 	for try := range 5 {
-		lease := e.lock(a, e.name(describe("n", try)), nil)
+		lease := e.lock(a, e.name(numbered(try)), nil)
 		link.Freeze()
 		<-lease.Context().Done()
 		_, err := b.Acquire(e.within(soon), e.request(lease.Name(), e.ttl))

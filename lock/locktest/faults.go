@@ -64,7 +64,7 @@ func frozenBackendHoldsCloseUp(e *env) {
 	a, b := e.client(&lock.Options{TTL: e.ttl}), e.client(nil)
 	taken := e.lock(b, e.name("taken"), nil)
 	for i := range 40 {
-		e.lock(a, e.name(describe("n", i)), nil)
+		e.lock(a, e.name(numbered(i)), nil)
 	}
 	waiting := e.wait(e.within(time.Minute), a.Mutex(taken.Name(), nil))
 	thaw := e.freeze()

@@ -100,7 +100,7 @@ func oneLossSpoilsTheBatch(e *env) {
 	a, b := e.store(), e.store()
 	var batch []driver.Grant
 	for i := range 5 {
-		batch = append(batch, e.grant(a, e.request(e.name(describe("n", i)), e.long)))
+		batch = append(batch, e.grant(a, e.request(e.name(numbered(i)), e.long)))
 	}
 	e.release(a, batch[1])
 	e.release(a, batch[3])
