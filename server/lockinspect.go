@@ -21,7 +21,13 @@ func (l *locks) Inspect(ctx context.Context, m *bedrockv1.InspectRequest) (*bedr
 	if err != nil {
 		return nil, l.failed(ctx, "inspect", err)
 	}
-	return &bedrockv1.InspectResponse{Lock: wire.Lock(info)}, nil
+	return &bedrockv1.InspectResponse{Lock: told(info)}, nil
+}
+
+// told describes a lock for others than its owner, who is known by the key to it.
+func told(i driver.Info) *bedrockv1.Lock {
+	i.Owner = driver.PublicOwner(i.Owner)
+	return wire.Lock(i)
 }
 
 // Browse implements the service.
@@ -43,7 +49,7 @@ func (l *locks) Browse(ctx context.Context, m *bedrockv1.BrowseRequest) (*bedroc
 	}
 	answer := &bedrockv1.BrowseResponse{Locks: make([]*bedrockv1.Lock, len(infos))}
 	for i := range infos {
-		answer.Locks[i] = wire.Lock(infos[i])
+		answer.Locks[i] = told(infos[i])
 	}
 	return answer, nil
 }

@@ -31,8 +31,9 @@ func LockError(err error) *connect.Error {
 		return failure(connect.CodeInvalidArgument, err, &bedrockv1.Problem{Kind: kindField, Field: e.Field, Reason: e.Problem})
 	}
 	if e, ok := errors.AsType[*driver.HeldError](err); ok {
-		return failure(connect.CodeAlreadyExists, err,
-			&bedrockv1.Problem{Kind: kindHeld, Owner: e.Owner, Ttl: durationpb.New(e.TTL)})
+		told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL} // the owner itself is the key
+		return failure(connect.CodeAlreadyExists, told,
+			&bedrockv1.Problem{Kind: kindHeld, Owner: told.Owner, Ttl: durationpb.New(e.TTL)})
 	}
 	if m, ok := lookUp(lockMeanings(), err); ok {
 		return failure(m.code, err, &bedrockv1.Problem{Kind: m.kind})

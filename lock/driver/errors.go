@@ -42,7 +42,7 @@ func (e *UnderwayError) Unwrap() error { return e.Err }
 
 // HeldError is a refusal that says more. It matches [ErrHeld].
 type HeldError struct {
-	// Owner is the present holder's owner id, empty when unknown.
+	// Owner is the present holder's owner id, or its [PublicOwner]; empty when unknown.
 	Owner string
 	// TTL is how long the holder's grant lives unless renewed; 0 when unknown.
 	TTL time.Duration

@@ -51,7 +51,8 @@ type Inspector interface {
 
 // Info describes a held lock.
 type Info struct {
-	Name  string
+	Name string
+	// Owner is the holder, or its [PublicOwner].
 	Owner string
 	// Token is the newest token the store has given out for the name.
 	Token uint64

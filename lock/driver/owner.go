@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode"
@@ -41,3 +43,16 @@ func CheckOwner(owner string) error {
 	}
 	return nil
 }
+
+// PublicOwner is what others may be told of an owner: equal for equal owners, and no
+// use for a release or a renewal, for which the owner itself is the key.
+func PublicOwner(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(owner))
+	return "#" + hex.EncodeToString(sum[:8])
+}
+
+// NamesOwner reports whether a text is an owner, or what others are told of it.
+func NamesOwner(text, owner string) bool { return text == owner || text == PublicOwner(owner) }

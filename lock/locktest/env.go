@@ -254,7 +254,7 @@ func (e *env) denied(b driver.Backend, held driver.Grant) {
 	if !ok {
 		e.Fatalf("acquire a lock that is held: want a *driver.HeldError, got %v", err)
 	}
-	if refusal.Owner != "" && refusal.Owner != held.Owner {
+	if refusal.Owner != "" && !driver.NamesOwner(refusal.Owner, held.Owner) {
 		e.Errorf("held by %q, want %q", refusal.Owner, held.Owner)
 	}
 }
