@@ -158,7 +158,8 @@ func layers() []layer {
 		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver"}},
 		{
 			packages: "internal/sim/txns", test: true,
-			own: []string{"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan"},
+			own:     []string{"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan", "txn/barrier"},
+			foreign: []string{"modernc.org/sqlite"},
 		},
 		{packages: "internal/scramble", test: true},
 		{packages: "internal/housetest", test: true},

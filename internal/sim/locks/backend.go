@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
@@ -167,6 +168,11 @@ func (b *backend) Draw(n time.Duration) time.Duration {
 type lags struct {
 	patience time.Duration
 	spans    []span
+}
+
+// since tells whether there has been such a time since one.
+func (l *lags) since(at time.Duration) bool {
+	return slices.ContainsFunc(l.spans, func(s span) bool { return s.to > at })
 }
 
 type span struct{ from, to time.Duration }

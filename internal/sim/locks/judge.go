@@ -48,6 +48,7 @@ type judge struct {
 	slack  time.Duration // some round trips on the longest link
 	// lossless says that clients know when calls that they have left behind end.
 	lossless bool
+	lags     *lags
 	stepping bool // the store's clock jumps, and may end leases early
 
 	mu       sync.Mutex
@@ -124,7 +125,7 @@ func (j *judge) story(name string) *story {
 // well tells whether nothing has been wrong anywhere since a time, nor shortly
 // before.
 func (j *judge) well(since time.Duration) bool {
-	return j.net.Well(sim.Everybody, since-aftermath)
+	return j.net.Well(sim.Everybody, since-aftermath) && !j.lags.since(since-aftermath)
 }
 
 // called counts a request, and finds storms.

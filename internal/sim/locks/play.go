@@ -32,6 +32,7 @@ func (p *plan) Play(r *sim.Report, with func(int) bool) {
 	q := p.without(with)
 	w := &world{plan: q, report: r, net: sim.NewNet(p.seed, r, q.troubles)}
 	w.judge = newJudge(r, w.net, 8*p.roundTrip())
+	w.judge.lags = &q.lags
 	w.judge.stepping = len(q.steps) > 0
 	w.judge.lossless = !slices.ContainsFunc(q.clients, func(c site) bool { return !c.leaves })
 	w.store = newStore(r, w.judge)
@@ -185,7 +186,7 @@ func (w *world) take(ctx context.Context, o *op) (*lock.Lease, error) {
 		w.prompt(began+o.opts.Wait, o, "Wait")
 	}
 	expected := ctx.Err() != nil || o.opts.Wait > 0 || errors.Is(err, lock.ErrHeld) && o.deed == tries
-	if err != nil && !expected && w.judge.well(began) && len(w.plan.lags.spans) == 0 {
+	if err != nil && !expected && w.judge.well(began) {
 		w.report.Break(ruleErrors, "client %d: %s %s: %v", o.client, o.deed, o.name, err)
 	}
 	return l, err
@@ -255,7 +256,7 @@ func (w *world) unlock(ctx context.Context, b *belief, o *op) {
 	case err == nil:
 		w.judge.unlocked(b, called)
 	case errors.Is(err, lock.ErrLost), o.hurry > 0, w.judge.disturbed(o.name):
-	case w.judge.well(called) && len(w.plan.lags.spans) == 0:
+	case w.judge.well(called):
 		w.report.Break(ruleErrors, "client %d: unlock %s: %v", o.client, o.name, err)
 	}
 }

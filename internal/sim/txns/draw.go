@@ -21,6 +21,7 @@ func draw(s sim.Seed) *script {
 	d := &drawer{Rand: r, plan: &script{seed: s, length: r.Between(3*time.Second, 30*time.Second), busy: r.Chance(0.25)}}
 	d.plan.messy = !d.plan.busy && r.Chance(0.2)
 	d.plan.limit = sim.Pick(r, 300*time.Millisecond, time.Second, 3*time.Second)
+	d.plan.barred = r.Chance(0.15)
 	d.drawReplicas()
 	d.drawTargets()
 	d.drawOps()

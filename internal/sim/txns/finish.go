@@ -30,6 +30,7 @@ func (w *world) finish() {
 	w.resume()
 	w.settle("resumed", heal)
 	close(w.over)
+	w.echoes.Wait()
 	time.Sleep(5 * time.Second)
 	w.rest()
 	for _, l := range w.present2() {

@@ -19,6 +19,7 @@ const (
 	ruleDecision = "a decision stays, and comes before what follows from it"
 	ruleCause    = "nothing is rolled back without a cause"
 	ruleNobody   = "no attempt is used up by what is nobody's failure"
+	ruleTaken    = "what was taken back is never told as done again"
 	ruleLadder   = "no call beyond the ladder"
 	ruleOnce     = "what is done is not asked for again"
 	ruleParked   = "parked means that nothing happens"

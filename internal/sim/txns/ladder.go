@@ -88,16 +88,18 @@ func (j *judge) repeated(before []*visit, v *visit) {
 	}
 }
 
-// due is when an operation may be called again: its last failure but those of early
-// calls, which are presents, and the pause after so many.
+// due is when an operation may be called again: its last failure and the pause after so
+// many, but for those of calls that a recovery may have brought early, as a present.
 func (j *judge) due(row []*visit) (due time.Duration) {
-	n := 0
+	n, before := 0, time.Duration(0)
 	for _, v := range row {
+		early := j.recovered(v.target, before, v.from) > 0
+		before = v.from
 		switch {
 		case v.broken, v.to == 0, v.from < j.resumed[v.id]:
 		case v.answer != plan.Failed:
 			n, due = 0, 0
-		case v.from >= due-j.world.uncertain():
+		case v.from >= due-j.world.uncertain() && !early:
 			n++
 			due = v.to + plan.Pause(j.policy(v), n, 0)*3/4
 		}

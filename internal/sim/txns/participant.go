@@ -39,6 +39,9 @@ func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (
 	if sleep(ctx, took) == nil {
 		result, err = w.behave(ctx, mood, &call, seed)
 	}
+	if w.barrier != nil && seed.At(5).Chance(0.2) {
+		w.echo(call, seed.At(6).Between(0, 5*time.Second))
+	}
 	if ctx.Err() != nil {
 		sim.Apart(seed)
 	}
@@ -51,7 +54,7 @@ func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.S
 	case fails:
 		return nil, errTrouble
 	case forgets:
-		_ = w.judge.ledger.enter(call)
+		_ = w.enter(ctx, call, false)
 		return nil, errTrouble
 	case silent:
 		<-ctx.Done()
@@ -60,14 +63,11 @@ func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.S
 		panic("out of its mind")
 	case exits:
 		runtime.Goexit()
-	case refuses:
-		if (call.Op == "action" || call.Op == "try") && !w.judge.ledger.has(call) {
-			return nil, txn.Abort(errors.New("not today"))
-		}
 	case works:
 		return nil, txn.Pending(seed.At(3).Between(time.Millisecond, time.Second))
 	}
-	if err := w.judge.ledger.enter(call); err != nil {
+	refuse := mood == refuses && (call.Op == "action" || call.Op == "try")
+	if err := w.enter(ctx, call, refuse); err != nil {
 		return nil, err
 	}
 	if mood == babbling {

@@ -18,6 +18,7 @@ type script struct {
 	limit    time.Duration // of one call
 	busy     bool          // many transactions over few slots
 	messy    bool          // steps side by side, some of which fail while others take long
+	barred   bool          // participants stand behind the real barrier, and calls arrive twice
 	replicas []site
 	targets  []target
 	ops      []op

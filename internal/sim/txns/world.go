@@ -2,6 +2,7 @@ package txns
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/internal/sim"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/barrier"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
@@ -21,6 +23,10 @@ type world struct {
 	store  *memstore.Store
 	judge  *judge
 	over   chan struct{} // closed when participants that hang may end
+
+	barrier  *barrier.Barrier // before all participants, in some runs
+	database *sql.DB
+	echoes   sync.WaitGroup
 
 	mu      sync.Mutex
 	lives   []*life // the present ones; nil for a replica that is away
@@ -45,6 +51,10 @@ func (p *script) Play(r *sim.Report, with func(int) bool) {
 		over: make(chan struct{}), lives: make([]*life, len(q.replicas)),
 	}
 	w.judge = newJudge(w)
+	if q.barred {
+		w.openBarrier()
+		defer w.closeBarrier()
+	}
 	for i := range q.replicas {
 		w.begin(i)
 	}

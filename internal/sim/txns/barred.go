@@ -1,0 +1,98 @@
+package txns
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/barrier"
+)
+
+// openBarrier puts the real barrier before all participants, over a database in memory.
+func (w *world) openBarrier() {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		panic(err)
+	}
+	db.SetMaxOpenConns(1) // another one would have a memory of its own
+	b, err := barrier.New(db, barrier.SQLite, nil)
+	if err != nil {
+		panic(err)
+	}
+	if err := b.Migrate(background()); err != nil {
+		panic(err)
+	}
+	w.barrier, w.database = b, db
+}
+
+func (w *world) closeBarrier() {
+	if w.database == nil {
+		return
+	}
+	if err := w.database.Close(); err != nil {
+		panic(err)
+	}
+}
+
+var errNotToday = txn.Abort(errors.New("not today"))
+
+// enter does what a call asks for, unless it was done before, or refuses it.
+func (w *world) enter(ctx context.Context, call *txn.Call, refuse bool) error {
+	l := w.judge.ledger
+	switch {
+	case w.barrier != nil && call.Op != "check":
+		return w.enterBarred(ctx, call, refuse)
+	case refuse && !l.has(call):
+		return errNotToday
+	default:
+		return l.enter(call)
+	}
+}
+
+func (w *world) enterBarred(ctx context.Context, call *txn.Call, refuse bool) error {
+	_, v, err := w.barrier.Do(ctx, *call, func(context.Context, *sql.Tx) ([]byte, error) {
+		if refuse {
+			return nil, errNotToday
+		}
+		return []byte(`"done"`), nil
+	})
+	if err == nil {
+		w.judge.ledger.did(call, v == barrier.Ran)
+	}
+	return err
+}
+
+// echo delivers a call once more, long after it was made.
+func (w *world) echo(call txn.Call, after time.Duration) {
+	w.echoes.Go(func() {
+		time.Sleep(after)
+		err := w.enter(background(), &call, false)
+		w.report.Trace("a copy of %s/%s %s arrives: %v", call.Transaction, call.Branch, call.Op, err)
+		if err == nil && w.judge.ledger.takenBack(&call) {
+			w.report.Break(ruleTaken, "%s/%s %s: done, was the answer to a late copy", call.Transaction, call.Branch, call.Op)
+		}
+	})
+}
+
+// did notes that a call was answered as done, and whether it was done by this one.
+func (l *ledger) did(call *txn.Call, now bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := part{call.Transaction, call.Branch}
+	l.seen[mark{p, call.Op}] = true
+	if now {
+		l.effects[p] = append(l.effects[p], call.Op)
+	}
+}
+
+// takenBack tells whether what a call has done was undone.
+func (l *ledger) takenBack(call *txn.Call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := part{call.Transaction, call.Branch}
+	return call.Op == "action" && l.seen[mark{p, "compensate"}] || call.Op == "try" && l.seen[mark{p, "cancel"}]
+}
