@@ -155,7 +155,7 @@ func layers() []layer {
 		},
 		{packages: "internal/mutants", test: true},
 		{packages: "internal/sim", test: true},
-		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver"}},
+		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver", "lock/memlock"}},
 		{
 			packages: "internal/sim/txns", test: true,
 			own:     []string{"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan", "txn/barrier"},

@@ -19,7 +19,8 @@ type backend struct {
 	skew   time.Duration // of this process's clock
 	shards int
 	lags   *lags
-	leaves bool // calls go on when their callers have gone
+	leaves bool           // calls go on when their callers have gone
+	twin   driver.Backend // on memlock; nil where the model is alone
 }
 
 var (
@@ -76,7 +77,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, driver.ErrUnsupported
 	}
 	grant, err := ask(ctx, b, "acquire "+req.Name+" for "+short(req.Owner), func() (driver.Grant, error) {
-		return b.store.acquire(b.link.ID, &req)
+		return b.acquire(&req)
 	})
 	if err == nil && b.lags.behind(b.store.report.Now()) {
 		return b.takeBack(ctx, grant)
@@ -125,7 +126,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	errs, err := ask(ctx, b, text, func() ([]error, error) {
 		errs := make([]error, len(grants))
 		for i := range grants {
-			errs[i] = b.store.renew(&grants[i])
+			errs[i] = b.renew(&grants[i])
 		}
 		return errs, nil
 	})
@@ -141,13 +142,13 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	return ask(ctx, b, "release "+g.Name+" of "+short(g.Owner), func() (int, error) {
-		return b.store.release(b.link.ID, &g)
+		return b.release(&g)
 	})
 }
 
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	return ask(ctx, b, "force "+name, func() (bool, error) { return b.store.force(name), nil })
+	return ask(ctx, b, "force "+name, func() (bool, error) { return b.force(name), nil })
 }
 
 // Close implements [driver.Backend].

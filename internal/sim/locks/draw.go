@@ -21,6 +21,7 @@ func draw(s sim.Seed) *plan {
 		Count: sim.Pick(r, 0, 0, 0, -1, 2, 3, 1<<16),
 		Time:  sim.Pick(r, 0, 0, time.Millisecond, 100*time.Millisecond, time.Second),
 	}
+	p.real = r.Chance(0.3)
 	d.drawClients()
 	d.drawOps()
 	d.drawFaults()

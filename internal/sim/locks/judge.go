@@ -25,6 +25,7 @@ const (
 	ruleErrors    = "no error on a healthy store"
 	ruleRest      = "at rest nothing happens"
 	ruleStorm     = "no storm of requests"
+	ruleTwin      = "memlock does what the model does"
 	ruleEnds      = "every wait ends"
 )
 

@@ -22,6 +22,7 @@ type plan struct {
 	troubles []sim.Trouble
 	steps    []step
 	lags     lags
+	real     bool // memlock is the server
 }
 
 // site is where a client is.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/sim"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 // world is a run under way.
@@ -18,6 +19,7 @@ type world struct {
 	report  *sim.Report
 	net     *sim.Net
 	store   *store
+	memlock *memlock.Store // nil where the model is alone
 	judge   *judge
 	clients []*lock.Client
 	links   []*sim.Link
@@ -36,6 +38,9 @@ func (p *plan) Play(r *sim.Report, with func(int) bool) {
 	w.judge.stepping = len(q.steps) > 0
 	w.judge.lossless = !slices.ContainsFunc(q.clients, func(c site) bool { return !c.leaves })
 	w.store = newStore(r, w.judge)
+	if q.real && len(q.steps) == 0 {
+		w.memlock = memlock.NewStore()
+	}
 	for i, c := range q.clients {
 		w.connect(i, c)
 	}
@@ -53,6 +58,7 @@ func (w *world) connect(i int, c site) {
 	l := &sim.Link{Net: w.net, ID: i, Near: c.near, Far: c.far, Patience: 3 * time.Second}
 	b := &backend{
 		store: w.store, link: l, seed: seed, skew: seed.Between(time.Hour, 2*time.Hour), shards: c.shards, leaves: c.leaves, lags: &w.plan.lags,
+		twin: newTwin(w.memlock),
 	}
 	client, err := lock.New(b, &lock.Options{
 		TTL: time.Second, HandOff: w.plan.handOff, Patience: w.plan.patience, Observer: watcher{w, i},

@@ -169,7 +169,9 @@ func (s *store) force(name string) bool {
 func (s *store) wake(client int, name string) (others int) {
 	clients := make(map[int]bool)
 	for w := range s.watches[name] {
-		w.push()
+		if w.twin == nil {
+			w.push()
+		}
 		clients[w.backend.link.ID] = true
 	}
 	delete(clients, client)

@@ -16,6 +16,8 @@ type watch struct {
 	count   atomic.Uint64
 	pushes  uint64
 	gone    bool
+	twin    driver.Watch // of memlock; nil where the model wakes
+	over    chan struct{}
 }
 
 // Watch implements [driver.Waiter].
@@ -42,6 +44,7 @@ func (s *store) subscribe(w *watch) {
 		s.watches[w.name] = make(map[*watch]bool)
 	}
 	s.watches[w.name][w] = true
+	w.backend.watchTwin(w)
 }
 
 // C implements [driver.Watch].
@@ -52,6 +55,10 @@ func (w *watch) Close() {
 	s := w.backend.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.twin != nil && !w.gone {
+		w.twin.Close()
+		close(w.over)
+	}
 	w.gone = true
 	delete(s.watches[w.name], w)
 	if len(s.watches[w.name]) == 0 {

@@ -38,7 +38,7 @@ func (w *world) closeBarrier() {
 	}
 }
 
-var errNotToday = txn.Abort(errors.New("not today"))
+var errNotToday = errors.New("not today")
 
 // enter does what a call asks for, unless it was done before, or refuses it.
 func (w *world) enter(ctx context.Context, call *txn.Call, refuse bool) error {
@@ -47,7 +47,7 @@ func (w *world) enter(ctx context.Context, call *txn.Call, refuse bool) error {
 	case w.barrier != nil && call.Op != "check":
 		return w.enterBarred(ctx, call, refuse)
 	case refuse && !l.has(call):
-		return errNotToday
+		return txn.Abort(errNotToday)
 	default:
 		return l.enter(call)
 	}
@@ -56,7 +56,7 @@ func (w *world) enter(ctx context.Context, call *txn.Call, refuse bool) error {
 func (w *world) enterBarred(ctx context.Context, call *txn.Call, refuse bool) error {
 	_, v, err := w.barrier.Do(ctx, *call, func(context.Context, *sql.Tx) ([]byte, error) {
 		if refuse {
-			return nil, errNotToday
+			return nil, txn.Abort(errNotToday)
 		}
 		return []byte(`"done"`), nil
 	})

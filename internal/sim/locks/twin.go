@@ -1,0 +1,100 @@
+package locks
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+// In some runs package memlock is the server, and the model goes along with it: they
+// must agree, and it is memlock that answers and wakes.
+
+func (b *backend) acquire(req *driver.Request) (driver.Grant, error) {
+	grant, err := b.store.acquire(b.link.ID, req)
+	if b.twin == nil {
+		return grant, err
+	}
+	real, realErr := b.twin.Acquire(context.Background(), *req)
+	if errors.Is(err, driver.ErrHeld) != errors.Is(realErr, driver.ErrHeld) {
+		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model", req.Name, short(req.Owner), realErr, err)
+	}
+	return real, realErr
+}
+
+func (b *backend) renew(g *driver.Grant) error {
+	err := b.store.renew(g)
+	if b.twin == nil {
+		return err
+	}
+	real := b.twin.Renew(context.Background(), []driver.Grant{*g})[0]
+	if !errors.Is(real, err) {
+		b.store.report.Break(ruleTwin, "renew %s of %s: %v, and %v by the model", g.Name, short(g.Owner), real, err)
+	}
+	return real
+}
+
+// release is told to both. Whether a repeated one is recognised may differ.
+func (b *backend) release(g *driver.Grant) (int, error) {
+	held := b.store.holds(g)
+	others, err := b.store.release(b.link.ID, g)
+	if b.twin == nil {
+		return others, err
+	}
+	real, realErr := b.twin.Release(context.Background(), *g)
+	if held && realErr != nil {
+		b.store.report.Break(ruleTwin, "release %s of %s: %v, and the model has it", g.Name, short(g.Owner), realErr)
+	}
+	return real, realErr
+}
+
+func (b *backend) force(name string) bool {
+	held := b.store.force(name)
+	if b.twin == nil {
+		return held
+	}
+	real, err := b.twin.(driver.Forcer).ForceRelease(context.Background(), name)
+	if err != nil || real != held {
+		b.store.report.Break(ruleTwin, "force %s: %t, %v, and %t by the model", name, real, err, held)
+	}
+	return real
+}
+
+// holds tells whether a grant stands.
+func (s *store) holds(g *driver.Grant) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.live(g.Name)
+	return l != nil && l.owner == g.Owner
+}
+
+// watchTwin has memlock wake the watch, instead of the model.
+func (b *backend) watchTwin(w *watch) {
+	if b.twin == nil {
+		return
+	}
+	real, err := b.twin.(driver.Waiter).Watch(context.Background(), w.name)
+	if err != nil {
+		panic(err)
+	}
+	w.twin, w.over = real, make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-real.C():
+				w.push()
+			case <-w.over:
+				return
+			}
+		}
+	}()
+}
+
+// newTwin is a client's way to memlock.
+func newTwin(s *memlock.Store) driver.Backend {
+	if s == nil {
+		return nil
+	}
+	return memlock.NewBackend(s)
+}
