@@ -77,6 +77,9 @@ func (b *backend) grant(h *handle, req *driver.Request, reply Reply) (driver.Gra
 		return driver.Grant{}, b.heldError(reply.Items[1:])
 	}
 	g.Token, g.Tokens = uint64(reply.Items[1].Int), 1
+	if len(reply.Items) > 2 {
+		g.Tokens = int(reply.Items[2].Int)
+	}
 	return g, nil
 }
 

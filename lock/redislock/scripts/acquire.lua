@@ -8,8 +8,9 @@
 --       owner, how many tokens, metadata or empty
 --
 -- Returns an answer; or, of several locks, the answers. An answer is the first
--- token; or, when the owner has the lock already, {1, the last token}; or, when
--- it is held, {0, ms left, field...}; or an error, {-1, text}.
+-- token; or {1, the first token, how many} when they are fewer than wanted; or, when
+-- the owner has the lock already, {1, the last token}; or, when it is held, {0, ms
+-- left, field...}; or an error, {-1, text}.
 
 local call = redis.call
 local keepFor = ARGV[1]
@@ -28,9 +29,11 @@ local function now()
   return clock
 end
 
--- advance gives out tokens and returns the last of them, or nil and an error.
--- The counter is never below the server's clock, so that it does not go back
--- when it was lost, and most often one SET moves it on.
+-- advance gives out at most count tokens, and returns the first of them and how many
+-- they are; or nil and an error. The counter is never below the server's clock, so
+-- that it does not go back when it was lost; and it gives out no more than the clock
+-- has passed, but one, so that nothing was given out above it. Most often one SET
+-- moves it on.
 local function advance(counter, count)
   local floor, old = now(), nil
   if keepFor == '0' then
@@ -39,18 +42,20 @@ local function advance(counter, count)
     old = call('set', counter, floor, 'px', keepFor, 'get')
   end
   local last = tonumber(floor)
-  if old then
-    local before = tonumber(old)
-    if not before or not (before <= 9e15) then
-      call('set', counter, old)
-      return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
-    end
-    if before + count > last then
-      last = before + count
-      call('set', counter, string.format('%.0f', last), 'keepttl')
-    end
+  if not old then
+    return last, 1
   end
-  return last
+  local before = tonumber(old)
+  if not before or not (before <= 9e15) then
+    call('set', counter, old)
+    return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
+  end
+  if before >= last then
+    last = before + 1
+    call('set', counter, string.format('%.0f', last), 'keepttl')
+  end
+  local given = math.min(count, last - before)
+  return last - given + 1, given
 end
 
 -- refuse tells who has the lock, and for how long.
@@ -79,9 +84,10 @@ local function take(lock, counter, lease, owner, count, meta)
       return {1, last}
     end
   end
-  local last, failure = advance(counter, count)
-  if failure then
-    return failure
+  count = tonumber(count)
+  local first, given = advance(counter, count)
+  if not first then
+    return given
   end
   if meta == '' then
     call('hset', lock, owner, '1')
@@ -94,7 +100,10 @@ local function take(lock, counter, lease, owner, count, meta)
     call('del', lock)
     return expiring
   end
-  return last - count + 1
+  if given < count then
+    return {1, first, given}
+  end
+  return first
 end
 
 if #KEYS == 2 then

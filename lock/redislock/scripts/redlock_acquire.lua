@@ -5,8 +5,9 @@
 -- ARGV  1 life of the counter in ms, 0 for ever
 --       2 lease in ms   3 owner   4 how many tokens
 --
--- Returns the first token; or, when the owner has the lock already, {1, the
--- last token}; or, when it is held, {0, ms left, owner}.
+-- Returns the first token; or {1, the first token, how many} when they are fewer than
+-- wanted; or, when the owner has the lock already, {1, the last token}; or, when it is
+-- held, {0, ms left, owner}.
 
 local call = redis.call
 local owner = ARGV[3]
@@ -40,13 +41,19 @@ if not call('set', KEYS[1], owner, 'nx', 'px', ARGV[2]) then
   end
 end
 
--- The counter is never below the server's clock in microseconds, so that it
--- does not go back when it was lost.
+-- The counter is never below the server's clock in microseconds, so that it does not
+-- go back when it was lost; and it gives out no more than the clock has passed, but
+-- one, so that nothing was given out above it.
 local time = call('time')
-last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), last + ARGV[4])
+local before, count = last, tonumber(ARGV[4])
+last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), before + 1)
 if ARGV[1] == '0' then
   call('set', KEYS[2], string.format('%.0f', last))
 else
   call('set', KEYS[2], string.format('%.0f', last), 'px', ARGV[1])
 end
-return last - ARGV[4] + 1
+local given = counter and math.min(count, last - before) or 1
+if given < count then
+  return {1, last - given + 1, given}
+end
+return last - given + 1
