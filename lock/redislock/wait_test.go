@@ -40,13 +40,21 @@ func awaitAck(ctx context.Context, t *testing.T, master *testenv.RedisServer) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for !strings.Contains(master.Info("slave0"), fmt.Sprintf("offset=%s,", master.Info("master_repl_offset"))) {
+	for !inSync(master) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			t.Fatalf("the replica has not acknowledged: %s", master.Info("slave0"))
 		}
 	}
+}
+
+// inSync tells whether the replica has everything; one that is still being filled has an
+// offset, too.
+func inSync(master *testenv.RedisServer) bool {
+	replica := master.Info("slave0")
+	return strings.Contains(replica, "state=online,") &&
+		strings.Contains(replica, fmt.Sprintf("offset=%s,", master.Info("master_repl_offset")))
 }
 
 // TestReplicaThatCameLaterCountsForNothing: how many replicas have to have a

@@ -149,6 +149,15 @@ func brokenContents() map[string]func(*broken) {
 		},
 		"TextIsMangled": created(func(rec record) { rec.Name = strings.ReplaceAll(rec.Name, "№", "?") }),
 		"LongTextIsCut": created(func(rec record) { rec.Parked = rec.Parked[:min(len(rec.Parked), 255)] }),
+		"RefusalLooksPassing": func(b *broken) {
+			b.update = func(ctx context.Context, was driver.Version, rec record) error {
+				err := b.Store.Update(ctx, was, rec)
+				if errors.Is(err, driver.ErrRefused) {
+					return errors.New("the store is out of sorts") // as if it could pass the next time
+				}
+				return err
+			}
+		},
 	}
 }
 
