@@ -186,6 +186,9 @@ func (r *run) call(steps []txn.Step, now time.Time) next {
 	if r.dirty && now.Sub(r.written) > saveProgress && !r.save(false) {
 		return over
 	}
+	if r.c.life.Err() != nil {
+		return await // who is about to hand over begins nothing
+	}
 	for _, s := range steps {
 		r.fly(s)
 	}
@@ -230,6 +233,10 @@ func (r *run) arrived() bool {
 
 // asked hands the transaction over if that was asked for while the run was busy.
 func (r *run) asked() bool {
+	if r.c.life.Err() != nil {
+		r.depart(0)
+		return true
+	}
 	select {
 	case <-r.leaving:
 		r.depart(evictPause)
