@@ -37,7 +37,7 @@ func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) 
 func (s *store) subscribe(w *watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.gone {
+	if w.gone || s.watches[w.name][w] {
 		return
 	}
 	if s.watches[w.name] == nil {

@@ -132,6 +132,9 @@ func (o observer) Observe(e coord.Event) {
 	}
 	o.world.report.Trace("replica %d: event %s %s %s %s %s %s %s %d %s", o.replica, e.Kind, e.ID, e.Branch, e.Op, e.Target, e.Status,
 		e.Answer, e.Count, e.Reason)
+	if e.Kind == coord.Claimed {
+		sim.Apart(o.world.plan.seed.At(uint64(o.world.report.Now()))) // what was claimed begins before more is claimed
+	}
 }
 
 // tracer takes its time.
