@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -260,17 +261,18 @@ func (t *trip[T]) arrive() {
 }
 
 func (f fate) String() string {
-	text := fmt.Sprintf("(%s, %s)", f.there, f.back)
+	var text strings.Builder
+	fmt.Fprintf(&text, "(%s, %s)", f.there, f.back)
 	for _, w := range []struct {
 		is   bool
 		word string
 	}{{f.lost, " lost"}, {f.mute, " answer lost"}, {f.refused, " refused"}, {f.broken, " broken"}} {
 		if w.is {
-			text += w.word
+			text.WriteString(w.word)
 		}
 	}
 	if f.again > 0 {
-		text += fmt.Sprintf(" again after %s", f.again)
+		fmt.Fprintf(&text, " again after %s", f.again)
 	}
-	return text
+	return text.String()
 }

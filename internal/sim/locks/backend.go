@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
@@ -118,12 +119,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Renew implements [driver.Backend].
 func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
-	text := "renew"
+	var text strings.Builder
+	text.WriteString("renew")
 	for i := range grants {
-		text += " " + grants[i].Name + " of " + short(grants[i].Owner)
+		text.WriteString(" " + grants[i].Name + " of " + short(grants[i].Owner))
 		b.store.judge.kept(&grants[i])
 	}
-	errs, err := ask(ctx, b, text, func() ([]error, error) {
+	errs, err := ask(ctx, b, text.String(), func() ([]error, error) {
 		errs := make([]error, len(grants))
 		for i := range grants {
 			errs[i] = b.renew(&grants[i])

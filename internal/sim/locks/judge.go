@@ -52,12 +52,11 @@ type judge struct {
 	lags     *lags
 	stepping bool // the store's clock jumps, and may end leases early
 
-	mu       sync.Mutex
-	names    map[string]*story
-	owners   map[string]*fact
-	requests map[int]int
-	window   map[int]burst
-	calls    int
+	mu     sync.Mutex
+	names  map[string]*story
+	owners map[string]*fact
+	window map[int]burst
+	calls  int
 }
 
 // story is what is known of one name.

@@ -4,6 +4,7 @@ package locks
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
@@ -63,22 +64,23 @@ type op struct {
 }
 
 func (o op) String() string {
-	text := fmt.Sprintf("client %d, worker %d: after %s %s %s with TTL %s", o.client, o.worker, o.pause, o.deed, o.name, o.opts.TTL)
+	var text strings.Builder
+	fmt.Fprintf(&text, "client %d, worker %d: after %s %s %s with TTL %s", o.client, o.worker, o.pause, o.deed, o.name, o.opts.TTL)
 	for _, part := range []struct {
 		name string
 		d    time.Duration
 	}{{"holds it for", o.hold}, {"cancels after", o.cancel}, {"waits at most", o.opts.Wait}, {"keeps it for", o.opts.MinHold}, {"unlocks within", o.hurry}} {
 		if part.d != 0 {
-			text += fmt.Sprintf(", %s %s", part.name, part.d)
+			fmt.Fprintf(&text, ", %s %s", part.name, part.d)
 		}
 	}
 	if o.opts.Fixed {
-		text += ", fixed"
+		text.WriteString(", fixed")
 	}
 	if o.again > 0 {
-		text += fmt.Sprintf(", enters it %d times more", o.again)
+		fmt.Fprintf(&text, ", enters it %d times more", o.again)
 	}
-	return text
+	return text.String()
 }
 
 // Scenario is the simulation of locks.

@@ -178,16 +178,6 @@ func (s *store) wake(client int, name string) (others int) {
 	return len(clients)
 }
 
-func (s *store) describe(name string) driver.Info {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.live(name)
-	if l == nil {
-		return driver.Info{Name: name, Token: s.tokens[name]}
-	}
-	return driver.Info{Name: name, Owner: l.owner, Token: s.tokens[name], TTL: l.expires - s.now()}
-}
-
 // short is an owner without the part that differs from run to run.
 func short(owner string) string {
 	return owner[strings.LastIndexByte(owner, ':')+1:]

@@ -16,11 +16,11 @@ func (b *backend) acquire(req *driver.Request) (driver.Grant, error) {
 	if b.twin == nil {
 		return grant, err
 	}
-	real, realErr := b.twin.Acquire(context.Background(), *req)
-	if errors.Is(err, driver.ErrHeld) != errors.Is(realErr, driver.ErrHeld) {
-		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model", req.Name, short(req.Owner), realErr, err)
+	twin, twinErr := b.twin.Acquire(context.Background(), *req)
+	if errors.Is(err, driver.ErrHeld) != errors.Is(twinErr, driver.ErrHeld) {
+		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model", req.Name, short(req.Owner), twinErr, err)
 	}
-	return real, realErr
+	return twin, twinErr
 }
 
 func (b *backend) renew(g *driver.Grant) error {
@@ -28,11 +28,11 @@ func (b *backend) renew(g *driver.Grant) error {
 	if b.twin == nil {
 		return err
 	}
-	real := b.twin.Renew(context.Background(), []driver.Grant{*g})[0]
-	if !errors.Is(real, err) {
-		b.store.report.Break(ruleTwin, "renew %s of %s: %v, and %v by the model", g.Name, short(g.Owner), real, err)
+	twin := b.twin.Renew(context.Background(), []driver.Grant{*g})[0]
+	if !errors.Is(twin, err) {
+		b.store.report.Break(ruleTwin, "renew %s of %s: %v, and %v by the model", g.Name, short(g.Owner), twin, err)
 	}
-	return real
+	return twin
 }
 
 // release is told to both. Whether a repeated one is recognised may differ.
@@ -42,11 +42,11 @@ func (b *backend) release(g *driver.Grant) (int, error) {
 	if b.twin == nil {
 		return others, err
 	}
-	real, realErr := b.twin.Release(context.Background(), *g)
-	if held && realErr != nil {
-		b.store.report.Break(ruleTwin, "release %s of %s: %v, and the model has it", g.Name, short(g.Owner), realErr)
+	twin, twinErr := b.twin.Release(context.Background(), *g)
+	if held && twinErr != nil {
+		b.store.report.Break(ruleTwin, "release %s of %s: %v, and the model has it", g.Name, short(g.Owner), twinErr)
 	}
-	return real, realErr
+	return twin, twinErr
 }
 
 func (b *backend) force(name string) bool {
@@ -54,11 +54,11 @@ func (b *backend) force(name string) bool {
 	if b.twin == nil {
 		return held
 	}
-	real, err := b.twin.(driver.Forcer).ForceRelease(context.Background(), name)
-	if err != nil || real != held {
-		b.store.report.Break(ruleTwin, "force %s: %t, %v, and %t by the model", name, real, err, held)
+	twin, err := b.twin.(driver.Forcer).ForceRelease(context.Background(), name)
+	if err != nil || twin != held {
+		b.store.report.Break(ruleTwin, "force %s: %t, %v, and %t by the model", name, twin, err, held)
 	}
-	return real
+	return twin
 }
 
 // holds tells whether a grant stands.
@@ -74,15 +74,15 @@ func (b *backend) watchTwin(w *watch) {
 	if b.twin == nil {
 		return
 	}
-	real, err := b.twin.(driver.Waiter).Watch(context.Background(), w.name)
+	twin, err := b.twin.(driver.Waiter).Watch(context.Background(), w.name)
 	if err != nil {
 		panic(err)
 	}
-	w.twin, w.over = real, make(chan struct{})
+	w.twin, w.over = twin, make(chan struct{})
 	go func() {
 		for {
 			select {
-			case <-real.C():
+			case <-twin.C():
 				w.push()
 			case <-w.over:
 				return

@@ -28,13 +28,14 @@ func (f *definer) draw(begun bool) txn.Definition {
 		return txn.Definition{ID: f.id, Mode: "tcc", Timeout: f.Between(200*time.Millisecond, 5*time.Second)}
 	case begun:
 		return f.prepared()
-	case r.Chance(0.6):
-		return f.saga()
-	case r.Chance(0.6):
-		return f.tcc()
-	default:
-		return f.message()
 	}
+	if r.Chance(0.6) {
+		return f.saga()
+	}
+	if r.Chance(0.6) {
+		return f.tcc()
+	}
+	return f.message()
 }
 
 type definer struct {

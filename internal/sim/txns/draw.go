@@ -13,7 +13,6 @@ import (
 type drawer struct {
 	*sim.Rand
 	plan *script
-	busy bool // many transactions over few slots
 }
 
 func draw(s sim.Seed) *script {
@@ -122,8 +121,8 @@ func (d *drawer) drawOps() {
 func (d *drawer) drawTransaction(id string, at time.Duration) {
 	seed := d.plan.seed.Named(id)
 	begun := d.Chance(0.3)
-	make := func() txn.Definition { return define(seed.Rand(), d.plan, id, begun) }
-	first := op{at: at, replica: d.replica(), deed: submits, id: id, limit: d.drawLimit(), make: make}
+	definition := func() txn.Definition { return define(seed.Rand(), d.plan, id, begun) }
+	first := op{at: at, replica: d.replica(), deed: submits, id: id, limit: d.drawLimit(), make: definition}
 	switch {
 	case begun:
 		first.deed = begins
@@ -132,7 +131,7 @@ func (d *drawer) drawTransaction(id string, at time.Duration) {
 	}
 	d.plan.ops = append(d.plan.ops, first)
 	if begun {
-		d.drawCompletion(id, at, make().Timeout)
+		d.drawCompletion(id, at, definition().Timeout)
 	} else if d.Chance(0.1) {
 		again := first
 		again.at, again.deed, again.replica = at+d.soon(), repeats, d.replica()

@@ -215,7 +215,7 @@ func (j *judge) timing(h *history, v *visit) {
 }
 
 // answers is told how a call ended.
-func (j *judge) answers(v *visit, l *life, ctx context.Context, _ []byte, err error) {
+func (j *judge) answers(ctx context.Context, v *visit, l *life, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v.to = j.report.Now()

@@ -23,7 +23,7 @@ func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (
 	}
 	err = errTrouble // unless it returns
 	v := w.judge.calls(l.replica, number, &call)
-	defer func() { w.judge.answers(v, l, ctx, result, err) }()
+	defer func() { w.judge.answers(ctx, v, l, err) }()
 	seed := w.plan.seed.Named(v.text()).At(uint64(v.number))
 	mood := w.mood(number, seed)
 	t := &w.plan.targets[number]
@@ -63,6 +63,7 @@ func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.S
 		panic("out of its mind")
 	case exits:
 		runtime.Goexit()
+	case hangs, slow, refuses, babbling: // before or after this
 	case works:
 		return nil, txn.Pending(seed.At(3).Between(time.Millisecond, time.Second))
 	}

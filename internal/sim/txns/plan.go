@@ -5,6 +5,7 @@ package txns
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
@@ -163,16 +164,17 @@ func (p *script) without(with func(int) bool) *script {
 }
 
 func describe(d txn.Definition) string {
-	text := fmt.Sprintf("%s, time-out %s, parallel %d", d.Mode, d.Timeout, d.Parallel)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s, time-out %s, parallel %d", d.Mode, d.Timeout, d.Parallel)
 	for i := range d.Branches {
 		b := &d.Branches[i]
-		text += fmt.Sprintf("; %s after %v: %s, %s, %s", b.ID, b.After, b.Do, b.Confirm, b.Undo)
+		fmt.Fprintf(&text, "; %s after %v: %s, %s, %s", b.ID, b.After, b.Do, b.Confirm, b.Undo)
 		if b.Policy != nil {
-			text += fmt.Sprintf(" %+v", *b.Policy)
+			fmt.Fprintf(&text, " %+v", *b.Policy)
 		}
 	}
 	if d.Check != nil {
-		text += fmt.Sprintf("; check %s after %s", d.Check.Target, d.Check.After)
+		fmt.Fprintf(&text, "; check %s after %s", d.Check.Target, d.Check.After)
 	}
-	return text
+	return text.String()
 }
