@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"time"
 )
 
@@ -10,7 +11,9 @@ type fault struct {
 	cut   bool
 	hole  Direction
 	delay time.Duration
-	drop  drop
+	// jitter makes the delay a random one, up to delay, for each chunk.
+	jitter bool
+	drop   drop
 }
 
 // drop says which replies are lost.
@@ -41,7 +44,13 @@ func (p *Proxy) Strand() {
 }
 
 // Delay holds up every chunk of bytes, in both directions, by d.
-func (p *Proxy) Delay(d time.Duration) { p.set(func(f *fault) { f.delay = d }) }
+func (p *Proxy) Delay(d time.Duration) { p.set(func(f *fault) { f.delay, f.jitter = d, false }) }
+
+// Jitter holds up every chunk of bytes by a time of its own, up to most: what is sent over
+// one connection may overtake what was sent before it over another.
+func (p *Proxy) Jitter(most time.Duration) {
+	p.set(func(f *fault) { f.delay, f.jitter = most, true })
+}
 
 // DropReplies loses the next n replies: the request reaches the server, its
 // answer is swallowed and the connection closed, so that the client cannot know
@@ -123,6 +132,9 @@ func (p *Proxy) dooms(request []byte) bool {
 func (p *Proxy) hold() {
 	p.mu.Lock()
 	delay := p.fault.delay
+	if p.fault.jitter && delay > 0 {
+		delay = rand.N(delay) + 1
+	}
 	if delay > 0 {
 		p.seen.Delayed++
 	}

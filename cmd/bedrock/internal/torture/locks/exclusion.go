@@ -110,7 +110,7 @@ func (p *past) confirmed(r *audit.Report) {
 	}
 	for i := range p.windows {
 		e := &p.windows[i].Effect
-		if e.From == 0 || p.windows[i].Kind != replicaAway {
+		if e.From == 0 || !slices.Contains(replicaFaults(), p.windows[i].Kind) {
 			continue
 		}
 		for _, l := range p.leases {

@@ -15,8 +15,15 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 )
 
-// replicaAway is the kind of fault under which no grant can be confirmed.
-const replicaAway = "replica away"
+// replicaFaults are the kinds of faults in which the only replica is away for a while, so
+// that no grant can be confirmed.
+func replicaFaults() []string { return []string{replicaAway, replicaBack, failOver} }
+
+const (
+	replicaAway = "replica away"
+	replicaBack = "replica restarted"
+	failOver    = "fail-over"
+)
 
 // pair is a master and its replica behind one address that moves at a fail-over. Every
 // grant has to be confirmed by the replica, so none is lost then.
@@ -73,9 +80,9 @@ func (p *pair) faults() []nemesis.Fault {
 			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 				return stage.Frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
 			}},
-		{Name: "replica restarted", Excuses: refused, Weight: 2, Strike: p.restartReplica},
+		{Name: replicaBack, Excuses: refused, Weight: 4, Strike: p.restartReplica},
 		{Name: "replica lagging", Excuses: refused, Strike: p.lag},
-		{Name: "fail-over", Excuses: refused, Weight: 2, Strike: p.failOver},
+		{Name: failOver, Excuses: refused, Weight: 3, Strike: p.failOver},
 		{Name: "server frozen", Excuses: refused,
 			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 				return stage.Frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
@@ -84,10 +91,21 @@ func (p *pair) faults() []nemesis.Fault {
 	return list
 }
 
+// unnoticed is how long clients may go on with what they knew of the replicas.
+const unnoticed = 2 * time.Second
+
+// thenAway takes a replica away again that has just come back: it counts by then.
+func (p *pair) thenAway(ctx context.Context, random *rand.Rand, e *nemesis.Effect) error {
+	nemesis.Sleep(ctx, unnoticed)
+	away, err := stage.Frozen(ctx, p.replica, nemesis.Between(random, 700*time.Millisecond, 1500*time.Millisecond))
+	e.From, e.To = away.From, away.To
+	return err
+}
+
 // restartReplica lets clients get to know the master without its replica. When that is
 // back it counts again.
 func (p *pair) restartReplica(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
-	return e, p.host.Try(func() {
+	err = p.host.Try(func() {
 		p.replica.Kill()
 		p.await("the replica's end", func() bool { return p.connected() == "0" })
 		e.Evidence = "the master has seen no replica"
@@ -95,6 +113,10 @@ func (p *pair) restartReplica(ctx context.Context, random *rand.Rand) (e nemesis
 		p.replica.Restart(true)
 		p.attach()
 	})
+	if err == nil {
+		err = p.thenAway(ctx, random, &e)
+	}
+	return e, err
 }
 
 func (p *pair) lag(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
@@ -113,7 +135,7 @@ func (p *pair) lag(ctx context.Context, random *rand.Rand) (e nemesis.Effect, er
 func (p *pair) failOver(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 	p.master.Kill()
 	e.Evidence, err = stage.Silent(p.master.Addr())
-	return e, errors.Join(err, p.host.Try(func() {
+	err = errors.Join(err, p.host.Try(func() {
 		p.replica.Do("REPLICAOF", "NO", "ONE")
 		p.master, p.replica = p.replica, p.master
 		p.scene.retarget(p.master.Addr())
@@ -121,6 +143,10 @@ func (p *pair) failOver(ctx context.Context, random *rand.Rand) (e nemesis.Effec
 		p.replica.Restart(true)
 		p.attach()
 	}))
+	if err == nil {
+		err = p.thenAway(ctx, random, &e)
+	}
+	return e, err
 }
 
 // sentinel is a master with two replicas whose fail-overs can lose grants.
@@ -130,7 +156,7 @@ func (s *scene) sentinel(host *stage.Host) {
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
 	s.faults = []nemesis.Fault{
-		{Name: "fail-over", Excuses: lost, Strike: func(ctx context.Context, _ *rand.Rand) (e nemesis.Effect, err error) {
+		{Name: failOver, Excuses: lost, Strike: func(ctx context.Context, _ *rand.Rand) (e nemesis.Effect, err error) {
 			return e, host.Try(func() {
 				old := set.KillMaster()
 				master, err := set.WaitFailover(ctx, old)
@@ -190,7 +216,7 @@ func (s *scene) cluster(host *stage.Host) {
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
 	s.faults = []nemesis.Fault{
-		{Name: "fail-over", Excuses: lost,
+		{Name: failOver, Excuses: lost,
 			Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 				return e, host.Try(func() {
 					slot := set.KeySlot(s.hot(random))

@@ -66,6 +66,11 @@ func (r *run) linkFaults() []nemesis.Fault {
 			p.Delay(nemesis.Between(random, 20*time.Millisecond, 400*time.Millisecond))
 			return nemesis.Between(random, 500*time.Millisecond, 3*time.Second)
 		}, func(e chaos.Evidence) int { return e.Delayed })},
+		{Name: "connection uneven", Excuses: lost, Weight: 2,
+			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+				p.Jitter(nemesis.Between(random, 50*time.Millisecond, 800*time.Millisecond))
+				return nemesis.Between(random, time.Second, 3*time.Second)
+			}, func(e chaos.Evidence) int { return e.Delayed })},
 		{Name: "replies lost", Excuses: nemesis.Excuses{Loss: true},
 			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 				p.DropReplies(1 + random.IntN(8))

@@ -38,7 +38,24 @@ func (h *hand) run() {
 	}
 	defer h.visitor.conn.Close()
 	for !h.isOver() {
-		h.round(h.draw())
+		w := h.draw()
+		h.round(w)
+		h.idle(&w)
+	}
+}
+
+// idle lets a pair's name rest now and then: that nobody was told of its end shows only
+// while nobody else asks for it.
+func (h *hand) idle(w *wish) {
+	if h.duty != paired {
+		return
+	}
+	rest := nemesis.Between(h.random, 0, 100*time.Millisecond)
+	if w.opts.MinHold > 0 {
+		rest = nemesis.Between(h.random, time.Second, 4*time.Second)
+	}
+	for end := history.Now() + rest; history.Now() < end && !h.isOver(); {
+		time.Sleep(look)
 	}
 }
 
@@ -83,7 +100,11 @@ func (h *hand) draw() wish {
 // vary makes a wish special.
 func (h *hand) vary(w *wish, ttl time.Duration) {
 	r := h.random
-	switch roll := r.IntN(100); {
+	roll := r.IntN(100)
+	if h.duty == paired && roll >= 50 {
+		roll = 40 // with a minimum hold
+	}
+	switch {
 	case roll < 12:
 		w.style, w.wait = try, time.Second
 	case roll < 30:

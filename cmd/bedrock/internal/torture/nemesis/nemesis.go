@@ -3,6 +3,7 @@
 package nemesis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,10 +83,12 @@ type Schedule struct {
 // errNoEvidence is a fault that may not have happened.
 var errNoEvidence = errors.New("there is no sign that it happened")
 
-// Run does faults until ctx ends: every one once, in a random order, and then random ones.
-// A fault under way is brought to its end.
+// Run does faults until ctx ends: every one once, those with a greater weight first and
+// otherwise in a random order, and then random ones. A fault under way is brought to its
+// end.
 func (s *Schedule) Run(ctx context.Context) {
 	order := s.Random.Perm(len(s.Faults))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Faults[b].Weight, s.Faults[a].Weight) })
 	for i := 0; len(s.Faults) > 0; i++ {
 		if !Sleep(ctx, s.rest(i)) {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -148,7 +149,7 @@ func (a *accounts) repair(tx string) {
 
 // move changes an account and enters it into the ledger.
 func move(ctx context.Context, tx *sql.Tx, call txn.Call, m movement) error {
-	change, ok := changes()[call.Branch+" "+call.Op]
+	change, ok := changes()[strings.TrimRight(call.Branch, "0123456789")+" "+call.Op]
 	switch {
 	case !ok:
 		return fmt.Errorf("branch %q has no operation %q", call.Branch, call.Op)

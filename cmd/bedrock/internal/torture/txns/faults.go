@@ -23,7 +23,7 @@ func participantAway() nemesis.Excuses { return nemesis.Excuses{Outcome: true} }
 func (r *run) processFaults() []nemesis.Fault {
 	list := []nemesis.Fault{
 		{Name: "replica killed", Weight: 2, Strike: r.on(r.anyReplica, r.kill)},
-		{Name: "replica stopped", Weight: 2, Strike: r.on(r.anyReplica, r.stop)},
+		{Name: "replica stopped", Weight: 3, Strike: r.on(r.anyReplica, r.stop)},
 		{Name: "service killed", Excuses: participantAway(), Strike: r.on(r.theService, r.kill)},
 	}
 	if child.CanFreeze {
@@ -52,11 +52,17 @@ func (r *run) kill(ctx context.Context, random *rand.Rand, m *member) (e nemesis
 	return e, r.start(ctx, m)
 }
 
-// stop ends a process as a deployment does: nobody may notice.
-func (r *run) stop(ctx context.Context, _ *rand.Rand, m *member) (e nemesis.Effect, err error) {
-	err = m.process.Dismiss(patience)
-	e.Evidence = m.Life + " was stopped"
-	return e, errors.Join(err, r.start(ctx, m))
+// stop ends a process as a deployment does, several times: nobody may notice.
+func (r *run) stop(ctx context.Context, random *rand.Rand, m *member) (e nemesis.Effect, err error) {
+	for range 3 {
+		err = m.process.Dismiss(patience)
+		e.Evidence = m.Life + " was stopped"
+		if err = errors.Join(err, r.start(ctx, m)); err != nil {
+			break
+		}
+		nemesis.Sleep(ctx, nemesis.Between(random, 200*time.Millisecond, 600*time.Millisecond))
+	}
+	return e, err
 }
 
 // freeze stops a process, often for longer than its lease.

@@ -163,20 +163,28 @@ func (p *past) branches(r *audit.Report, s *story) {
 	if !s.recorded || !final(s.status) {
 		return
 	}
-	names := []string{"debit", "credit"}
 	if s.letter() {
-		names = []string{"note"}
-	}
-	for _, name := range names {
-		effects := p.effects[branch{s.id, name}]
-		allowed := allowed(s.mode, name, s.status == txn.Committed)
-		if s.letter() {
-			allowed = [][]string{{"deliver"}}
+		if n := p.deliveries(s.id); n != 1 {
+			r.Violate("effects", p.since(p.finished), "the letter %s took effect %d times", s.id, n)
 		}
-		if !slices.ContainsFunc(allowed, func(w []string) bool { return slices.Equal(w, effects) }) {
+		return
+	}
+	for _, name := range []string{"debit", "credit"} {
+		effects := p.effects[branch{s.id, name}]
+		right := func(w []string) bool { return slices.Equal(w, effects) }
+		if !slices.ContainsFunc(allowed(s.mode, name, s.status == txn.Committed), right) {
 			r.Violate("effects", p.since(s.told), "%s is %s, but %s had the effects %v", s.id, s.status, name, effects)
 		}
 	}
+}
+
+// deliveries is how often a letter took effect.
+func (p *past) deliveries(id string) int {
+	n := 0
+	for i := range letters {
+		n += len(p.effects[branch{id, fmt.Sprintf("note%d", i)}])
+	}
+	return n
 }
 
 // allowed lists what may have taken effect at a branch.

@@ -54,9 +54,9 @@ func (t *traffic) clients(ctx context.Context) *sync.WaitGroup {
 
 // The crowds: many at once, for longer than a call may take.
 const (
-	crowdEvery = 8 * time.Second
+	crowdEvery = 10 * time.Second
 	crowdSize  = 150
-	crowdHold  = 300 * time.Millisecond
+	crowdHold  = 600 * time.Millisecond
 )
 
 func (t *traffic) crowds(ctx context.Context, all *sync.WaitGroup) {

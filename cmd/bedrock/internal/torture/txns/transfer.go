@@ -136,6 +136,9 @@ func (t *transfer) policy() txn.Policy {
 	return p
 }
 
+// letters is how many a transfer with letters has.
+const letters = 4
+
 // patientAttempts are more than a service that is away for a while uses up.
 const patientAttempts = 12
 
@@ -164,7 +167,10 @@ func (t *transfer) definition(service string) (txn.Definition, error) {
 		Step("credit", credit, credit).Payload(t.credit()).Policy(t.policy())
 	if t.Fate == lettered {
 		// A letter is only written down, which nothing but the store can prevent.
-		s = s.Step("note", txn.Target("async:"+service+"/note"), "").Payload(t.debit()).Policy(txn.Policy{Attempts: 1})
+		for i := range letters {
+			s = s.Step(fmt.Sprintf("note%d", i), txn.Target("async:"+service+"/note"), "").
+				Payload(t.debit()).Policy(txn.Policy{Attempts: 1})
+		}
 	}
 	d, err := s.Timeout(t.timeout()).ID(t.ID).Definition(nil)
 	if t.Fate == besides && err == nil {
