@@ -181,7 +181,7 @@ func (p *past) branches(r *audit.Report, s *story) {
 // deliveries is how often a letter took effect.
 func (p *past) deliveries(id string) int {
 	n := 0
-	for i := range letters {
+	for i := range mostLetters {
 		n += len(p.effects[branch{id, fmt.Sprintf("note%d", i)}])
 	}
 	return n

@@ -55,8 +55,8 @@ func (t *traffic) clients(ctx context.Context) *sync.WaitGroup {
 // The crowds: many at once, for longer than a call may take.
 const (
 	crowdEvery = 10 * time.Second
-	crowdSize  = 150
-	crowdHold  = 600 * time.Millisecond
+	crowdSize  = 250
+	crowdHold  = 700 * time.Millisecond
 )
 
 func (t *traffic) crowds(ctx context.Context, all *sync.WaitGroup) {
@@ -102,7 +102,11 @@ func (t *traffic) do(ctx context.Context, tr *transfer, random *rand.Rand) (txn.
 	if err != nil {
 		return txn.Result{}, err
 	}
-	return t.co.Run(ctx, d)
+	result, err := t.co.Run(ctx, d)
+	if _, parked := errors.AsType[*txn.ParkedError](err); parked {
+		return t.persist(ctx, tr.ID) // its way back had too few attempts
+	}
+	return result, err
 }
 
 // once asks one replica, once. That it was not accepted for sure has to be true.

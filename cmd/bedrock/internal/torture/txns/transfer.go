@@ -136,8 +136,19 @@ func (t *transfer) policy() txn.Policy {
 	return p
 }
 
-// letters is how many a transfer with letters has.
-const letters = 4
+// mostLetters is how many a transfer with letters has.
+const mostLetters = 4
+
+func (t *transfer) letters() int {
+	switch t.Fate {
+	case lettered:
+		return mostLetters
+	case crowd:
+		return 1
+	default:
+		return 0
+	}
+}
 
 // patientAttempts are more than a service that is away for a while uses up.
 const patientAttempts = 12
@@ -165,12 +176,10 @@ func (t *transfer) definition(service string) (txn.Definition, error) {
 	s := saga.New("transfer").
 		Step("debit", debit, debit).Payload(t.debit()).Policy(t.policy()).
 		Step("credit", credit, credit).Payload(t.credit()).Policy(t.policy())
-	if t.Fate == lettered {
-		// A letter is only written down, which nothing but the store can prevent.
-		for i := range letters {
-			s = s.Step(fmt.Sprintf("note%d", i), txn.Target("async:"+service+"/note"), "").
-				Payload(t.debit()).Policy(txn.Policy{Attempts: 1})
-		}
+	// A letter is only written down, which nothing but the store can prevent.
+	for i := range t.letters() {
+		s = s.Step(fmt.Sprintf("note%d", i), txn.Target("async:"+service+"/note"), "").
+			Payload(t.debit()).Policy(txn.Policy{Attempts: 1})
 	}
 	d, err := s.Timeout(t.timeout()).ID(t.ID).Definition(nil)
 	if t.Fate == besides && err == nil {
