@@ -18,8 +18,9 @@ type fault struct {
 
 // drop says which replies are lost.
 type drop struct {
-	left int    // how many more
-	word []byte // lower case; only to requests that contain it
+	left  int     // how many more
+	share float64 // of all replies, whatever is left
+	word  []byte  // lower case; only to requests that contain it
 }
 
 // Cut closes every connection and every new one at once.
@@ -76,6 +77,9 @@ func (p *Proxy) Retarget(target string) {
 	}
 }
 
+// LoseReplies loses a share of all replies, from 0 to 1, as DropReplies does.
+func (p *Proxy) LoseReplies(share float64) { p.set(func(f *fault) { f.drop = drop{share: share} }) }
+
 // Heal ends every fault and closes the connections that lost bytes.
 func (p *Proxy) Heal() {
 	p.set(func(f *fault) { *f = fault{} })
@@ -121,6 +125,9 @@ func (p *Proxy) dooms(request []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := &p.fault.drop
+	if d.share > 0 {
+		return rand.Float64() < d.share
+	}
 	if d.left <= 0 || !bytes.Contains(bytes.ToLower(request), d.word) {
 		return false
 	}

@@ -55,7 +55,14 @@ func (r *run) kill(ctx context.Context, random *rand.Rand, m *member) (e nemesis
 // stop ends a process as a deployment does, several times: nobody may notice.
 func (r *run) stop(ctx context.Context, random *rand.Rand, m *member) (e nemesis.Effect, err error) {
 	for range 3 {
+		if m.back != nil { // on a slow day there is more under way
+			m.back.Delay(nemesis.Between(random, 20*time.Millisecond, 150*time.Millisecond))
+			nemesis.Sleep(ctx, 500*time.Millisecond)
+		}
 		err = m.process.Dismiss(patience)
+		if m.back != nil {
+			m.back.Heal()
+		}
 		e.Evidence = m.Life + " was stopped"
 		if err = errors.Join(err, r.start(ctx, m)); err != nil {
 			break
@@ -102,6 +109,10 @@ func breakages(to string, excuses nemesis.Excuses, way func(*rand.Rand) *chaos.P
 			p.DropReplies(1 + random.IntN(10))
 			return time.Second
 		})},
+		{Name: "way to %s flaky", Weight: 2, Strike: onLink(way, func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+			p.LoseReplies(0.1 + random.Float64()/2)
+			return nemesis.Between(random, time.Second, 3*time.Second)
+		})},
 	}
 	for i := range list {
 		list[i].Name, list[i].Excuses = fmt.Sprintf(list[i].Name, to), excuses
@@ -109,12 +120,18 @@ func breakages(to string, excuses nemesis.Excuses, way func(*rand.Rand) *chaos.P
 	return list
 }
 
+// quiet is how long nothing may pass at most while all clients wait for something.
+const quiet = 5 * time.Second
+
 // onLink does something to connections for the time that it returns, and counts hits.
 func onLink(way func(*rand.Rand) *chaos.Proxy, do func(*rand.Rand, *chaos.Proxy) time.Duration) strike {
 	return func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 		p := way(random)
 		before := hits(p.Evidence())
 		nemesis.Sleep(ctx, do(random, p))
+		for waited := time.Duration(0); hits(p.Evidence()) == before && waited < quiet; waited += quiet / 100 {
+			nemesis.Sleep(ctx, quiet/100)
+		}
 		p.Heal()
 		if n := hits(p.Evidence()) - before; n > 0 {
 			e.Evidence = fmt.Sprintf("%d hits", n)
@@ -130,18 +147,21 @@ func hits(e chaos.Evidence) int64 {
 // serviceFaults make the service answer nonsense.
 func (r *run) serviceFaults() []nemesis.Fault {
 	return []nemesis.Fault{
-		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95",
-			"/sick?share=0")},
-		{Name: "functions stuck", Excuses: participantAway(), Strike: r.ill("/stuck?on=true", "/stuck?on=false")},
+		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95", "/sick?share=0", 4*time.Second)},
+		{Name: "functions stuck", Excuses: participantAway(), Strike: r.ill("/stuck?on=true", "/stuck?on=false", 2*stuckAtLeast)},
 	}
 }
 
-func (r *run) ill(begin, end string) strike {
+// stuckAtLeast is about when functions that do not return have opened a breaker, and the
+// probe has not returned, either.
+const stuckAtLeast = 4 * time.Second
+
+func (r *run) ill(begin, end string, longest time.Duration) strike {
 	return func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 		if err := r.order(ctx, begin); err != nil {
 			return e, err
 		}
-		nemesis.Sleep(ctx, nemesis.Between(random, 500*time.Millisecond, 4*time.Second))
+		nemesis.Sleep(ctx, nemesis.Between(random, longest/4, longest))
 		e.Evidence = "the service has agreed"
 		return e, r.order(ctx, end)
 	}

@@ -244,9 +244,9 @@ func (p *past) afterUndo(r *audit.Report) {
 
 // The bounds of what a replica may take.
 const (
-	mostFiles = 600 // at any time: clients, participants, the store
-	moreFiles = 100 // at rest, beyond what it had at first
-	mostBusy  = 50  // percent of a processor, when there is nothing to do
+	mostFiles = 1500 // at any time: clients, participants, the store
+	moreFiles = 100  // at rest, beyond what it had at first
+	mostBusy  = 50   // percent of a processor, when there is nothing to do
 )
 
 // usages: a replica takes no more and more, and nothing when there is nothing to do.

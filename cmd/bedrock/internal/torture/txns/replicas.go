@@ -20,10 +20,13 @@ type replicas struct {
 
 var _ txn.Coordinator = (*replicas)(nil)
 
-func dialReplicas(urls []string) (*replicas, error) {
+// short is how long a client goes on with one replica, where there is another one.
+const short = 500 * time.Millisecond
+
+func dialReplicas(urls []string, patience time.Duration) (*replicas, error) {
 	r := &replicas{}
 	for _, url := range urls {
-		c, err := client.Dial(url, &client.Options{Patience: 500 * time.Millisecond})
+		c, err := client.Dial(url, &client.Options{Patience: patience})
 		if err != nil {
 			return nil, err
 		}

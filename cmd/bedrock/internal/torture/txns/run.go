@@ -211,7 +211,10 @@ func (r *run) open() (t *traffic, giveUp func(), err error) {
 		urls = append(urls, m.url())
 	}
 	t = &traffic{run: r, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.Clients}}}
-	if t.co, err = dialReplicas(urls); err != nil {
+	if t.co, err = dialReplicas(urls, short); err != nil {
+		return nil, nil, err
+	}
+	if t.hasty, err = dialReplicas(urls, -1); err != nil {
 		return nil, nil, err
 	}
 	if t.calls, err = httpcall.New(nil); err != nil {
@@ -224,6 +227,7 @@ func (r *run) open() (t *traffic, giveUp func(), err error) {
 // close closes connections that are not in use.
 func (t *traffic) close() {
 	t.co.close()
+	t.hasty.close()
 	t.calls.Close()
 	t.http.CloseIdleConnections()
 }

@@ -47,7 +47,7 @@ func runService(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	co, err := dialReplicas(j.Replicas)
+	co, err := dialReplicas(j.Replicas, short)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ type traffic struct {
 	*run
 
 	co    *replicas
+	hasty *replicas // asks once
 	calls *httpcall.Caller
 	http  *http.Client
 	drawn atomic.Int64
@@ -115,9 +116,9 @@ func (t *traffic) once(ctx context.Context, tr *transfer) (txn.Result, error) {
 	if err != nil {
 		return txn.Result{}, err
 	}
-	asking, cancel := context.WithTimeout(ctx, time.Second)
+	asking, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	result, err := t.co.next().Run(asking, d)
+	result, err := t.hasty.next().Run(asking, d)
 	_, doubt := errors.AsType[*txn.InDoubtError](err)
 	switch {
 	case err != nil && !doubt && result.Outcome == "" && !errors.Is(err, context.DeadlineExceeded):

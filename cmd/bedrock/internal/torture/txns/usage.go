@@ -47,7 +47,7 @@ func (r *run) atRest(ctx context.Context, t *traffic) {
 	nemesis.Sleep(ctx, 2*backoff+300*time.Millisecond)
 	r.busy(ctx, "while it waits for calls")
 	all.Wait()
-	t.co.close()
+	t.close()
 	nemesis.Sleep(ctx, time.Second)
 	r.busy(ctx, "at rest")
 	for _, m := range r.replicas {
