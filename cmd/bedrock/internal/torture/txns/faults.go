@@ -22,13 +22,13 @@ func participantAway() nemesis.Excuses { return nemesis.Excuses{Outcome: true} }
 // processFaults kill, pause and stop processes.
 func (r *run) processFaults() []nemesis.Fault {
 	list := []nemesis.Fault{
-		{Name: "replica killed", Weight: 2, Strike: r.on(r.anyReplica, r.kill)},
+		{Name: "replica killed", Strike: r.on(r.anyReplica, r.kill)},
 		{Name: "replica stopped", Weight: 3, Strike: r.on(r.anyReplica, r.stop)},
 		{Name: "service killed", Excuses: participantAway(), Strike: r.on(r.theService, r.kill)},
 	}
 	if child.CanFreeze {
 		list = append(list,
-			nemesis.Fault{Name: "replica paused", Weight: 2, Strike: r.on(r.anyReplica, freeze)},
+			nemesis.Fault{Name: "replica paused", Strike: r.on(r.anyReplica, freeze)},
 			nemesis.Fault{Name: "service paused", Excuses: participantAway(), Strike: r.on(r.theService, freeze)})
 	}
 	return list
@@ -81,13 +81,16 @@ func freeze(ctx context.Context, random *rand.Rand, m *member) (nemesis.Effect, 
 func (r *run) linkFaults() []nemesis.Fault {
 	var list []nemesis.Fault
 	if r.scene.addr != "" {
-		list = append(list, breakages("store", nemesis.Excuses{},
-			func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).back })...)
+		list = breakages("store", nemesis.Excuses{},
+			func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).back })
+		for i := range list {
+			list[i].Weight = 2 // acknowledgements of the store are what all depends on
+		}
 	}
-	list = append(list, breakages("replica", nemesis.Excuses{},
-		func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).front })...)
-	return append(list, breakages("service", participantAway(),
-		func(*rand.Rand) *chaos.Proxy { return r.service.front })...)
+	toReplica := func(random *rand.Rand) *chaos.Proxy { return r.anyReplica(random).front }
+	toService := func(*rand.Rand) *chaos.Proxy { return r.service.front }
+	list = append(list, breakages("replica", nemesis.Excuses{}, toReplica)...)
+	return append(list, breakages("service", participantAway(), toService)...)
 }
 
 // breakages are what can be done to a connection.
@@ -105,11 +108,11 @@ func breakages(to string, excuses nemesis.Excuses, way func(*rand.Rand) *chaos.P
 			p.Delay(nemesis.Between(random, 20*time.Millisecond, 300*time.Millisecond))
 			return nemesis.Between(random, 500*time.Millisecond, 3*time.Second)
 		})},
-		{Name: "replies of %s lost", Weight: 2, Strike: onLink(way, func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+		{Name: "replies of %s lost", Strike: onLink(way, func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 			p.DropReplies(1 + random.IntN(10))
 			return time.Second
 		})},
-		{Name: "way to %s flaky", Weight: 2, Strike: onLink(way, func(random *rand.Rand, p *chaos.Proxy) time.Duration {
+		{Name: "way to %s flaky", Strike: onLink(way, func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 			p.LoseReplies(0.1 + random.Float64()/2)
 			return nemesis.Between(random, time.Second, 3*time.Second)
 		})},
@@ -147,8 +150,10 @@ func hits(e chaos.Evidence) int64 {
 // serviceFaults make the service answer nonsense.
 func (r *run) serviceFaults() []nemesis.Fault {
 	return []nemesis.Fault{
-		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95", "/sick?share=0", 4*time.Second)},
-		{Name: "functions stuck", Excuses: participantAway(), Strike: r.ill("/stuck?on=true", "/stuck?on=false", 2*stuckAtLeast)},
+		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95",
+			"/sick?share=0", 4*time.Second)},
+		{Name: "functions stuck", Excuses: participantAway(), Weight: 2, Strike: r.ill("/stuck?on=true", "/stuck?on=false",
+			2*stuckAtLeast)},
 	}
 }
 

@@ -32,7 +32,7 @@ func (r *run) diskFaults() []nemesis.Fault {
 	if r.scene.file == "" || !stage.CanLimitFiles {
 		return nil
 	}
-	return []nemesis.Fault{{Name: "disk full", Weight: 2, Strike: r.fillDisk}}
+	return []nemesis.Fault{{Name: "disk full", Weight: 3, Strike: r.fillDisk}}
 }
 
 // fullAt is how large a file may be on the full disk: smaller than those of a store that

@@ -64,9 +64,9 @@ func draw(random *rand.Rand, n int64) transfer {
 		t.Hold = nemesis.Between(random, handTimeout-100*time.Millisecond, handTimeout+400*time.Millisecond)
 	case roll < 50:
 		t.Mode, t.Fate = saga.Name, lettered
-	case roll < 58 && t.Mode != msg.Name:
+	case roll < 64 && t.Mode != msg.Name:
 		t.Fate = once
-	case roll < 68 && t.Mode != msg.Name:
+	case roll < 72 && t.Mode != msg.Name:
 		t.Fate = withFunc
 	}
 	t.ID = fmt.Sprintf("%s-%s-%d", t.Mode, t.Fate, n)
@@ -103,8 +103,10 @@ func (t *transfer) credit() movement {
 	switch t.Fate {
 	case late, crowd:
 		m.Hang = t.Hold
-	case parks, besides:
+	case parks:
 		m.Broken = true
+	case besides:
+		m.Broken, m.Hang = true, backoff
 	default:
 	}
 	return m
@@ -183,9 +185,19 @@ func (t *transfer) definition(service string) (txn.Definition, error) {
 	}
 	d, err := s.Timeout(t.timeout()).ID(t.ID).Definition(nil)
 	if t.Fate == besides && err == nil {
-		d.Branches[0].After, d.Branches[1].After = nil, nil
+		t.spread(&d)
 	}
 	return d, err
+}
+
+// spread makes the branches independent, and adds one that waits between its attempts.
+func (*transfer) spread(d *txn.Definition) {
+	waits := d.Branches[1]
+	waits.ID, waits.Policy = "waits", &txn.Policy{Backoff: 3 * backoff}
+	d.Branches = append(d.Branches, waits)
+	for i := range d.Branches {
+		d.Branches[i].After = nil
+	}
 }
 
 // message is the transfer as a message: the producer debits in its own local transaction,
