@@ -76,17 +76,21 @@ func (p *pair) await(what string, holds func() bool) {
 func (p *pair) faults() []nemesis.Fault {
 	refused := nemesis.Excuses{Loss: true, Wait: true}
 	list := []nemesis.Fault{
-		{Name: replicaAway, Excuses: refused, Weight: 2,
+		{
+			Name: replicaAway, Excuses: refused, Weight: 2,
 			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 				return stage.Frozen(ctx, p.replica, nemesis.Between(random, time.Second, 3*time.Second))
-			}},
+			},
+		},
 		{Name: replicaBack, Excuses: refused, Weight: 4, Strike: p.restartReplica},
 		{Name: "replica lagging", Excuses: refused, Strike: p.lag},
 		{Name: failOver, Excuses: refused, Weight: 3, Strike: p.failOver},
-		{Name: "server frozen", Excuses: refused,
+		{
+			Name: "server frozen", Excuses: refused,
 			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 				return stage.Frozen(ctx, p.master, nemesis.Between(random, 100*time.Millisecond, 2*time.Second))
-			}},
+			},
+		},
 	}
 	return list
 }
@@ -216,7 +220,8 @@ func (s *scene) cluster(host *stage.Host) {
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
 	s.faults = []nemesis.Fault{
-		{Name: failOver, Excuses: lost,
+		{
+			Name: failOver, Excuses: lost,
 			Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 				return e, host.Try(func() {
 					slot := set.KeySlot(s.hot(random))
@@ -228,12 +233,16 @@ func (s *scene) cluster(host *stage.Host) {
 					e.Evidence = old.Addr() + " was followed by " + master.Addr()
 					old.Restart(true)
 				})
-			}},
-		{Name: "slot moved", Excuses: nemesis.Excuses{Loss: true}, Weight: 2,
+			},
+		},
+		{
+			Name: "slot moved", Excuses: nemesis.Excuses{Loss: true}, Weight: 2,
 			Strike: func(_ context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 				return e, host.Try(func() { e.Evidence = s.moveSlot(set, random) })
-			}},
-		{Name: "node frozen", Excuses: lost,
+			},
+		},
+		{
+			Name: "node frozen", Excuses: lost,
 			Strike: func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 				var node *testenv.RedisServer
 				if err := host.Try(func() { node = set.NodeForSlot(set.KeySlot(s.hot(random))) }); err != nil {
@@ -241,7 +250,8 @@ func (s *scene) cluster(host *stage.Host) {
 				}
 				e, err = stage.Frozen(ctx, node, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
 				return e, errors.Join(err, settled(ctx, func() bool { return true }))
-			}},
+			},
+		},
 	}
 }
 

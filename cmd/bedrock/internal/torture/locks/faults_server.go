@@ -94,22 +94,28 @@ func repeat(ctx context.Context, random *rand.Rand, do func() (int, error)) (e n
 func (d *daemon) faults() []nemesis.Fault {
 	away := nemesis.Excuses{Loss: true, Wait: true}
 	return []nemesis.Fault{
-		{Name: "bedrock server killed", Excuses: away,
+		{
+			Name: "bedrock server killed", Excuses: away,
 			Strike: func(ctx context.Context, _ *rand.Rand) (nemesis.Effect, error) {
 				d.now.Kill()
 				evidence, err := stage.Silent(d.addr)
 				return nemesis.Effect{Evidence: evidence}, errors.Join(err, d.start(ctx))
-			}},
-		{Name: "bedrock server stopped", Excuses: away,
+			},
+		},
+		{
+			Name: "bedrock server stopped", Excuses: away,
 			Strike: func(ctx context.Context, _ *rand.Rand) (nemesis.Effect, error) {
 				d.now.End(20 * time.Second)
 				evidence, err := stage.Silent(d.addr)
 				e := nemesis.Effect{Evidence: fmt.Sprintf("%s, exit code %d", evidence, d.now.Code())}
 				return e, errors.Join(err, d.start(ctx))
-			}},
-		{Name: "bedrock server frozen", Excuses: away,
+			},
+		},
+		{
+			Name: "bedrock server frozen", Excuses: away,
 			Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 				return stage.Pause(ctx, d.now, nemesis.Between(random, 100*time.Millisecond, 3*time.Second))
-			}},
+			},
+		},
 	}
 }

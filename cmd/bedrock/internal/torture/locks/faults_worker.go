@@ -52,30 +52,38 @@ func (r *run) linkFaults() []nemesis.Fault {
 	}
 	lost := nemesis.Excuses{Loss: true, Wait: true}
 	return []nemesis.Fault{
-		{Name: "connection cut", Excuses: lost, Weight: 2,
+		{
+			Name: "connection cut", Excuses: lost, Weight: 2,
 			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 				p.Cut()
 				return nemesis.Between(random, 10*time.Millisecond, 2*time.Second)
-			}, func(e chaos.Evidence) int { return e.Cut + e.Refused })},
-		{Name: "connection black-holed", Excuses: lost, Weight: 2,
+			}, func(e chaos.Evidence) int { return e.Cut + e.Refused }),
+		},
+		{
+			Name: "connection black-holed", Excuses: lost, Weight: 2,
 			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 				p.BlackHole([]chaos.Direction{chaos.Requests, chaos.Replies, chaos.Both}[random.IntN(3)])
 				return nemesis.Between(random, 100*time.Millisecond, 3*time.Second)
-			}, func(e chaos.Evidence) int { return int(e.BytesSwallowed) })},
+			}, func(e chaos.Evidence) int { return int(e.BytesSwallowed) }),
+		},
 		{Name: "connection slow", Excuses: lost, Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 			p.Delay(nemesis.Between(random, 20*time.Millisecond, 400*time.Millisecond))
 			return nemesis.Between(random, 500*time.Millisecond, 3*time.Second)
 		}, func(e chaos.Evidence) int { return e.Delayed })},
-		{Name: "connection uneven", Excuses: lost, Weight: 2,
+		{
+			Name: "connection uneven", Excuses: lost, Weight: 2,
 			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 				p.Jitter(nemesis.Between(random, 50*time.Millisecond, 800*time.Millisecond))
 				return nemesis.Between(random, time.Second, 3*time.Second)
-			}, func(e chaos.Evidence) int { return e.Delayed })},
-		{Name: "replies lost", Excuses: nemesis.Excuses{Loss: true},
+			}, func(e chaos.Evidence) int { return e.Delayed }),
+		},
+		{
+			Name: "replies lost", Excuses: nemesis.Excuses{Loss: true},
 			Strike: r.onLink(func(random *rand.Rand, p *chaos.Proxy) time.Duration {
 				p.DropReplies(1 + random.IntN(8))
 				return time.Second
-			}, func(e chaos.Evidence) int { return e.RepliesLost })},
+			}, func(e chaos.Evidence) int { return e.RepliesLost }),
+		},
 	}
 }
 

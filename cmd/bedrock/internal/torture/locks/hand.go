@@ -307,7 +307,9 @@ func (k *keeper) round(mutex *lock.Mutex) {
 	err = lease.Unlock(ctx)
 	k.kept.Add(1)
 	if errors.Is(err, lock.ErrLost) {
-		k.add(&event{Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Class: classLost,
-			Text: textOf(lease.Err())})
+		k.add(&event{
+			Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Class: classLost,
+			Text: textOf(lease.Err()),
+		})
 	}
 }

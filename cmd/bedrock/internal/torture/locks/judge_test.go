@@ -30,8 +30,10 @@ func healthy(t *testing.T) *tale {
 	s.tell("w2.1", event{At: 1, Kind: kindBorn, N: 5, M: 12}, event{At: 60 * time.Second, Kind: kindGone, N: 5})
 	for i := range 120 {
 		at := time.Duration(i+1) * 50 * ms
-		s.lease(fmt.Sprintf("w%d.1", 1+i%2), lease{op: int64(i + 1), name: "job", ask: at, got: at + ms, out: at + 20*ms,
-			left: at + 21*ms, token: uint64(i + 1)})
+		s.lease(fmt.Sprintf("w%d.1", 1+i%2), lease{
+			op: int64(i + 1), name: "job", ask: at, got: at + ms, out: at + 20*ms,
+			left: at + 21*ms, token: uint64(i + 1),
+		})
 	}
 	s.window("worker paused", 5*time.Second, 5*time.Second+ms, nemesis.Excuses{})
 	s.tell(controller, event{At: 60 * time.Second, Kind: kindFinish})
@@ -54,8 +56,10 @@ func (s *tale) lease(life string, l lease) {
 	if until == 0 {
 		until = l.ask + 30*time.Second
 	}
-	s.tell(life, event{At: l.ask, Kind: kindAsk, Op: l.op, Client: 1, Name: l.name, Style: cmp.Or(l.style, plain),
-		Until: until, TTL: ttl, MinHold: l.minHold})
+	s.tell(life, event{
+		At: l.ask, Kind: kindAsk, Op: l.op, Client: 1, Name: l.name, Style: cmp.Or(l.style, plain),
+		Until: until, TTL: ttl, MinHold: l.minHold,
+	})
 	if l.no > 0 {
 		s.tell(life, event{At: l.no, Kind: kindNo, Op: l.op, Class: classGone})
 	}
@@ -129,16 +133,20 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 		}, nemesis.Excuses{}},
 		{"tokens", func(s *tale) {
 			s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, out: at + 10*ms, left: at + 11*ms, token: 901})
-			s.lease("w2.1", lease{op: 902, name: "job", ask: at + 12*ms, got: at + 13*ms, out: at + 20*ms, left: at + 21*ms,
-				token: 901})
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at + 12*ms, got: at + 13*ms, out: at + 20*ms, left: at + 21*ms,
+				token: 901,
+			})
 		}, nemesis.Excuses{}},
 		{"fence", func(s *tale) {
 			s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901})
 			s.tell("w1.1", event{At: at + 50*ms, Kind: kindRefused, Op: 901, Token: 901})
 		}, nemesis.Excuses{Twice: true}},
 		{"lease lost", func(s *tale) {
-			s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms,
-				token: 901})
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms,
+				token: 901,
+			})
 		}, nemesis.Excuses{Loss: true}},
 		{"late return", func(s *tale) {
 			s.lease("w1.1", lease{op: 901, name: "job", ask: at, until: at + 100*ms, no: at + 400*ms})
@@ -150,23 +158,29 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 			s.lease("w1.1", lease{op: 901, name: "job", ask: at, until: at + 100*ms})
 		}, nemesis.Excuses{}},
 		{"stood free", func(s *tale) {
-			s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + 5*time.Second, out: at + 5010*ms,
-				left: at + 5011*ms, token: 901})
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + 5*time.Second, out: at + 5010*ms,
+				left: at + 5011*ms, token: 901,
+			})
 		}, nemesis.Excuses{Wait: true}},
 		{"stood free", func(s *tale) { // the end of a least time that nobody was told of
 			s.lease("w1.1", lease{
 				op: 901, name: "job", ask: at, got: at + ms, out: at + 2*ms, left: at + 3*ms, token: 901, minHold: 300 * ms,
 				ttl: longTTL,
 			})
-			s.lease("w2.1", lease{op: 902, name: "job", ask: at + 4*ms, got: at + 4*time.Second, out: at + 4010*ms,
-				left: at + 4011*ms, token: 902})
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at + 4*ms, got: at + 4*time.Second, out: at + 4010*ms,
+				left: at + 4011*ms, token: 902,
+			})
 		}, nemesis.Excuses{Wait: true}},
 		{"starved", func(s *tale) {
 			s.lease("w1.1", lease{op: 900, name: "job", style: devoted, ask: at, no: at + 12*time.Second})
 			for i := range 120 {
 				from := at + time.Duration(i)*100*ms
-				s.lease("w2.1", lease{op: int64(1000 + i), name: "job", ask: from, got: from + ms, out: from + 99*ms,
-					left: from + 99*ms, token: uint64(1000 + i)})
+				s.lease("w2.1", lease{
+					op: int64(1000 + i), name: "job", ask: from, got: from + ms, out: from + 99*ms,
+					left: from + 99*ms, token: uint64(1000 + i),
+				})
 			}
 		}, nemesis.Excuses{}},
 		{"lock left behind", func(s *tale) {
@@ -185,8 +199,10 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 		{"unconfirmed", func(s *tale) {
 			s.files[controller][0].Plan.Acks = true
 			s.window(replicaAway, at, at+2*time.Second, nemesis.Excuses{})
-			s.lease("w1.1", lease{op: 901, name: "job", ask: at + time.Second, got: at + 1001*ms, out: at + 1010*ms,
-				left: at + 1011*ms, token: 901})
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at + time.Second, got: at + 1001*ms, out: at + 1010*ms,
+				left: at + 1011*ms, token: 901,
+			})
 		}, nemesis.Excuses{}},
 	} {
 		t.Run(c.oracle, func(t *testing.T) {
@@ -212,8 +228,10 @@ func TestPorcupineFindsTwoAtOnce(t *testing.T) {
 	const at = 20 * time.Second
 	s := healthy(t)
 	s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901})
-	s.lease("w2.1", lease{op: 902, name: "job", ask: at + 10*ms, got: at + 50*ms, out: at + 60*ms, left: at + 61*ms,
-		token: 902})
+	s.lease("w2.1", lease{
+		op: 902, name: "job", ask: at + 10*ms, got: at + 50*ms, out: at + 60*ms, left: at + 61*ms,
+		token: 902,
+	})
 	if r := s.judge(); oracles(r)["linearizable"] == 0 {
 		t.Errorf("not found; got %v", r.Violations)
 	}
@@ -235,8 +253,10 @@ func TestStallsExcuse(t *testing.T) {
 func TestInconclusive(t *testing.T) {
 	for name, spoil := range map[string]func(s *tale){
 		"no evidence": func(s *tale) {
-			s.tell(controller, event{At: at20, Kind: kindFault, Window: &nemesis.Window{Kind: "x", From: at20, To: at20,
-				Problem: "it did not happen"}})
+			s.tell(controller, event{At: at20, Kind: kindFault, Window: &nemesis.Window{
+				Kind: "x", From: at20, To: at20,
+				Problem: "it did not happen",
+			}})
 		},
 		"no traffic before": func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
 		"not finished": func(s *tale) {

@@ -239,7 +239,8 @@ func (p *past) since(at time.Duration) time.Duration { return at - p.began }
 // window is the first fault that excuses something of a worker in a span of time; an
 // empty worker stands for all.
 func (p *past) window(from, to, after time.Duration, worker string,
-	excuses func(nemesis.Excuses) bool) *nemesis.Window {
+	excuses func(nemesis.Excuses) bool,
+) *nemesis.Window {
 	for i := range p.windows {
 		w := &p.windows[i]
 		if excuses(w.Excuses) && (worker == "" || w.Hits(worker)) && w.Meets(from, to, after) {

@@ -154,8 +154,13 @@ func (r *run) start(ctx context.Context, m *member) (err error) {
 // handOff draws a budget, often at its limits.
 func handOff(random *rand.Rand) lock.HandOff {
 	all := []lock.HandOff{
-		{}, {Count: -1}, {Count: 1}, {Count: 2}, {Count: 65536},
-		{Count: 65536, Time: 100 * time.Millisecond}, {Time: time.Millisecond},
+		{},
+		{Count: -1},
+		{Count: 1},
+		{Count: 2},
+		{Count: 65536},
+		{Count: 65536, Time: 100 * time.Millisecond},
+		{Time: time.Millisecond},
 	}
 	return all[random.IntN(len(all))]
 }

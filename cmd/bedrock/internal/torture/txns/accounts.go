@@ -180,8 +180,10 @@ func (a *accounts) read(ctx context.Context, tell func(*event)) error {
 	if err != nil {
 		return err
 	}
-	tell(&event{Kind: kindSums, Numbers: map[string]int64{"balance": balance, "frozen": frozen, "coming": coming,
-		"least": least}})
+	tell(&event{Kind: kindSums, Numbers: map[string]int64{
+		"balance": balance, "frozen": frozen, "coming": coming,
+		"least": least,
+	}})
 	rows, err := a.db.QueryContext(ctx, "SELECT tx, branch, op FROM effect ORDER BY seq")
 	if err != nil {
 		return err

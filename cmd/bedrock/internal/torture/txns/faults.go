@@ -39,7 +39,8 @@ func (r *run) anyReplica(random *rand.Rand) *member { return r.replicas[random.I
 func (r *run) theService(*rand.Rand) *member { return r.service }
 
 func (r *run) on(who func(*rand.Rand) *member, do func(context.Context, *rand.Rand, *member) (nemesis.Effect,
-	error)) strike {
+	error),
+) strike {
 	return func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 		return do(ctx, random, who(random))
 	}

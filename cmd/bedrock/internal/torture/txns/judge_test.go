@@ -53,15 +53,19 @@ func (s *tale) saga(id string, f fate, at time.Duration, outcome txn.Outcome) {
 	}
 	for i, branch := range []string{"debit", "credit"} {
 		from := at + time.Duration(i)*2*ms
-		s.tell(event{From: from, At: from + ms, Kind: kindCall, ID: id, Branch: branch, Op: "action", Attempt: 1,
-			Answer: answerDone},
+		s.tell(event{
+			From: from, At: from + ms, Kind: kindCall, ID: id, Branch: branch, Op: "action", Attempt: 1,
+			Answer: answerDone,
+		},
 			event{At: 60 * time.Second, Kind: kindEffect, ID: id, Branch: branch, Op: "action"})
 	}
 }
 
 func (s *tale) call(id, branch, op string, attempt int, from time.Duration, answer string) {
-	s.tell(event{From: from, At: from + ms, Kind: kindCall, ID: id, Branch: branch, Op: op, Attempt: attempt,
-		Answer: answer})
+	s.tell(event{
+		From: from, At: from + ms, Kind: kindCall, ID: id, Branch: branch, Op: op, Attempt: attempt,
+		Answer: answer,
+	})
 }
 
 func (s *tale) judge() *audit.Report {
@@ -112,8 +116,10 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 			s.tell(record("x", txn.RolledBack, ""))
 		}},
 		"told, and then forgotten": {"told", func(s *tale) {
-			s.tell(event{At: at, Kind: kindBegun, ID: "x", Fate: normal}, event{At: at, Kind: kindTold, ID: "x",
-				Result: txn.Committed})
+			s.tell(event{At: at, Kind: kindBegun, ID: "x", Fate: normal}, event{
+				At: at, Kind: kindTold, ID: "x",
+				Result: txn.Committed,
+			})
 		}},
 		"accepted, though told otherwise": {"told", func(s *tale) {
 			s.saga("x", once, at, txn.Committed)
@@ -122,8 +128,10 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 		"committed, though refused": {"told", func(s *tale) { s.saga("x", closed, at, txn.Committed) }},
 		"never ends":                {"stuck", func(s *tale) { s.tell(record("x", txn.Running, "")) }},
 		"a client waits for ever": {"stuck", func(s *tale) {
-			s.tell(event{At: at, Kind: kindBegun, ID: "x",
-				Fate: normal})
+			s.tell(event{
+				At: at, Kind: kindBegun, ID: "x",
+				Fate: normal,
+			})
 		}},
 		"decided, and parked": {"stuck", func(s *tale) {
 			s.tell(record("x", txn.RollingBack,
@@ -200,8 +208,10 @@ func TestExcuses(t *testing.T) {
 	s := healthy(t)
 	s.saga("x", crowd, at, txn.RolledBack)
 	s.window("service killed", at-ms, at+ms, nemesis.Excuses{Outcome: true})
-	s.tell(event{From: at, At: at + ms, Kind: kindCall, ID: "saga-normal-1", Branch: "debit", Op: "action", Attempt: 1,
-		Again: true, Answer: answerDone})
+	s.tell(event{
+		From: at, At: at + ms, Kind: kindCall, ID: "saga-normal-1", Branch: "debit", Op: "action", Attempt: 1,
+		Again: true, Answer: answerDone,
+	})
 	for i := range 9 {
 		from := at + time.Duration(i)*ms
 		s.tell(event{
@@ -218,8 +228,10 @@ func TestExcuses(t *testing.T) {
 func TestInconclusive(t *testing.T) {
 	for name, spoil := range map[string]func(s *tale){
 		"no evidence": func(s *tale) {
-			s.tell(event{Kind: kindFault, Window: &nemesis.Window{Kind: "x", From: time.Minute, To: time.Minute,
-				Problem: "it did not happen"}})
+			s.tell(event{Kind: kindFault, Window: &nemesis.Window{
+				Kind: "x", From: time.Minute, To: time.Minute,
+				Problem: "it did not happen",
+			}})
 		},
 		"no traffic before": func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
 		"not finished":      func(s *tale) { s.events = s.events[:len(s.events)-2] },

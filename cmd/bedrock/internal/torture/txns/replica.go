@@ -49,7 +49,8 @@ func runReplica(ctx context.Context, j *job) error {
 
 // startReplica waits for a store that may be down at the moment.
 func startReplica(ctx context.Context, j *job, opts *coord.Options, calls coord.Caller) (driver.Store,
-	*coord.Coordinator, error) {
+	*coord.Coordinator, error,
+) {
 	location, err := storeurl.Parse(j.Store)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +66,8 @@ func startReplica(ctx context.Context, j *job, opts *coord.Options, calls coord.
 }
 
 func tryReplica(ctx context.Context, l *storeurl.Location, opts *coord.Options, f *functions) (driver.Store,
-	*coord.Coordinator, error) {
+	*coord.Coordinator, error,
+) {
 	store, err := l.Open(ctx, &storeurl.Options{AllowVolatile: true})
 	if err != nil {
 		return nil, nil, err

@@ -87,7 +87,8 @@ func (s *service) routes() http.Handler {
 		s.sick.Store(share)
 	})
 	mux.HandleFunc("POST /stuck", func(_ http.ResponseWriter,
-		r *http.Request) {
+		r *http.Request,
+	) {
 		s.stuck.Store(r.FormValue("on") == "true")
 	})
 	mux.HandleFunc("GET /stuck", func(w http.ResponseWriter, _ *http.Request) {
