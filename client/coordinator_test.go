@@ -355,7 +355,8 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		"topics": func(ctx context.Context) error { return c.Subscribe(ctx, "x", "y") },
 		"watch":  func(ctx context.Context) error { return firstError(c.Watch(ctx, "x")) },
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		// Long enough for the request to be sent: before that nothing is in doubt.
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		start := time.Now()
 		err := call(ctx)
 		cancel()
