@@ -187,17 +187,39 @@ func (p *past) starved(r *audit.Report, grants map[string][]*lease) {
 			l.ask+waited) > waited/4 {
 			continue
 		}
-		others := 0
-		for _, g := range grants[l.name] {
-			if g.got > l.ask && g.got < l.ask+waited && g.life.worker != l.life.worker {
-				others++
-			}
-		}
-		if others >= pastBy {
-			r.Violate("starved", p.since(l.ask), "%s: %s waited for %v while others had it %d times", l.name, l.life.name,
-				waited, others)
+		own, others := shares(grants[l.name], l, waited)
+		if others >= pastBy && own*leastShare*p.workers() < own+others {
+			r.Violate("starved", p.since(l.ask), "%s: %s waited for %v, and its process had it %d times, others %d times",
+				l.name, l.life.name, waited, own, others)
 		}
 	}
+}
+
+// leastShare is the part of an equal share that every process gets: one in so many.
+const leastShare = 10
+
+// shares counts how often the process of a waiter had its lock meanwhile, and how often
+// others did.
+func shares(grants []*lease, l *lease, waited time.Duration) (own, others int) {
+	for _, g := range grants {
+		switch {
+		case g.got <= l.ask || g.got >= l.ask+waited:
+		case g.life.worker == l.life.worker:
+			own++
+		default:
+			others++
+		}
+	}
+	return own, others
+}
+
+// workers is how many processes there were at one time.
+func (p *past) workers() int {
+	names := map[string]bool{}
+	for _, l := range p.lives {
+		names[l.worker] = true
+	}
+	return len(names)
 }
 
 // hits are the times in which something was done to one worker.

@@ -55,9 +55,11 @@ func (r *run) kill(ctx context.Context, random *rand.Rand, m *member) (e nemesis
 
 // stop ends a process as a deployment does, several times: nobody may notice.
 func (r *run) stop(ctx context.Context, random *rand.Rand, m *member) (e nemesis.Effect, err error) {
-	for range 3 {
-		if m.back != nil { // on a slow day there is more under way
-			m.back.Delay(nemesis.Between(random, 20*time.Millisecond, 150*time.Millisecond))
+	for i := range 4 {
+		if m.back != nil { // on a bad day there is more under way
+			if m.back.Delay(nemesis.Between(random, 20*time.Millisecond, 150*time.Millisecond)); i%2 == 1 {
+				m.back.LoseReplies(0.5)
+			}
 			nemesis.Sleep(ctx, 500*time.Millisecond)
 		}
 		err = m.process.Dismiss(patience)

@@ -246,7 +246,7 @@ func (p *past) afterUndo(r *audit.Report) {
 const (
 	mostFiles = 1500 // at any time: clients, participants, the store
 	moreFiles = 100  // at rest, beyond what it had at first
-	mostBusy  = 50   // percent of a processor, when there is nothing to do
+	mostBusy  = 15   // percent of a processor, when there is nothing to do
 )
 
 // usages: a replica takes no more and more, and nothing when there is nothing to do.
