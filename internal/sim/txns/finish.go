@@ -32,6 +32,7 @@ func (w *world) finish() {
 	close(w.over)
 	w.echoes.Wait()
 	time.Sleep(5 * time.Second)
+	w.settle("arrived", heal) // a create that its client had given up may have been on its way until now
 	w.rest()
 	for _, l := range w.present2() {
 		w.stop(l, false)
