@@ -42,7 +42,7 @@ func storeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a release wakes nobody", File: "lock/memlock/store.go", Pkg: memory,
-			Old: "		w.wake()\n", New: "",
+			Old: "		w.wake()\n", New: "		_ = w\n",
 			Test: inMemory("ReleaseWakesNobody"),
 		},
 		{
