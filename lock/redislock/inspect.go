@@ -30,13 +30,19 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 		return driver.Info{}, err
 	}
 	k := b.layout.of(name, "")
-	reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{count})
-	if err != nil {
-		return driver.Info{}, err
+	for {
+		before := b.hub.lingering(k.channel)
+		reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{count})
+		if err != nil {
+			return driver.Info{}, err
+		}
+		info, err := readInfo(name, reply.Items)
+		if b.hub.lingering(k.channel) != before {
+			continue // nobody knows on which side of the change the server has counted
+		}
+		info.Waiting = max(info.Waiting-before, 0)
+		return info, err
 	}
-	info, err := readInfo(name, reply.Items)
-	info.Waiting = max(info.Waiting-b.hub.lingering(k.channel), 0)
-	return info, err
 }
 
 // readInfo reads the answer of inspect.lua.
