@@ -19,12 +19,32 @@ func (l *locks) ask(ctx context.Context, req driver.Request) (driver.Grant, erro
 	var none *settle.Doubt
 	if doubt := none.After(err); doubt != nil {
 		g := driver.Grant{Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL}
-		goOn(ctx, func(ctx context.Context) { l.settler().Settle(ctx, g, doubt) })
+		goOn(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, doubt) })
 	}
 	return grant, err
 }
 
-func (l *locks) settler() *settle.Settler {
+// giveBack releases a grant whose taker has gone, in the background as well: the store
+// may be away just now, and the lock would stay for as long as its TTL.
+func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
+	goOn(ctx, func(ctx context.Context) { l.settler(observed{l.backend, l}).Settle(ctx, g, nil) })
+}
+
+// observed is a store whose releases are told to the observer, as the grants were.
+type observed struct {
+	driver.Backend
+
+	locks *locks
+}
+
+// Release implements [driver.Backend].
+func (o observed) Release(ctx context.Context, g driver.Grant) (int, error) {
+	waiting, err := o.Backend.Release(ctx, g)
+	o.locks.given(LockReleased, g.Name, err)
+	return waiting, err
+}
+
+func (l *locks) settler(store driver.Backend) *settle.Settler {
 	began := time.Now()
-	return &settle.Settler{Backend: l.backend, Log: l.log, Now: func() time.Duration { return time.Since(began) }}
+	return &settle.Settler{Backend: store, Log: l.log, Now: func() time.Duration { return time.Since(began) }}
 }

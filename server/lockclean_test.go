@@ -10,6 +10,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
+	"github.com/bedrock-go/bedrock/server"
 )
 
 // lateStore answers after its caller has gone: the lock is granted, and the error says
@@ -88,4 +89,42 @@ func TestDisconnectLeavesALock(t *testing.T) {
 			}, body)
 		})
 	}
+}
+
+// forgetful grants to a caller that goes away meanwhile, and does not take the first
+// release.
+type forgetful struct {
+	driver.Backend
+	granted  chan struct{}
+	releases atomic.Int32
+}
+
+func (f *forgetful) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	g, err := f.Backend.Acquire(ctx, req)
+	close(f.granted)
+	<-ctx.Done()
+	return g, err
+}
+
+func (f *forgetful) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if f.releases.Add(1) == 1 {
+		return 0, driver.ErrUnavailable
+	}
+	return f.Backend.Release(ctx, g)
+}
+
+// TestGrantIsGivenBackThoughTheStoreIsAway: one release that fails must not leave a lock
+// for a day, whose owner nobody knows.
+func TestGrantIsGivenBackThoughTheStoreIsAway(t *testing.T) {
+	memory := memlock.NewBackend(nil)
+	store := &forgetful{Backend: memory, granted: make(chan struct{})}
+	s := serve(t, server.Config{Locks: store}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { <-store.granted; cancel() }()
+	s.hang(ctx, locks+"Acquire", `{"name":"a","ttl":"86400s"}`)
+	eventually(t, func() bool {
+		info, err := memory.(driver.Inspector).Inspect(t.Context(), "a")
+		return err == nil && info.Owner == ""
+	})
 }

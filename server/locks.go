@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -60,20 +59,6 @@ func (l *locks) acquire(ctx context.Context, req driver.Request, wait time.Durat
 
 // newOwner makes up an owner nobody can guess: who knows it can release the lock.
 func newOwner() string { return strings.ToLower(rand.Text()) }
-
-// giveBack releases a grant whose taker has gone.
-func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
-	defer cancel()
-	_, err := l.backend.Release(ctx, g)
-	l.given(LockReleased, g.Name, err)
-	if err != nil && !errors.Is(err, driver.ErrLost) {
-		l.log.WarnContext(ctx, "server: a lock nobody wants was not released; it runs out by itself", "name", g.Name, "err", err)
-	}
-}
-
-// giveBackTime bounds the release of a grant whose taker has gone.
-const giveBackTime = 5 * time.Second
 
 // Renew implements the service.
 func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv1.RenewResponse, error) {
