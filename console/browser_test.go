@@ -75,6 +75,12 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// resize makes the window as wide as a device.
+func (b *browser) resize(t *testing.T, width int64) {
+	t.Helper()
+	b.do(t, chromedp.EmulateViewport(width, 900))
+}
+
 func (b *browser) open(t *testing.T, address string) {
 	t.Helper()
 	b.do(t, chromedp.Navigate(address), chromedp.WaitVisible("main"))

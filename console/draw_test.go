@@ -16,37 +16,42 @@ import (
 func TestDrawingsStayInTheirFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := transactions().Draw(t, "transaction")
-		tl := draw(drawn)
+		both := drawings(drawn)
 		if len(drawn.Attempts) == 0 {
-			if tl != nil {
+			if both != nil {
 				t.Fatal("something is drawn although nothing has happened")
 			}
 			return
 		}
-		bars := 0
-		for _, l := range tl.Lanes {
-			for _, b := range l.Bars {
-				bars++
-				if b.X < plotLeft || b.X > plotLeft+plotWidth || b.Width < barLeast || b.X+b.Width > plotLeft+plotWidth+barLeast {
-					t.Fatalf("bar from %v, wide %v", b.X, b.Width)
-				}
-				if b.Y < l.Y || b.Y+barHeight > l.LineY || b.Y+barHeight > tl.Bottom {
-					t.Fatalf("bar at %d in lane %d", b.Y, l.Y)
-				}
-			}
-		}
-		if len(tl.Lanes) > mostLanes || len(tl.Ticks) > mostTicks+1 {
-			t.Fatalf("%d lanes, %d ticks", len(tl.Lanes), len(tl.Ticks))
-		}
-		if tl.Omitted == 0 && bars != calls(drawn) {
-			t.Fatalf("%d bars for %d calls", bars, calls(drawn))
-		}
-		for i := 1; i < len(tl.Ticks); i++ {
-			if tl.Ticks[i].X <= tl.Ticks[i-1].X || tl.Ticks[i].Label == tl.Ticks[i-1].Label {
-				t.Fatalf("ticks %+v", tl.Ticks)
-			}
-		}
+		staysInItsFrame(t, drawn, both.Wide)
+		staysInItsFrame(t, drawn, both.Narrow)
 	})
+}
+
+func staysInItsFrame(t *rapid.T, drawn *txn.Transaction, tl *timeline) {
+	left, right, bars := float64(tl.plotLeft), float64(tl.Right), 0
+	for _, l := range tl.Lanes {
+		for _, b := range l.Bars {
+			bars++
+			if b.X < left || b.X > right || b.Width < barLeast || b.X+b.Width > right+barLeast {
+				t.Fatalf("bar from %v, wide %v", b.X, b.Width)
+			}
+			if b.Y < l.Y || b.Y+barHeight > l.LineY || b.Y+barHeight > tl.Bottom {
+				t.Fatalf("bar at %d in lane %d", b.Y, l.Y)
+			}
+		}
+	}
+	if len(tl.Lanes) > mostLanes || len(tl.Ticks) > tl.mostTicks+1 {
+		t.Fatalf("%d lanes, %d ticks", len(tl.Lanes), len(tl.Ticks))
+	}
+	if tl.Omitted == 0 && bars != calls(drawn) {
+		t.Fatalf("%d bars for %d calls", bars, calls(drawn))
+	}
+	for i := 1; i < len(tl.Ticks); i++ {
+		if tl.Ticks[i].X <= tl.Ticks[i-1].X || tl.Ticks[i].Label == tl.Ticks[i-1].Label {
+			t.Fatalf("ticks %+v", tl.Ticks)
+		}
+	}
 }
 
 func calls(t *txn.Transaction) (n int) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/console"
 	"github.com/bedrock-go/bedrock/lock"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/saga"
@@ -114,6 +115,7 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"/assets/..%2fpages%2flist.html":            http.StatusNotFound,
 		"/transactions/" + strings.Repeat("x", 200): http.StatusBadRequest,
 		"/transactions?status=sad":                  http.StatusBadRequest, "/transactions?mode=sad": http.StatusBadRequest,
+		"/transactions?parked=maybe": http.StatusBadRequest, "/transactions?parked=1&status=running": http.StatusBadRequest,
 		"/transactions?before=x": http.StatusBadRequest, "/transactions?before=1-": http.StatusBadRequest,
 	} {
 		w.get(t, path, status)
@@ -125,13 +127,18 @@ func TestTheListIsFiltered(t *testing.T) {
 	w.committed(t, "order-1")
 	w.rolledBack(t, "order-2")
 	w.stuck(t, "other-3")
+	w.stuck(t, "order-4")
+	if err := w.co.Act(t.Context(), "order-4", txn.ActPark, "test"); err != nil {
+		t.Fatal(err)
+	}
 	for query, want := range map[string]string{
-		"": "order-1 order-2 other-3", "?status=committed": "order-1", "?status=rolled-back": "order-2", "?status=running": "other-3",
-		"?prefix=order": "order-1 order-2", "?name=order": "order-1 order-2", "?mode=saga": "order-1 order-2 other-3",
-		"?mode=tcc": "", "?status=parked": "", "?status=committed&prefix=other": "",
+		"": "order-1 order-2 other-3 order-4", "?status=committed": "order-1", "?status=rolled-back": "order-2", "?status=running": "other-3 order-4",
+		"?prefix=order": "order-1 order-2 order-4", "?name=order": "order-1 order-2", "?mode=saga": "order-1 order-2 other-3 order-4",
+		"?mode=tcc": "", "?status=parked": "order-4", "?parked=1": "order-4", "?parked=true": "order-4", "?parked=0&prefix=other": "other-3",
+		"?parked=": "order-1 order-2 other-3 order-4", "?name=orde": "", "?status=committed&prefix=other": "",
 	} {
 		body := w.get(t, "/transactions"+query, http.StatusOK)
-		for _, id := range []string{"order-1", "order-2", "other-3"} {
+		for _, id := range []string{"order-1", "order-2", "other-3", "order-4"} {
 			if shown := strings.Contains(body, `href="/transactions/`+id+`"`); shown != strings.Contains(want, id) {
 				t.Errorf("%q: %s shown: %v", query, id, shown)
 			}
@@ -260,6 +267,40 @@ func TestOffersFitTheState(t *testing.T) {
 	}
 }
 
+// TestAFinalTransactionIsReadBeforeItIsRemoved wants the button that deletes a record
+// below everything that the record says.
+func TestAFinalTransactionIsReadBeforeItIsRemoved(t *testing.T) {
+	w := newWorld(t, nil)
+	w.committed(t, "order-1")
+	body := w.get(t, "/transactions/order-1", http.StatusOK)
+	last, remove := strings.LastIndex(body, "<h2>Payload</h2>"), strings.Index(body, `value="remove"`)
+	if last < 0 || remove < last {
+		t.Errorf("the payload is at %d, the button that removes at %d", last, remove)
+	}
+}
+
+// TestThePageOfLocksTellsNoKeys: who knows an owner can release its lock, which is not
+// for those who only read.
+func TestThePageOfLocksTellsNoKeys(t *testing.T) {
+	w := newWorld(t, nil)
+	lease, err := w.locks.Mutex("orders/42", nil).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Unlock(context.Background())
+	held, err := w.locks.List(t.Context(), "orders/", 10)
+	if err != nil || len(held) != 1 || held[0].Owner == "" {
+		t.Fatal(held, err)
+	}
+	body := w.get(t, "/locks", http.StatusOK)
+	if strings.Contains(body, held[0].Owner) {
+		t.Error("the page tells the owner of a lock")
+	}
+	if !strings.Contains(body, lockdriver.PublicOwner(held[0].Owner)) {
+		t.Error("the page lacks what tells owners apart")
+	}
+}
+
 func TestLocksAreListed(t *testing.T) {
 	w := newWorld(t, nil)
 	lease, err := w.locks.Mutex("orders/42", nil).Lock(t.Context())
@@ -267,7 +308,7 @@ func TestLocksAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := w.get(t, "/locks?prefix=orders/", http.StatusOK)
-	for _, want := range []string{`orders/42`, fmt.Sprintf(`<td class="num">%d</td>`, lease.Token()), `<td class="num">(29|30) s</td>`} {
+	for _, want := range []string{`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`} {
 		if !regexp.MustCompile(want).MatchString(body) {
 			t.Errorf("the page of locks lacks %q", want)
 		}

@@ -51,8 +51,7 @@ type row struct {
 
 // list answers with the transactions.
 func (c *console) list(w http.ResponseWriter, r *http.Request) {
-	f := filterOf(r.URL.Query())
-	query, err := f.query()
+	f, query, err := wanted(r.URL.Query())
 	if err != nil {
 		c.failWith(w, r, err)
 		return
@@ -89,11 +88,34 @@ func took(t *txn.Transaction, now time.Time) string {
 	return brief(now.Sub(t.Created))
 }
 
-func filterOf(q url.Values) filter {
-	return filter{
+// wanted reads what an address asks for.
+func wanted(q url.Values) (filter, txn.Query, error) {
+	f := filter{
 		Status: q.Get("status"), Mode: q.Get("mode"), Name: strings.TrimSpace(q.Get("name")),
 		Prefix: strings.TrimSpace(q.Get("prefix")), Before: q.Get("before"),
 	}
+	if err := f.park(q.Get(parkedFilter)); err != nil {
+		return f, txn.Query{}, err
+	}
+	query, err := f.query()
+	return f, query, err
+}
+
+// park understands parked=true, which is how the API and the command line write it.
+func (f *filter) park(text string) error {
+	if text == "" {
+		return nil
+	}
+	parked, err := strconv.ParseBool(text)
+	switch {
+	case err != nil:
+		return &txn.FieldError{Field: parkedFilter, Problem: fmt.Sprintf("%.40q is neither true nor false", text)}
+	case parked && f.Status != "" && f.Status != parkedFilter:
+		return &txn.FieldError{Field: parkedFilter, Problem: "stands for itself: give it or a status"}
+	case parked:
+		f.Status = parkedFilter
+	}
+	return nil
 }
 
 func (f filter) with(before string) filter {

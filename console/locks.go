@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // mostLocks is how many locks are listed.
@@ -25,6 +26,7 @@ type lockRow struct {
 	lock.Info
 
 	Holder string
+	Owner  string // what others may be told: the owner itself is the key to a release
 	Held   string
 	Left   string
 }
@@ -51,7 +53,7 @@ func (c *console) locks(w http.ResponseWriter, r *http.Request) {
 }
 
 func lockRowOf(i lock.Info, now time.Time) lockRow {
-	row := lockRow{Info: i, Held: "–", Left: "never ends"}
+	row := lockRow{Info: i, Owner: driver.PublicOwner(i.Owner), Held: "–", Left: "never ends"}
 	row.Holder = strings.TrimSuffix(i.Meta["host"]+"/"+i.Meta["pid"], "/")
 	if !i.Since.IsZero() {
 		row.Held = brief(now.Sub(i.Since))

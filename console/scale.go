@@ -8,25 +8,27 @@ import (
 
 // scale turns times into places.
 type scale struct {
+	layout
+
 	from time.Time
 	span time.Duration
 }
 
 // scaleOf reaches from the transaction's beginning to the last thing that happened.
-func scaleOf(t *txn.Transaction) scale {
+func scaleOf(t *txn.Transaction, in layout) scale {
 	end := t.Finished
 	for i := range t.Attempts {
 		if a := t.Attempts[i].At.Add(t.Attempts[i].Took); a.After(end) {
 			end = a
 		}
 	}
-	return scale{from: t.Created, span: max(end.Sub(t.Created), time.Microsecond)}
+	return scale{layout: in, from: t.Created, span: max(end.Sub(t.Created), time.Microsecond)}
 }
 
 // x is the place of a moment.
 func (s scale) x(at time.Time) float64 {
 	share := float64(at.Sub(s.from)) / float64(s.span)
-	return plotLeft + plotWidth*min(max(share, 0), 1)
+	return float64(s.plotLeft) + float64(s.plotWidth)*min(max(share, 0), 1)
 }
 
 // ticks are round times since the beginning.
@@ -43,11 +45,11 @@ func (s scale) ticks() []tick {
 // step is the smallest round duration of which few make up the whole.
 func (s scale) step() time.Duration {
 	for _, d := range steps() {
-		if s.span/d < mostTicks {
+		if s.span/d < time.Duration(s.mostTicks) {
 			return d
 		}
 	}
-	days := s.span/(mostTicks*24*time.Hour) + 1
+	days := s.span/(time.Duration(s.mostTicks)*24*time.Hour) + 1
 	return days * 24 * time.Hour //nolint:durationcheck // days is a number
 }
 

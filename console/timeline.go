@@ -7,22 +7,49 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// The measures of the drawing, in its own units.
+// The measures that all drawings share, in their own units.
 const (
-	plotLeft   = 200
-	plotWidth  = 740
-	plotTop    = 30
-	laneHeight = 26
-	barHeight  = 14
-	barLeast   = 4 // so that a quick call can be seen
-	mostLanes  = 60
-	mostTicks  = 7
+	plotTop   = 30
+	barHeight = 14
+	barLeast  = 4 // so that a quick call can be seen
+	mostLanes = 60
 )
+
+// layout is how a drawing is laid out: a page has one for desks, with the names of
+// operations beside their bars, and one for phones, with the names above them.
+type layout struct {
+	Class               string
+	plotLeft, plotWidth int
+	laneHeight          int
+	textDown, barDown   int // from the top of a lane
+	OpX                 int // where the operation's word ends
+	mostTicks           int
+	branchMost, opMost  int // letters
+}
+
+func wide() layout {
+	return layout{
+		Class: "wide", plotLeft: 200, plotWidth: 740, laneHeight: 26, textDown: 17, barDown: 6,
+		OpX: 188, mostTicks: 7, branchMost: 18, opMost: 10,
+	}
+}
+
+func narrow() layout {
+	return layout{
+		Class: "narrow", plotLeft: 10, plotWidth: 310, laneHeight: 40, textDown: 15, barDown: 20,
+		OpX: 320, mostTicks: 4, branchMost: 30, opMost: 12,
+	}
+}
+
+// timelines are one drawing in two layouts; a window shows the one that fits it.
+type timelines struct{ Wide, Narrow *timeline }
 
 // timeline is the drawing of all attempts: a lane for each operation, time from
 // left to right.
 type timeline struct {
-	Width, Height, Left, Right, Top, Bottom int
+	layout
+
+	Width, Height, Right, Top, Bottom int
 
 	Ticks   []tick
 	Lanes   []*lane
@@ -61,18 +88,23 @@ type mark struct {
 	Title string
 }
 
-// draw makes the timeline; nil when nothing has happened.
-func draw(t *txn.Transaction) *timeline {
+// drawings makes both timelines; nil when nothing has happened.
+func drawings(t *txn.Transaction) *timelines {
 	if len(t.Attempts) == 0 {
 		return nil
 	}
-	s := scaleOf(t)
-	lanes := lanesOf(t)
-	tl := &timeline{Width: plotLeft + plotWidth + 20, Left: plotLeft, Right: plotLeft + plotWidth, Top: plotTop}
+	return &timelines{Wide: draw(t, wide()), Narrow: draw(t, narrow())}
+}
+
+func draw(t *txn.Transaction, in layout) *timeline {
+	s := scaleOf(t, in)
+	lanes := in.lanesOf(t)
+	right := in.plotLeft + in.plotWidth
+	tl := &timeline{layout: in, Width: right + 20, Right: right, Top: plotTop}
 	tl.Omitted = max(len(lanes)-mostLanes, 0)
 	tl.Lanes = lanes[:len(lanes)-tl.Omitted]
 	for i, l := range tl.Lanes {
-		l.place(i)
+		tl.place(l, i)
 	}
 	for i := range t.Attempts {
 		tl.add(&t.Attempts[i], s)
@@ -80,14 +112,14 @@ func draw(t *txn.Transaction) *timeline {
 	if !t.Decided.IsZero() {
 		tl.Marks = append(tl.Marks, mark{s.x(t.Decided), tone(t.Status), "decided at +" + brief(t.Decided.Sub(s.from))})
 	}
-	tl.Bottom = plotTop + len(tl.Lanes)*laneHeight + 4
+	tl.Bottom = plotTop + len(tl.Lanes)*tl.laneHeight + 4
 	tl.Height = tl.Bottom + 12
 	tl.Ticks = s.ticks()
 	return tl
 }
 
 // lanesOf lists what has been called and, where nobody was, what would be first.
-func lanesOf(t *txn.Transaction) []*lane {
+func (in *layout) lanesOf(t *txn.Transaction) []*lane {
 	called := make(map[string][]string) // operations by branch, in their order
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
@@ -97,7 +129,7 @@ func lanesOf(t *txn.Transaction) []*lane {
 	}
 	var lanes []*lane
 	add := func(branch, op string, dim bool) {
-		lanes = append(lanes, &lane{key: [2]string{branch, op}, Branch: cut(branch, 18), Op: cut(op, 10), Dim: dim})
+		lanes = append(lanes, &lane{key: [2]string{branch, op}, Branch: cut(branch, in.branchMost), Op: cut(op, in.opMost), Dim: dim})
 	}
 	for _, op := range called[""] {
 		add("", op, false)
@@ -114,9 +146,9 @@ func lanesOf(t *txn.Transaction) []*lane {
 	return lanes
 }
 
-func (l *lane) place(i int) {
-	l.Y = plotTop + i*laneHeight
-	l.TextY, l.LineY = l.Y+17, l.Y+laneHeight
+func (in *layout) place(l *lane, i int) {
+	l.Y = plotTop + i*in.laneHeight
+	l.TextY, l.LineY = l.Y+in.textDown, l.Y+in.laneHeight
 }
 
 // add draws an attempt: a bar in its lane, or a mark if a person intervened.
@@ -131,7 +163,7 @@ func (tl *timeline) add(a *txn.Attempt, s scale) {
 	}
 	l, from := tl.Lanes[i], s.x(a.At)
 	l.Bars = append(l.Bars, bar{
-		X: from, Width: max(s.x(a.At.Add(a.Took))-from, barLeast), Y: l.Y + (laneHeight-barHeight)/2, Tone: answerTone(a.Answer),
+		X: from, Width: max(s.x(a.At.Add(a.Took))-from, barLeast), Y: l.Y + tl.barDown, Tone: answerTone(a.Answer),
 		Title: fmt.Sprintf("%s %s, attempt %d: %s after %s", a.Branch, a.Op, a.Number, a.Answer, brief(a.Took)),
 	})
 }

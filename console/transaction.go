@@ -20,7 +20,7 @@ type account struct {
 
 	Took     string
 	Next     string // when it goes on by itself; empty if it does not
-	Timeline *timeline
+	Timeline *timelines
 	Rows     []branchRow
 	Left     int // branches not shown
 	Attempts []attemptRow
@@ -78,7 +78,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request) {
 
 func (c *console) account(t *txn.Transaction) *account {
 	now := c.now()
-	page := &account{Transaction: t, Took: took(t, now), Timeline: draw(t)}
+	page := &account{Transaction: t, Took: took(t, now), Timeline: drawings(t)}
 	if !t.Status.Final() {
 		page.Events = listPath + "/" + t.ID + "/events"
 		page.Next = until(t.Due, now)

@@ -49,7 +49,7 @@ func newTxLs(r *remote) *cobra.Command {
 	flags := c.Flags()
 	flags.StringSliceVar(&f.status, "status", nil, "only those that are open, running, committing, rolling-back, committed, rolled-back or in-doubt")
 	flags.StringVar(&f.mode, "mode", "", "only those of this mode: saga, tcc or msg")
-	flags.StringVar(&f.name, "name", "", "only those of this name")
+	flags.StringVar(&f.name, "name", "", "only those of exactly this name")
 	flags.StringVar(&f.prefix, "prefix", "", "only those whose IDs begin so")
 	flags.BoolVar(&f.parked, "parked", false, "only those that wait for a person")
 	flags.IntVar(&f.limit, "limit", 100, "list at most this many")

@@ -134,7 +134,7 @@ func layers() []layer {
 		},
 		{
 			packages: "console",
-			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock"},
+			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock", "lock/driver"},
 		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
