@@ -227,6 +227,51 @@ func (s *unclaimed) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, 
 	return s.Store.Claim(ctx, c)
 }
 
+// TestNoDecisionIsLateBecauseTheStoreIsSlow: a coordinator learns the store's time from
+// answers that were long under way. It must not take for open what another one, nearer to
+// the store, has given until a moment that is over.
+func TestNoDecisionIsLateBecauseTheStoreIsSlow(t *testing.T) {
+	for name, late := range map[string]func(*coord.Coordinator, context.Context) error{
+		"commit": func(c *coord.Coordinator, ctx context.Context) error { return c.Commit(ctx, "booking") },
+		"enlist": func(c *coord.Coordinator, ctx context.Context) error { return c.Enlist(ctx, "booking", seat(2)) },
+	} {
+		for when, claims := range map[string]int64{"from its first answer": 1, "from all answers": 1000} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := &unclaimed{Store: memstore.New(nil)}
+					near := start(t, store, nil, newParticipants("confirm", "cancel"))
+					slow := &slowClock{Store: store}
+					slow.answers.Store(claims)
+					c := start(t, slow, nil, newParticipants("confirm", "cancel"))
+					d := booking("booking")
+					d.Timeout = 300 * time.Millisecond
+					must(t, second(near.Begin(t.Context(), d)))
+					deadline := time.Now().Add(d.Timeout)
+					time.Sleep(time.Until(deadline))
+					if err := late(c, t.Context()); !errors.Is(err, txn.ErrDecided) {
+						t.Errorf("%v after the deadline: %v, want %v", time.Since(deadline), err, txn.ErrDecided)
+					}
+				})
+			})
+		}
+	}
+}
+
+// slowClock is a store whose next few answers to a claim are long under way.
+type slowClock struct {
+	driver.Store
+
+	answers atomic.Int64
+}
+
+func (s *slowClock) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
+	claimed, err := s.Store.Claim(ctx, c)
+	if s.answers.Add(-1) >= 0 {
+		time.Sleep(400 * time.Millisecond)
+	}
+	return claimed, err
+}
+
 // TestTheStoresClockCounts: this machine's clock is an hour off.
 func TestTheStoresClockCounts(t *testing.T) {
 	for _, off := range []time.Duration{time.Hour, -time.Hour} {

@@ -63,11 +63,11 @@ func (c *Coordinator) Commit(ctx context.Context, id string) error {
 	})
 }
 
-// expire decides an open transaction whose deadline is over by the store's clock, as its
-// plan does. Participants know the deadline and may have let go; that nobody has looked
+// expire decides an open transaction whose deadline may be over by the store's clock, as
+// its plan does. Participants know the deadline and may have let go; that nobody has looked
 // at the transaction since must not matter.
 func (c *Coordinator) expire(t *txn.Transaction) bool {
-	now := c.clock.now()
+	now := c.clock.latest()
 	if !plan.Late(t, now) {
 		return false
 	}
@@ -248,7 +248,7 @@ func (c *Coordinator) put(ctx context.Context, was driver.Version, rec *driver.R
 		case errors.Is(err, driver.ErrRefused):
 			return &txn.FieldError{Field: "transaction", Problem: err.Error()}
 		}
-		late := !until.IsZero() && !c.clock.now().Before(until)
+		late := !until.IsZero() && !c.clock.latest().Before(until)
 		if late || !sleep(ctx, c.life, wait) {
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}

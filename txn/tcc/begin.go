@@ -61,14 +61,15 @@ func Begin(ctx context.Context, co txn.Coordinator, name string, opts *Options) 
 		return nil, &txn.FieldError{Field: "payload", Problem: err.Error()}
 	}
 	headers := maps.Clone(o.Headers) // for the tries to come
-	// Taken before the coordinator's clock starts, so it is not the later one.
-	deadline := time.Now().Add(o.Timeout)
 	id, err := co.Begin(ctx, txn.Definition{
 		ID: o.ID, Mode: Name, Name: name, Payload: payload, Timeout: o.Timeout, Headers: headers,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", name, err)
 	}
+	// Taken when the coordinator's clock runs, so it is not the earlier one: a participant
+	// that is told it must not let go of what can still be committed.
+	deadline := time.Now().Add(o.Timeout)
 	return &Transaction{Scope{co: co, id: id, deadline: deadline, headers: headers}}, nil
 }
 

@@ -69,6 +69,36 @@ func ok(context.Context) error { return nil }
 
 var errFull = errors.New("no seat left")
 
+// TestTheDeadlineToldIsNotTheEarlierOne: whoever lets go at the deadline that he was told
+// must not let go of what can still be committed.
+func TestTheDeadlineToldIsNotTheEarlierOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, co *coord.Coordinator, _ *diary) {
+		ctx := t.Context()
+		tx, err := tcc.Begin(ctx, &faraway{co}, "trip", &tcc.Options{Timeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tx.Try(ctx, branch("flight"), func(ctx context.Context) error {
+			call, _ := txn.CallFrom(ctx)
+			if stored, err := co.Get(ctx, tx.ID()); err != nil || call.Deadline.Before(stored.Deadline) {
+				t.Errorf("told %v, and it can be committed until %+v (%v)", call.Deadline, stored, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// faraway is a coordinator that a request takes a while to.
+type faraway struct{ txn.Coordinator }
+
+func (f *faraway) Begin(ctx context.Context, d txn.Definition) (string, error) {
+	time.Sleep(time.Second)
+	return f.Coordinator.Begin(ctx, d)
+}
+
 func TestCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, d *diary) {
 		ctx := t.Context()
