@@ -9,14 +9,22 @@ import (
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
 )
 
+// leases is a set of them.
+type leases map[*lease]bool
+
+// among tells whether some are in a list.
+func (s leases) among(list []*lease) bool {
+	return slices.ContainsFunc(list, func(l *lease) bool { return s[l] })
+}
+
 func twice(e nemesis.Excuses) bool { return e.Twice }
 
 // exclusion: two leases of one name are never good at one moment. A lease counts from
 // when its holder had it to when that last looked and found it good, so clocks and
-// delays can only hide an overlap, never make one up. It returns the names where a fault
-// has excused one.
-func (p *past) exclusion(r *audit.Report, grants map[string][]*lease) (excused map[string]bool) {
-	excused = map[string]bool{}
+// delays can only hide an overlap, never make one up. It returns the second ones
+// of those that a fault has excused.
+func (p *past) exclusion(r *audit.Report, grants map[string][]*lease) (excused leases) {
+	excused = leases{}
 	for name, list := range grants {
 		var holder *lease
 		for _, l := range list {
@@ -25,7 +33,7 @@ func (p *past) exclusion(r *audit.Report, grants map[string][]*lease) (excused m
 					name, l.life.name, l.token, holder.life.name, holder.token, holder.good-l.got)
 			} else if holder != nil && l.got < holder.good {
 				r.Explained["two at once"]++
-				excused[name] = true
+				excused[l] = true
 			}
 			if holder == nil || l.good > holder.good {
 				holder = l
@@ -46,7 +54,7 @@ func (p *past) excusedTwice(first, second *lease) bool {
 
 // tokens: no two leases of a name have the same one, and whoever got the lock after
 // another one had left it has a higher one.
-func (p *past) tokens(r *audit.Report, grants map[string][]*lease) {
+func (p *past) tokens(r *audit.Report, grants map[string][]*lease, excused leases) {
 	for name, list := range grants {
 		seen := map[uint64]*lease{}
 		byEnd := slices.Clone(list)
@@ -60,7 +68,7 @@ func (p *past) tokens(r *audit.Report, grants map[string][]*lease) {
 				}
 			}
 			if highest != nil && l.token <= highest.token && highest.good < l.got {
-				p.lower(r, highest, l)
+				p.lower(r, highest, l, excused)
 			}
 			if other := seen[l.token]; other != nil {
 				r.Violate("tokens", p.since(l.got), "%s: %s and %s have the same token %d", name, other.life.name, l.life.name,
@@ -74,9 +82,10 @@ func (p *past) tokens(r *audit.Report, grants map[string][]*lease) {
 // lower enters that a later lease has a lower token. That is so, for a moment, where a
 // process passes a lock on that its store has just granted a second time; no fault
 // excuses it otherwise.
-func (p *past) lower(r *audit.Report, earlier, later *lease) {
+func (p *past) lower(r *audit.Report, earlier, later *lease, excused leases) {
 	if p.window(later.ask, later.got, passedOn, "", twice) != nil {
 		r.Explained["lower token, passed on"]++
+		excused[later] = true
 		return
 	}
 	r.Violate("tokens", p.since(later.got), "%s: %s got token %d after %s had %d",

@@ -287,6 +287,7 @@ func (k *keeper) run() {
 func (k *keeper) round(mutex *lock.Mutex) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	asked := history.Now()
 	lease, err := mutex.Lock(ctx)
 	if err != nil {
 		time.Sleep(look)
@@ -308,7 +309,7 @@ func (k *keeper) round(mutex *lock.Mutex) {
 	k.kept.Add(1)
 	if errors.Is(err, lock.ErrLost) {
 		k.add(&event{
-			Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Class: classLost,
+			Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Took: from - asked, Class: classLost,
 			Text: textOf(lease.Err()),
 		})
 	}

@@ -17,7 +17,7 @@ func Judge(dir string) (*audit.Report, error) {
 	p.count(r)
 	grants := p.grants()
 	excused := p.exclusion(r, grants)
-	p.tokens(r, grants)
+	p.tokens(r, grants, excused)
 	p.fence(r)
 	p.confirmed(r)
 	p.losses(r)

@@ -1,6 +1,8 @@
 package locks
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
@@ -27,6 +29,9 @@ func (p *past) whyLost(l loss) string {
 	}
 	if l.life.stalled(from, l.noticed) > l.ttl/8 {
 		return "its process did not run"
+	}
+	if l.granted > inTime {
+		return "the store was slow"
 	}
 	for _, s := range p.slow {
 		if s.from <= l.noticed && from <= s.to {
@@ -154,13 +159,13 @@ func (p *past) troubled() []span {
 	return merge(append(spans, p.slow...))
 }
 
-// gaps are the times in a span that busy ones leave.
+// gaps are the times in a span that busy ones leave, which are in order.
 func gaps(busy []span, from, to time.Duration) []span {
 	var free []span
-	for _, b := range busy {
-		if b.to <= from {
-			continue
-		}
+	first, _ := slices.BinarySearchFunc(busy, from, func(b span, at time.Duration) int {
+		return cmp.Compare(b.to, at+1)
+	})
+	for _, b := range busy[first:] {
 		if b.from >= to {
 			break
 		}

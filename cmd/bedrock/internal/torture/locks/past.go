@@ -80,6 +80,7 @@ type loss struct {
 	name          string
 	good, noticed time.Duration
 	ttl           time.Duration
+	granted       time.Duration // how long the store took to grant it, if that is known
 	text          string
 }
 
@@ -162,7 +163,7 @@ func (p *past) reader(name string) func(*event) {
 		case kindTally:
 			p.kept += e.N
 		case kindKept:
-			p.lost = append(p.lost, loss{l, e.Name, e.Good, e.At, e.TTL, e.Text})
+			p.lost = append(p.lost, loss{l, e.Name, e.Good, e.At, e.TTL, e.Took, e.Text})
 		case kindClosing:
 			l.ends[e.Client] = &end{call: e.At, until: e.Until}
 		case kindClosed:
@@ -197,7 +198,7 @@ func (p *past) follow(l *lease, e *event) {
 	case kindEnd:
 		l.good, l.ended, l.why = max(l.good, e.Good), e.At, e.Class
 		if e.Class == classLost && l.style != fixed {
-			p.lost = append(p.lost, loss{l.life, l.name, l.good, e.At, l.ttl, e.Text})
+			p.lost = append(p.lost, loss{l.life, l.name, l.good, e.At, l.ttl, 0, e.Text})
 		}
 	case kindOut:
 		l.good, l.out, l.outUntil = max(l.good, e.Good), e.At, e.Until

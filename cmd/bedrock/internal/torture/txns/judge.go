@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
 	"github.com/bedrock-go/bedrock/txn"
@@ -125,17 +124,13 @@ func (p *past) unexplained(r *audit.Report, s *story) {
 		s.fate, s.reason)
 }
 
-// tardy is by how much a commit may come late and still be taken: a coordinator knows the
-// store's clock only as well as the store's answers tell.
-const tardy = 100 * time.Millisecond
-
 // byHand: a commit that comes after the deadline is refused.
 func (p *past) byHand(r *audit.Report, s *story) {
 	for _, c := range s.commits {
 		if !c.Failed {
 			r.Took("commit after its deadline", max(c.Late, 0))
 		}
-		if !c.Failed && c.Late > tardy {
+		if !c.Failed && c.Late > 0 {
 			r.Violate("late commit", p.since(c.At), "%s was told that it is committed, %v after its deadline", s.id, c.Late)
 		}
 	}
@@ -146,11 +141,8 @@ func (p *past) silence(r *audit.Report, s *story) {
 	if s.parked == 0 || len(s.acts) == 0 {
 		return
 	}
-	for op, calls := range p.calls {
-		if op.id != s.id {
-			continue
-		}
-		for _, c := range calls {
+	for _, op := range s.ops {
+		for _, c := range p.calls[op] {
 			if !c.again && c.from > s.parked && c.from < s.acts[0].At {
 				r.Violate("parked", p.since(c.from), "%s: %s %s was called while it was parked", s.id, op.name, op.op)
 			}

@@ -56,6 +56,7 @@ type story struct {
 	failed      bool
 	never       string // why its client was told that it was not accepted
 
+	ops     []branchOp // that were called
 	commits []event
 	parked  time.Duration // when its client was told so
 	acts    []event
@@ -121,6 +122,9 @@ func (p *past) see(e *event) {
 		p.effects[b] = append(p.effects[b], e.Op)
 	case kindCall:
 		op := branchOp{branch{e.ID, e.Branch}, e.Op}
+		if s := p.story(e); p.calls[op] == nil {
+			s.ops = append(s.ops, op)
+		}
 		p.calls[op] = append(p.calls[op], call{e.From, e.At, e.Attempt, e.Epoch, e.Answer, e.Again})
 	default:
 		p.follow(p.story(e), e)

@@ -49,7 +49,7 @@ func (t *traffic) clients(ctx context.Context) *sync.WaitGroup {
 			}
 		})
 	}
-	all.Go(func() { t.crowds(ctx, &all) })
+	all.Go(func() { t.crowds(ctx) })
 	return &all
 }
 
@@ -60,18 +60,19 @@ const (
 	crowdHold  = 700 * time.Millisecond
 )
 
-func (t *traffic) crowds(ctx context.Context, all *sync.WaitGroup) {
+// crowds come one after another: what a slow machine cannot do must not pile up.
+func (t *traffic) crowds(ctx context.Context) {
 	random := rand.New(rand.NewPCG(t.Seed, 1<<32))
 	for nemesis.Sleep(ctx, crowdEvery/4) {
+		var all sync.WaitGroup
 		for range crowdSize {
 			drawn := draw(random, t.drawn.Add(1))
 			drawn.Mode, drawn.Fate, drawn.Hold, drawn.Amount = saga.Name, crowd, crowdHold, 1
 			drawn.ID = fmt.Sprintf("saga-crowd-%d", t.drawn.Load())
 			all.Go(func() { t.make(&drawn, nil) })
 		}
-		if !nemesis.Sleep(ctx, crowdEvery*3/4) {
-			return
-		}
+		nemesis.Sleep(ctx, crowdEvery*3/4)
+		all.Wait()
 	}
 }
 
@@ -140,15 +141,13 @@ func (t *traffic) byHand(ctx context.Context, tr *transfer) (txn.Result, error) 
 	if err != nil {
 		return txn.Result{}, err
 	}
-	began := history.Now()
-	var deadline time.Time
+	deadline := history.Now() + handTimeout // that of the store is not after it
 	policy := tr.policy()
 	for id, m := range map[string]movement{"debit": tr.debit(), "credit": tr.credit()} {
 		to := txn.Target(t.service.url() + "/" + id)
 		err = errors.Join(err, trip.Try(ctx, tcc.Branch{ID: id, Confirm: to, Cancel: to, Payload: m, Policy: &policy},
 			func(ctx context.Context) error {
 				call, _ := txn.CallFrom(ctx)
-				deadline = call.Deadline
 				answer := t.calls.Call(ctx, to, call)
 				if answer.Kind != "done" {
 					return errors.New(answer.Note)
@@ -157,10 +156,10 @@ func (t *traffic) byHand(ctx context.Context, tr *transfer) (txn.Result, error) 
 			}))
 	}
 	if err == nil {
-		nemesis.Sleep(ctx, tr.Hold-(history.Now()-began))
-		asked := time.Now()
+		nemesis.Sleep(ctx, deadline+tr.Hold-history.Now())
+		late := history.Now() - deadline
 		err := trip.Commit(ctx)
-		t.add(&event{Kind: kindCommit, ID: tr.ID, Late: asked.Sub(deadline), Failed: err != nil, Text: textOf(err)})
+		t.add(&event{Kind: kindCommit, ID: tr.ID, Late: late, Failed: err != nil, Text: textOf(err)})
 	}
 	return t.co.Wait(ctx, tr.ID)
 }

@@ -38,7 +38,7 @@ type transfer struct {
 	From, To int
 	Amount   int64
 	Fate     fate
-	Hold     time.Duration // how long a participant takes, or when it is committed by hand
+	Hold     time.Duration // how long a participant takes, or how late it is committed by hand
 }
 
 // draw makes a transfer up.
@@ -61,7 +61,7 @@ func draw(random *rand.Rand, n int64) transfer {
 		t.Mode, t.Fate = saga.Name, parks
 	case roll < 37:
 		t.Mode, t.Fate = tcc.Name, byHand
-		t.Hold = nemesis.Between(random, handTimeout-100*time.Millisecond, handTimeout+400*time.Millisecond)
+		t.Hold = nemesis.Between(random, -100*time.Millisecond, 400*time.Millisecond)
 	case roll < 50:
 		t.Mode, t.Fate = saga.Name, lettered
 	case roll < 64 && t.Mode != msg.Name:
