@@ -19,7 +19,8 @@ const nextDoor = 100 * time.Microsecond
 // listener for a while after it has gone.
 type distant struct {
 	driver.Backend
-	way time.Duration
+	way    time.Duration
+	uneven bool // every fourth time it takes twice as long
 
 	mu     sync.Mutex
 	topics map[string]*distantTopic
@@ -32,9 +33,17 @@ func newDistant(store *memlock.Store, way time.Duration) *distant {
 	return &distant{Backend: memlock.NewBackend(store), way: way, topics: make(map[string]*distantTopic)}
 }
 
+// time is how long one way takes.
+func (d *distant) time() time.Duration {
+	if d.uneven && rand.N(4) == 0 {
+		return 2 * d.way
+	}
+	return d.way + rand.N(d.way/10)
+}
+
 // travel passes the time of one way; no two of them take equally long.
 func (d *distant) travel(ctx context.Context) error {
-	timer := time.NewTimer(d.way + rand.N(d.way/10))
+	timer := time.NewTimer(d.time())
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -118,7 +127,7 @@ func (t *distantTopic) run() {
 	for {
 		select {
 		case <-t.inner.C():
-			time.AfterFunc(t.d.way+rand.N(t.d.way/10), t.wake)
+			time.AfterFunc(t.d.time(), t.wake)
 		case <-t.stop:
 			t.inner.Close()
 			return

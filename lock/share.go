@@ -14,6 +14,7 @@ const (
 	shortestEcho  = 2 * time.Millisecond  // how late the wake-up by the own release may be
 	strictly      = 8                     // of so many turns one waits for all even if they are near
 	absence       = 2 * time.Second       // for how long nobody waits for those who did not come
+	forgiven      = 4                     // how often in a row those who came before may be late
 	shareLife     = 10 * time.Second      // for how long a share is remembered that is not used
 )
 
@@ -38,6 +39,9 @@ type share struct {
 	echo  time.Duration // until when a wake-up may be that of the own release
 	pause time.Duration // how long others are given to come
 
+	came        int           // how many of those owed something have had their go
+	regulars    int           // how many did so lately
+	misses      int           // how often in a row not all of them came
 	absent      int           // how many of those who listen do not come
 	absentUntil time.Duration // until they are given another chance
 }
@@ -98,7 +102,7 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 // most often just one, whoever is quickest.
 func (s *share) owe(others int, draw chance.Draw) {
 	s.all = others <= 1 || s.far() || draw(strictly) == 0
-	s.owed = others
+	s.owed, s.came = others, 0
 	if !s.all {
 		s.owed = 1
 	}
@@ -133,7 +137,8 @@ func (s *share) heard(releases int, now time.Duration) {
 // passed enters that others have had the lock, which is free again.
 func (s *share) passed(n int, now time.Duration) {
 	if s != nil && s.owed > 0 && n > 0 {
-		s.owed = max(s.owed-n, 0)
+		n = min(n, s.owed)
+		s.owed, s.came = s.owed-n, s.came+n
 		s.freed = now
 	}
 }
@@ -161,19 +166,30 @@ func (s *share) granted(sent time.Duration, others, yielded bool) {
 
 // shorten gives others a little less time when all of them came.
 func (s *share) shorten() {
+	s.regulars, s.misses = max(s.regulars, s.came), 0
 	switch {
 	case s.all && s.far():
-		s.pause = s.pause * 15 / 16
+		s.pause = s.pause * 31 / 32
 	case s.all:
 		s.pause = max(s.pause*3/4, shortestYield)
 	}
 }
 
-// lengthen gives those who did not come more time, or goes on without them for a
-// while: there are some who only listen.
+// lengthen gives those who did not come more time.
 func (s *share) lengthen(now time.Duration) {
 	if s.pause == longestYield {
-		s.absent, s.absentUntil = s.missing(now)+s.owed, now+absence
+		s.missed(now)
 	}
 	s.pause = min(2*s.pause, longestYield)
+}
+
+// missed goes on for a while without those who did not come in the longest time: there
+// are some who only listen. Who came lately is only late, unless that goes on.
+func (s *share) missed(now time.Duration) {
+	if s.misses++; s.misses > forgiven {
+		s.regulars = s.came
+	}
+	if strangers := s.came + s.owed - max(s.came, s.regulars); strangers > 0 {
+		s.absent, s.absentUntil = s.missing(now)+strangers, now+absence
+	}
 }

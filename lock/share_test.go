@@ -20,7 +20,8 @@ type crowd struct {
 	goroutines int // of each process
 	hold       time.Duration
 	lasts      time.Duration
-	listeners  int // who only listen
+	listeners  int  // who only listen
+	uneven     bool // the ways are longer now and then
 }
 
 // compete returns how often each of the processes had the lock.
@@ -35,7 +36,9 @@ func (c *crowd) compete(t *testing.T) []int {
 	)
 	listenTo(t, store, c.listeners)
 	for i, way := range c.ways {
-		locks := open(t, newDistant(store, nextDoor+way), nil)
+		line := newDistant(store, nextDoor+way)
+		line.uneven = c.uneven
+		locks := open(t, line, nil)
 		for range c.goroutines {
 			group.Go(func() {
 				for time.Now().Before(end) {
@@ -69,6 +72,22 @@ func TestAProcessFurtherAwayIsNotStarved(t *testing.T) {
 					virtual(t, func(t *testing.T) { wantShares(t, c.compete(t)) })
 				})
 			}
+		}
+	}
+}
+
+// Who comes too late now and then, because his messages were held up, has not gone: if
+// the others went on without him for a while, a few such moments would starve him.
+func TestWhoIsLateNowAndThenIsWaitedFor(t *testing.T) {
+	const ms = time.Millisecond
+	for _, ways := range [][]time.Duration{{0, 20 * ms}, {0, 5 * ms, 20 * ms}} {
+		for _, hold := range []time.Duration{0, ms} {
+			t.Run(fmt.Sprintf("%v, held %s", ways, hold), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					c := crowd{ways: ways, goroutines: 1, hold: hold, lasts: time.Minute, uneven: true}
+					wantShares(t, c.compete(t))
+				})
+			})
 		}
 	}
 }
