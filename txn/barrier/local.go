@@ -24,44 +24,43 @@ const settleTimeout = 10 * time.Second
 //
 // No error: it is committed; with a message that has been bound before, by that
 // earlier transaction, and the work is not run again. A refusal ([txn.Abort]): it is
-// certainly not committed. Another error: not known; Check will find out.
+// certainly not committed, and no other one with this message will be, so what failed
+// is tried again with another. Another error: not known; Check will find out.
 func (b *Barrier) Local(work func(ctx context.Context, tx *sql.Tx) error) func(ctx context.Context, id string) error {
 	return func(ctx context.Context, id string) error {
-		committing, err := b.local(ctx, id, work)
-		switch {
-		case err == nil, errors.Is(err, ErrPrepared):
-			return nil
-		case committing:
+		if err := b.local(ctx, id, work); err != nil {
 			return b.settle(ctx, id, err)
-		case txn.Aborted(err):
-			return err
-		default:
-			return txn.Abort(err)
 		}
+		return nil
 	}
 }
 
-// local runs the local transaction and tells whether it came to its commit.
-func (b *Barrier) local(ctx context.Context, id string, work func(ctx context.Context, tx *sql.Tx) error) (committing bool, err error) {
+// local runs the local transaction, unless an earlier one was committed. After an error
+// it is rolled back, if it has not come to its commit.
+func (b *Barrier) local(ctx context.Context, id string, work func(ctx context.Context, tx *sql.Tx) error) error {
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
-		return false, fmt.Errorf("barrier: begin work of message %q: %w", id, err)
+		return fmt.Errorf("barrier: begin work of message %q: %w", id, err)
 	}
 	defer func() { _ = tx.Rollback() }() // of no effect after the commit
 	if err := b.Prepare(ctx, tx, id); err != nil {
-		return false, err
+		if errors.Is(err, ErrPrepared) {
+			return nil
+		}
+		return err
 	}
 	if err := work(ctx, tx); err != nil {
-		return false, err
+		return err
 	}
 	if err := commit(ctx, tx); err != nil {
-		return true, fmt.Errorf("barrier: commit work of message %q: %w", id, err)
+		return fmt.Errorf("barrier: commit work of message %q: %w", id, err)
 	}
-	return true, nil
+	return nil
 }
 
-// settle finds out what became of a commit that has failed, or of which only the
-// answer was lost.
+// settle finds out whether the message's local transaction was committed, when this one
+// has failed, or only its answer was lost. An earlier one may have been, and one that
+// comes later could be, unless the answer is made to last.
 func (b *Barrier) settle(ctx context.Context, id string, failure error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -71,6 +70,8 @@ func (b *Barrier) settle(ctx context.Context, id string, failure error) error {
 		return nil
 	case txn.Aborted(err):
 		return txn.Abort(failure)
+	case txn.Aborted(failure): // which nobody may take for an answer
+		return fmt.Errorf("%w; asked because of: %v", err, failure) //nolint:errorlint // see above
 	default:
 		return failure
 	}

@@ -30,7 +30,11 @@ func testLocal(t *testing.T, e *engine) {
 		{name: "asked too early", work: pay, want: barrier.ErrRolledBack},
 		{name: "fails", work: func(ctx context.Context, tx *sql.Tx) error { return errors.Join(pay(ctx, tx), boom) }, want: boom},
 		{name: "refuses", work: func(ctx context.Context, tx *sql.Tx) error { _ = pay(ctx, tx); return txn.Abort(boom) }, want: boom},
+		{name: "another one's error", work: func(ctx context.Context, tx *sql.Tx) error {
+			return errors.Join(pay(ctx, tx), e.b.Prepare(ctx, tx, id(t, "fine")))
+		}, want: barrier.ErrPrepared},
 		{name: "context ends", work: func(ctx context.Context, tx *sql.Tx) error { defer cancel(); return pay(ctx, tx) }, want: context.Canceled},
+		{name: "fine", work: pay}, // again, though it cannot be begun: an earlier one was committed
 	} {
 		before := e.balance(t, a)
 		message := id(t, tt.name)
@@ -45,10 +49,16 @@ func testLocal(t *testing.T, e *engine) {
 			t.Errorf("%s: check refused: %v", tt.name, refused)
 		}
 	}
+	before, retried := e.balance(t, a), id(t, "retried")
+	if err := e.b.Local(func(context.Context, *sql.Tx) error { return boom })(t.Context(), retried); !txn.Aborted(err) {
+		t.Errorf("fails: %v", err)
+	}
+	if err := e.b.Local(pay)(t.Context(), retried); !txn.Aborted(err) || e.balance(t, a) != before {
+		t.Errorf("committed although its message is canceled: %v, paid %d", err, e.balance(t, a)-before)
+	}
 	if e.crash == nil {
 		return
 	}
-	before := e.balance(t, a)
 	err := e.b.Local(func(ctx context.Context, tx *sql.Tx) error {
 		defer e.crash(t)
 		return pay(ctx, tx)
