@@ -198,7 +198,7 @@ func TestAnOperatorParksAndResumes(t *testing.T) {
 	b.do(t, chromedp.Click(`a[href="/transactions/order-3"]`))
 	b.see(t, "h1", "order-3")
 	b.see(t, "svg.timeline text", "charge")
-	b.see(t, "svg.timeline rect.bad title", "attempt 1: failed")
+	b.see(t, "svg.timeline rect.bad title", "charge action, ")
 	b.see(t, "#pulse", "live")
 	b.shoot(t, "running")
 	b.fill(t, "look into "+hostile, txn.ActPark)

@@ -54,9 +54,13 @@ func staysInItsFrame(t *rapid.T, drawn *txn.Transaction, tl *timeline) {
 	}
 }
 
+// calls counts the bars that a transaction has.
 func calls(t *txn.Transaction) (n int) {
 	for i := range t.Attempts {
-		if t.Attempts[i].Number > 0 {
+		switch a := &t.Attempts[i]; {
+		case a.Number > 0 && a.Times() > 1:
+			n += 3 // the first, the last, and what joins them
+		case a.Number > 0:
 			n++
 		}
 	}
@@ -77,6 +81,7 @@ func transactions() *rapid.Generator[*txn.Transaction] {
 				Branch: rapid.SampledFrom(made.Branches).Draw(t, "branch").ID, Op: rapid.SampledFrom([]string{"action", "compensate"}).Draw(t, "op"),
 				Number: rapid.IntRange(0, 3).Draw(t, "number"),
 				At:     from.Add(time.Duration(span.Draw(t, "at"))), Took: time.Duration(max(span.Draw(t, "took"), 0)),
+				Count: rapid.IntRange(0, 3).Draw(t, "count"), Until: from.Add(time.Duration(span.Draw(t, "until"))),
 			})
 		}
 		if rapid.Bool().Draw(t, "decided") {

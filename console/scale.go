@@ -18,7 +18,7 @@ type scale struct {
 func scaleOf(t *txn.Transaction, in layout) scale {
 	end := t.Finished
 	for i := range t.Attempts {
-		if a := t.Attempts[i].At.Add(t.Attempts[i].Took); a.After(end) {
+		if a := t.Attempts[i].Last().Add(t.Attempts[i].Took); a.After(end) {
 			end = a
 		}
 	}

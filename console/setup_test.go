@@ -118,7 +118,15 @@ func (w *world) stuck(t *testing.T, id string) {
 	if _, err := s.Submit(t.Context(), w.co, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.await(t, id, func(found *txn.Transaction) bool { return len(found.Attempts) > 2 })
+	w.await(t, id, func(found *txn.Transaction) bool { return callsOf(found) > 2 })
+}
+
+// callsOf counts the calls that a transaction tells of.
+func callsOf(t *txn.Transaction) (n int) {
+	for i := range t.Attempts {
+		n += t.Attempts[i].Times()
+	}
+	return n
 }
 
 // await waits until a transaction is as wanted.

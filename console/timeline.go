@@ -9,10 +9,11 @@ import (
 
 // The measures that all drawings share, in their own units.
 const (
-	plotTop   = 30
-	barHeight = 14
-	barLeast  = 4 // so that a quick call can be seen
-	mostLanes = 60
+	plotTop    = 30
+	barHeight  = 14
+	thinHeight = 4
+	barLeast   = 4 // so that a quick call can be seen
+	mostLanes  = 60
 )
 
 // layout is how a drawing is laid out: a page has one for desks, with the names of
@@ -75,10 +76,11 @@ type lane struct {
 
 // bar is one call.
 type bar struct {
-	X, Width float64
-	Y        int
-	Tone     string
-	Title    string
+	X, Width  float64
+	Y, Height int
+	Thin      bool // it joins the first and the last of several calls
+	Tone      string
+	Title     string
 }
 
 // mark is a moment that belongs to the whole transaction.
@@ -161,9 +163,27 @@ func (tl *timeline) add(a *txn.Attempt, s scale) {
 	if i < 0 {
 		return
 	}
-	l, from := tl.Lanes[i], s.x(a.At)
-	l.Bars = append(l.Bars, bar{
-		X: from, Width: max(s.x(a.At.Add(a.Took))-from, barLeast), Y: l.Y + tl.barDown, Tone: answerTone(a.Answer),
+	l := tl.Lanes[i]
+	one := bar{
+		Y: l.Y + tl.barDown, Height: barHeight, Tone: answerTone(a.Answer),
 		Title: fmt.Sprintf("%s %s, attempt %d: %s after %s", a.Branch, a.Op, a.Number, a.Answer, brief(a.Took)),
-	})
+	}
+	if n := a.Times(); n > 1 {
+		one.Title = fmt.Sprintf("%s %s, %d attempts from %d on: %s, within %s", a.Branch, a.Op, n, a.Number, a.Answer,
+			brief(a.Last().Sub(a.At)))
+		l.Bars = append(l.Bars, one.from(s.x(a.At), s.x(a.At)), one.joining(s.x(a.At), s.x(a.Last())))
+	}
+	l.Bars = append(l.Bars, one.from(s.x(a.Last()), s.x(a.Last().Add(a.Took))))
+}
+
+func (b bar) from(x, to float64) bar {
+	b.X, b.Width = x, max(to-x, barLeast)
+	return b
+}
+
+// joining is the line between the first and the last of several equal calls.
+func (b bar) joining(x, to float64) bar {
+	b = b.from(x, to)
+	b.Y, b.Height, b.Thin = b.Y+(b.Height-thinHeight)/2, thinHeight, true
+	return b
 }

@@ -55,6 +55,7 @@ type attemptRow struct {
 	txn.Attempt
 
 	After string // since the transaction was created
+	Until string // and the last of several
 	Took  string
 	Tone  string
 }
@@ -157,9 +158,13 @@ func opRowOf(t *txn.Transaction, s txn.Step, now time.Time) opRow {
 func attemptRows(t *txn.Transaction) (rows []attemptRow, earlier int) {
 	earlier = max(len(t.Attempts)-mostAttempts, 0)
 	for _, a := range t.Attempts[earlier:] {
-		rows = append(rows, attemptRow{
+		row := attemptRow{
 			Attempt: a, After: "+" + brief(a.At.Sub(t.Created)), Took: brief(a.Took), Tone: answerTone(a.Answer),
-		})
+		}
+		if a.Times() > 1 {
+			row.Until = "+" + brief(a.Last().Sub(t.Created))
+		}
+		rows = append(rows, row)
 	}
 	return rows, earlier
 }

@@ -315,15 +315,15 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 					t.Errorf("told: %q", told)
 				}
 				time.Sleep(5 * time.Minute)
-				if tx := get(t, c, id); len(tx.Attempts) != plan.LastingAttempts || !strings.Contains(tx.Parked, "8 times") {
-					t.Errorf("parked %q after %d attempts", tx.Parked, len(tx.Attempts))
+				if tx := get(t, c, id); noted(tx) != plan.LastingAttempts || !strings.Contains(tx.Parked, "8 times") {
+					t.Errorf("parked %q after %d attempts", tx.Parked, noted(tx))
 				}
 				if err := c.Act(t.Context(), id, txn.ActResume, "try again"); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(5 * time.Minute)
-				if tx := get(t, c, id); len(tx.Attempts) != 2*plan.LastingAttempts+1 {
-					t.Errorf("resumed, and parked %q after %d attempts", tx.Parked, len(tx.Attempts))
+				if tx := get(t, c, id); noted(tx) != 2*plan.LastingAttempts+1 {
+					t.Errorf("resumed, and parked %q after %d attempts", tx.Parked, noted(tx))
 				}
 			})
 		})

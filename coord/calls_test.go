@@ -94,8 +94,8 @@ func TestRetriesOutliveTheirCoordinator(t *testing.T) {
 		if took := time.Since(began); took < 40*time.Second {
 			t.Errorf("the pauses were 20 s and 40 s, less a quarter at most; over after %v", took)
 		}
-		if tx := get(t, c2, id); tx.Parked == "" || len(tx.Attempts) != 4 {
-			t.Errorf("parked %q after %d recorded attempts", tx.Parked, len(tx.Attempts))
+		if tx := get(t, c2, id); tx.Parked == "" || noted(tx) != 4 {
+			t.Errorf("parked %q after %d recorded attempts", tx.Parked, noted(tx))
 		}
 	})
 }

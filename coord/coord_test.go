@@ -54,7 +54,7 @@ func TestSagaRollsBackInReverse(t *testing.T) {
 		if diff := cmp.Diff(want, parts.made()); diff != "" {
 			t.Error(diff)
 		}
-		if tx := get(t, c, res.ID); len(tx.Attempts) != 5 || tx.Attempts[1].Answer != "refused" {
+		if tx := get(t, c, res.ID); noted(tx) != 5 || tx.Attempts[1].Answer != "refused" {
 			t.Errorf("attempts: %+v", tx.Attempts)
 		}
 	})

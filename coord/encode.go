@@ -140,6 +140,10 @@ func appendAttempt(b []byte, a *txn.Attempt) []byte {
 	}
 	b = appendCount(b, `,"n":`, a.Number)
 	b = appendCount(b, `,"d":`, int(a.Took))
+	b = appendCount(b, `,"m":`, a.Count)
+	if !a.Until.IsZero() {
+		b = appendTime(append(b, `,"u":`...), a.Until)
+	}
 	return append(b, '}')
 }
 

@@ -97,6 +97,7 @@ func attemptGen() *rapid.Generator[txn.Attempt] {
 			Number: rapid.IntRange(0, 9).Draw(t, "number"), Target: txn.Target(rapid.String().Draw(t, "target")),
 			At: time.UnixMicro(rapid.Int64Range(0, 1<<52).Draw(t, "at")).UTC(), Took: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "took")),
 			Answer: rapid.String().Draw(t, "answer"), Excerpt: rapid.String().Draw(t, "excerpt"), By: rapid.String().Draw(t, "by"),
+			Count: rapid.IntRange(0, 9).Draw(t, "count"), Until: timeGen().Draw(t, "until"),
 		}
 	})
 }

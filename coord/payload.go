@@ -86,11 +86,7 @@ func assured(to txn.Target, call txn.Call) txn.Definition {
 	}
 }
 
-const (
-	excerptLength = 256
-	// The attempts kept: the first show how it began, the last how it stands.
-	firstAttempts, lastAttempts = 16, 48
-)
+const excerptLength = 256
 
 // trim drops a result that is too large to keep.
 func (c *Coordinator) trim(a *plan.Answer) {
@@ -128,13 +124,4 @@ func printable(s string, most int) string {
 		}
 		return r
 	}, s)
-}
-
-// note keeps an attempt, and drops old ones from the middle.
-func note(t *txn.Transaction, a txn.Attempt) {
-	t.Attempts = append(t.Attempts, a)
-	if len(t.Attempts) > firstAttempts+lastAttempts {
-		t.Attempts = slices.Delete(t.Attempts, firstAttempts, firstAttempts+1)
-		t.Dropped++
-	}
 }

@@ -44,7 +44,8 @@ type Transaction struct {
 	Progress []Progress
 	// Checked is how the question to the producer went.
 	Checked Op
-	// Attempts are the calls made and the interventions of people, oldest first.
+	// Attempts are the calls made and the interventions of people, oldest first. Equal
+	// calls of a branch, one after another, are one entry.
 	Attempts []Attempt
 	// Dropped counts attempts left out of the middle.
 	Dropped int
@@ -195,12 +196,28 @@ type Attempt struct {
 	Target Target        `json:"t,omitempty"`
 	At     time.Time     `json:"a"`
 	Took   time.Duration `json:"d,omitempty"`
+	// Count is how many equal calls, one after another, this entry stands for: they
+	// differ in nothing but time, number and caller. 0 means one. Number and At are
+	// those of the first; Took and By are those of the last, which began at Until.
+	Count int       `json:"m,omitempty"`
+	Until time.Time `json:"u,omitzero"`
 	// Answer is one of done, refused, pending, failed, or the intervention's name.
 	Answer string `json:"r"`
 	// Excerpt is the beginning of what was returned, of the error, or the reason.
 	Excerpt string `json:"x,omitempty"`
 	// By is the replica that called, or the person.
 	By string `json:"w,omitempty"`
+}
+
+// Times is how many calls the entry stands for, one at least.
+func (a *Attempt) Times() int { return max(a.Count, 1) }
+
+// Last is when the last of them began.
+func (a *Attempt) Last() time.Time {
+	if a.Until.IsZero() {
+		return a.At
+	}
+	return a.Until
 }
 
 // Outcome is what is known about the end of a transaction.

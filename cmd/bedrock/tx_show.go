@@ -104,10 +104,22 @@ func attemptRow(t *txn.Transaction, i int) []string {
 	a := &t.Attempts[i]
 	number, took := "-", "-"
 	if a.Number > 0 {
-		number, took = strconv.Itoa(a.Number), a.Took.Round(10*time.Microsecond).String()
+		number, took = strconv.Itoa(a.Number), fine(a.Took)
 	}
-	after := a.At.Sub(t.Created).Round(10 * time.Microsecond).String()
-	return []string{after, dash(a.Branch), a.Op, number, a.Answer, took, dash(oneLine(a.Excerpt)), dash(a.By)}
+	after, answer := fine(a.At.Sub(t.Created)), a.Answer
+	if n := a.Times(); n > 1 {
+		after += "…" + fine(a.Last().Sub(t.Created))
+		answer += " ×" + strconv.Itoa(n)
+	}
+	return []string{after, dash(a.Branch), a.Op, number, answer, took, dash(oneLine(a.Excerpt)), dash(a.By)}
+}
+
+// fine is a duration as exactly as people care for in the course of a transaction.
+func fine(d time.Duration) string {
+	if d >= time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
 }
 
 // oneLine makes a text fit into a table, whatever a participant has put into it:

@@ -31,7 +31,7 @@ The exit code tells the outcome; see 'bedrock help exit-codes'.`,
 }
 
 func (s *system) watchTransaction(ctx context.Context, c *client.Client, id string) error {
-	seen := txSeen{attempts: -1}
+	var seen txSeen
 	for t, err := range c.Watch(ctx, id) {
 		switch {
 		case ctx.Err() != nil:
@@ -51,18 +51,28 @@ func (s *system) watchTransaction(ctx context.Context, c *client.Client, id stri
 
 // txSeen is what tx watch has printed.
 type txSeen struct {
-	attempts int // how many, counting those not kept
+	attempts map[txAttempt]int // how many calls each entry stood for
 	state    string
+}
+
+// txAttempt tells entries apart, also when equal calls are added to them.
+type txAttempt struct {
+	branch, op string
+	began      time.Time
 }
 
 func (s *system) printChange(seen *txSeen, t *txn.Transaction) error {
 	if s.output == formatJSON {
 		return writeLine(s.stdout, txview.Of(t))
 	}
-	attempts := t.Dropped + len(t.Attempts)
-	for i := max(seen.attempts-t.Dropped, 0); i < len(t.Attempts); i++ {
-		row := attemptRow(t, i)
-		line := fmt.Sprintf("%s  %s\n", t.Attempts[i].At.Local().Format("15:04:05.000"), strings.Join(row[1:], "  "))
+	attempts := make(map[txAttempt]int, len(t.Attempts))
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		entry := txAttempt{a.Branch, a.Op, a.At.UTC()}
+		if attempts[entry] = a.Times(); a.Times() <= seen.attempts[entry] {
+			continue
+		}
+		line := fmt.Sprintf("%s  %s\n", a.Last().Local().Format("15:04:05.000"), strings.Join(attemptRow(t, i)[1:], "  "))
 		if _, err := fmt.Fprint(s.stdout, line); err != nil {
 			return err
 		}

@@ -90,6 +90,7 @@ func attempt(a *txn.Attempt) *bedrockv1.Attempt {
 	return &bedrockv1.Attempt{
 		Branch: a.Branch, Op: a.Op, Number: small(a.Number), Target: string(a.Target), At: Timestamp(a.At),
 		Took: duration(a.Took), Answer: a.Answer, Excerpt: a.Excerpt, By: a.By,
+		Count: small(a.Count), Until: Timestamp(a.Until),
 	}
 }
 
@@ -97,6 +98,7 @@ func attemptOf(m *bedrockv1.Attempt) txn.Attempt {
 	return txn.Attempt{
 		Branch: m.GetBranch(), Op: m.GetOp(), Number: int(m.GetNumber()), Target: txn.Target(m.GetTarget()),
 		At: Time(m.GetAt()), Took: m.GetTook().AsDuration(), Answer: m.GetAnswer(), Excerpt: m.GetExcerpt(), By: m.GetBy(),
+		Count: int(m.GetCount()), Until: Time(m.GetUntil()),
 	}
 }
 

@@ -296,7 +296,7 @@ func (j *judge) attempts(t *txn.Transaction) {
 		if assured(a.Target) && !j.stopped(&a) && !j.world.net.Well(sim.Everybody, 0) {
 			continue // its message may not have been accepted
 		}
-		if failed[m]++; failed[m] > j.failed(m, a.Target) {
+		if failed[m] += a.Times(); failed[m] > j.failed(m, a.Target) {
 			j.report.Break(ruleNobody, "%s: %s %s is entered as failed: %s", t.ID, a.Branch, a.Op, a.Excerpt)
 			return
 		}

@@ -571,7 +571,12 @@ type Attempt struct {
 	// The beginning of what was returned, of the error, or the reason.
 	Excerpt string `protobuf:"bytes,8,opt,name=excerpt,proto3" json:"excerpt,omitempty"`
 	// The replica that called, or the person.
-	By            string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
+	By string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
+	// How many equal calls, one after another, this entry stands for; 0 means one.
+	// number and at are those of the first; took and by are those of the last.
+	Count int32 `protobuf:"varint,10,opt,name=count,proto3" json:"count,omitempty"`
+	// When the last of them began; absent when there is one.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -669,6 +674,20 @@ func (x *Attempt) GetBy() string {
 	return ""
 }
 
+func (x *Attempt) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Attempt) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
 var File_bedrock_v1_transaction_proto protoreflect.FileDescriptor
 
 const file_bedrock_v1_transaction_proto_rawDesc = "" +
@@ -730,7 +749,7 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	" \x01(\x05R\alasting\x12\x18\n" +
 	"\alacking\x18\v \x01(\x05R\alacking\x12\x12\n" +
 	"\x04held\x18\f \x01(\bR\x04heldB\x06\n" +
-	"\x04body\"\xfe\x01\n" +
+	"\x04body\"\xc6\x02\n" +
 	"\aAttempt\x12\x16\n" +
 	"\x06branch\x18\x01 \x01(\tR\x06branch\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\tR\x02op\x12\x16\n" +
@@ -740,7 +759,10 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	"\x04took\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x04took\x12\x16\n" +
 	"\x06answer\x18\a \x01(\tR\x06answer\x12\x18\n" +
 	"\aexcerpt\x18\b \x01(\tR\aexcerpt\x12\x0e\n" +
-	"\x02by\x18\t \x01(\tR\x02byB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	"\x02by\x18\t \x01(\tR\x02by\x12\x14\n" +
+	"\x05count\x18\n" +
+	" \x01(\x05R\x05count\x120\n" +
+	"\x05until\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x05untilB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_transaction_proto_rawDescOnce sync.Once
@@ -789,12 +811,13 @@ var file_bedrock_v1_transaction_proto_depIdxs = []int32{
 	9,  // 17: bedrock.v1.Operation.result:type_name -> google.protobuf.Value
 	8,  // 18: bedrock.v1.Attempt.at:type_name -> google.protobuf.Timestamp
 	10, // 19: bedrock.v1.Attempt.took:type_name -> google.protobuf.Duration
-	9,  // 20: bedrock.v1.Result.ReturnedEntry.value:type_name -> google.protobuf.Value
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	8,  // 20: bedrock.v1.Attempt.until:type_name -> google.protobuf.Timestamp
+	9,  // 21: bedrock.v1.Result.ReturnedEntry.value:type_name -> google.protobuf.Value
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_transaction_proto_init() }

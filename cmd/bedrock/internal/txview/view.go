@@ -51,12 +51,15 @@ type Operation struct {
 	Result *Body      `json:"result,omitempty"`
 }
 
-// Attempt is one call, or one intervention of a person.
+// Attempt is one call, several equal ones one after another, or one intervention of a
+// person.
 type Attempt struct {
 	At      time.Time  `json:"at"`
 	Branch  string     `json:"branch,omitempty"`
 	Op      string     `json:"op"`
 	Number  int        `json:"number,omitempty"`
+	Count   int        `json:"count,omitempty"`
+	Until   time.Time  `json:"until,omitzero"`
 	Target  txn.Target `json:"target,omitempty"`
 	Answer  string     `json:"answer"`
 	TookMS  float64    `json:"took_ms,omitempty"`
@@ -123,7 +126,7 @@ func operation(t *txn.Transaction, s txn.Step) Operation {
 func attempt(a *txn.Attempt) Attempt {
 	return Attempt{
 		At: a.At, Branch: a.Branch, Op: a.Op, Number: a.Number, Target: a.Target, Answer: a.Answer,
-		TookMS: float64(a.Took.Microseconds()) / 1000, Excerpt: a.Excerpt, By: a.By,
+		TookMS: float64(a.Took.Microseconds()) / 1000, Excerpt: a.Excerpt, By: a.By, Count: a.Count, Until: a.Until,
 	}
 }
 
