@@ -1,8 +1,11 @@
 package server_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // definition is a saga of one step.
@@ -53,5 +56,49 @@ func TestAWaitEndsWhenItsCallerWants(t *testing.T) {
 	s.post(t, transactions+"Submit", `{`+definition("", "echo")+`, "wait_for": "-1s"}`).want(t, 400, "wait_for")
 	if a := s.post(t, transactions+"Wait", `{"id": "nobody"}`); a.status != 404 || !strings.Contains(a.body, `\"nobody\" is not known`) {
 		t.Error(a.body)
+	}
+}
+
+// deafAfter is a coordinator that accepts a transaction, and then cannot tell what became
+// of it.
+type deafAfter struct {
+	txn.Coordinator
+	err error
+}
+
+func (d deafAfter) Run(ctx context.Context, def txn.Definition) (txn.Result, error) {
+	id, err := d.Submit(ctx, def)
+	if err != nil {
+		return txn.Result{}, err
+	}
+	return d.Wait(ctx, id)
+}
+
+func (d deafAfter) Wait(_ context.Context, id string) (txn.Result, error) {
+	return txn.Result{ID: id, Outcome: txn.InDoubt}, d.err
+}
+
+// TestAcceptedIsNotToldAsRefused: who is told that the server is unavailable, or knows no
+// such transaction, takes it for not accepted, and submits another one.
+func TestAcceptedIsNotToldAsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err     error
+		wait    string
+		pending any
+	}{
+		"stopped after the submit":           {txn.ErrClosed, `"wait_for": "1s"`, true},
+		"removed during a short wait":        {txn.ErrNotFound, `"wait_for": "1s"`, nil},
+		"removed during a wait for the end":  {txn.ErrNotFound, `"wait": true`, nil},
+		"away during a wait with its limits": {txn.ErrUnavailable, `"wait": true, "wait_for": "1s"`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t)
+			c.Coordinator = deafAfter{c.Coordinator, tc.err}
+			a := serve(t, c, nil).post(t, transactions+"Submit", `{`+definition("x", "echo")+`, `+tc.wait+`}`)
+			a.want(t, 200)
+			if a.at("id") != "x" || a.at("result.outcome") != "in-doubt" || a.at("result.pending") != tc.pending {
+				t.Error(a.body)
+			}
+		})
 	}
 }

@@ -82,10 +82,14 @@ func (t *transactions) run(ctx context.Context, d txn.Definition, most time.Dura
 	defer cancel()
 	r, err := t.coordinator.Run(waiting, d)
 	result, err := wire.Result(idOf(d.ID, r, err), r, err)
-	if err != nil {
+	switch {
+	case errors.Is(err, txn.ErrNotFound): // no submit fails so: it was accepted
+		result = t.unheard(ctx, d.ID, err)
+	case err != nil:
 		return nil, t.failed(ctx, "submit", err)
+	default:
+		tellOutcome(ctx, result)
 	}
-	tellOutcome(ctx, result)
 	return &bedrockv1.SubmitResponse{Id: result.GetId(), Result: result}, nil
 }
 
@@ -98,9 +102,22 @@ func (t *transactions) submitAndWait(
 	}
 	result, err := t.await(ctx, id, most)
 	if err != nil {
-		return nil, t.failed(ctx, "submit", err)
+		result = t.unheard(ctx, id, err)
 	}
 	return &bedrockv1.SubmitResponse{Id: id, Result: result}, nil
+}
+
+// unheard is what is told of an accepted transaction when the wait for it fails: that error
+// would say that nothing has happened. One that is not there any more has ended.
+func (t *transactions) unheard(ctx context.Context, id string, err error) *bedrockv1.Result {
+	t.log.WarnContext(ctx, "server: wait after a submit", "id", id, "err", err)
+	gone := errors.Is(err, txn.ErrNotFound)
+	result := &bedrockv1.Result{Id: id, Outcome: string(txn.InDoubt), Pending: !gone}
+	if gone {
+		result.Reason = "it has ended and was removed before its outcome was seen"
+	}
+	tellOutcome(ctx, result)
+	return result
 }
 
 // await waits for an outcome.
