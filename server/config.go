@@ -59,7 +59,8 @@ type Limits struct {
 	// Wait is how long a call waits for an outcome or a lock before it answers that
 	// it is still waiting. Default 1 min.
 	Wait time.Duration
-	// Slow is how long one message may take to be taken by a client. Default 10 s.
+	// Slow is how long one message of a stream may take to be taken by a client, and the
+	// answer to a call after the longest a call may take. Default 10 s.
 	Slow time.Duration
 }
 

@@ -36,6 +36,7 @@ type gate struct {
 	body       int64
 	bodyTime   time.Duration
 	longest    time.Duration
+	slow       time.Duration
 	errors     *connect.ErrorWriter
 }
 
@@ -44,7 +45,7 @@ func newGate(c *Config, l *Limits, next http.Handler) *gate {
 		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
 		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)}, each: crowd{size: l.StreamsEach},
 		body: int64(l.Body) + framing, bodyTime: l.BodyTime,
-		longest: l.Wait + beyondWait, errors: connect.NewErrorWriter(),
+		longest: l.Wait + beyondWait, slow: l.Slow, errors: connect.NewErrorWriter(),
 	}
 }
 
@@ -77,7 +78,16 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	r = r.WithContext(ctx)
 	g.hurry(w, r)
+	if !p.stream {
+		g.handOver(w)
+	}
 	g.next.ServeHTTP(w, r)
+}
+
+// handOver bounds how long the answer may take to be taken: who does not read it would
+// keep a place, and the answer in memory, for ever.
+func (g *gate) handOver(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.longest + g.slow)) // streams bound each message
 }
 
 // enter takes a place for a call, until leave gives it back.
