@@ -81,8 +81,16 @@ func procedures() map[string]procedure {
 // apiPrefix begins the path of every call of the API.
 const apiPrefix = "/bedrock.v1."
 
+// aliveness is the page that tells that the server lives.
+const aliveness = "/livez"
+
+// alive tells whether a request asks just that.
+func alive(r *http.Request) bool {
+	return r.URL.Path == aliveness && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+}
+
 // open are the pages that tell nothing but how the server is.
-func open(path string) bool { return path == "/livez" || path == "/readyz" || path == "/healthz" }
+func open(path string) bool { return path == aliveness || path == "/readyz" || path == "/healthz" }
 
 // page is the least role for what is not the API. Whatever may change something
 // needs an operator.

@@ -56,7 +56,7 @@ const compressFrom = 16 << 10
 // pages mounts what is not the API.
 func pages(routes *http.ServeMux, c *Config) {
 	health := newHealth(c)
-	routes.HandleFunc("GET /livez", health.live)
+	routes.HandleFunc("GET "+aliveness, health.live)
 	routes.HandleFunc("GET /readyz", health.readiness)
 	routes.HandleFunc("GET /healthz", health.report)
 	grpcTools(routes, health, services(c))
