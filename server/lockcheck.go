@@ -16,6 +16,7 @@ import (
 const (
 	maxLockName = 512
 	maxMeta     = 4 << 10
+	maxClient   = 128
 	maxTokens   = 1 << 16
 	maxRenewals = 10_000
 	minTTL      = 10 * time.Millisecond
@@ -45,6 +46,14 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 		return req, problem("wait", "%v is negative", m.GetWait().AsDuration())
 	}
 	return req, checkHold("", req.Name, req.Owner, req.TTL, minTTL)
+}
+
+// checkListen bounds what is kept for as long as somebody listens.
+func checkListen(m *bedrockv1.ListenRequest) error {
+	if n := len(m.GetClient()); n > maxClient {
+		return problem("client", "%d bytes: at most %d", n, maxClient)
+	}
+	return checkName("name", m.GetName())
 }
 
 // checkRenewal says what is wrong with one of the grants to be renewed.

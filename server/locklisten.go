@@ -18,7 +18,7 @@ func (l *locks) Listen(
 	if !ok {
 		return l.failed(ctx, "listen", driver.ErrUnsupported)
 	}
-	if err := checkName("name", m.GetName()); err != nil {
+	if err := checkListen(m); err != nil {
 		return l.failed(ctx, "listen", err)
 	}
 	ctx, cancel := untilDrained(ctx)

@@ -125,6 +125,18 @@ func TestWaitersComeInTurn(t *testing.T) {
 	}
 }
 
+// TestListenersKeepLittle: what a listener calls itself is kept for as long as it listens.
+func TestListenersKeepLittle(t *testing.T) {
+	s := serve(t, config(t), nil)
+	for length, want := range map[int]string{128: "{}", 129: "client: 129 bytes: at most 128"} {
+		w := s.stream(t, locks+"Listen", `{"name": "a", "client": "`+strings.Repeat("x", length)+`"}`)
+		if got := w.message(t); !strings.Contains(got, want) {
+			t.Errorf("%d bytes: %s", length, got)
+		}
+		w.close()
+	}
+}
+
 // TestSlowConsumerIsCutOff watches a transaction with a large payload and does not
 // read.
 func TestSlowConsumerIsCutOff(t *testing.T) {

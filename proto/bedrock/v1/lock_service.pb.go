@@ -485,7 +485,7 @@ type ListenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The client's name for itself, so that it is not counted as waiting for its
-	// own lock.
+	// own lock. At most 128 bytes.
 	Client        string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
