@@ -14,8 +14,9 @@ const (
 	// countLife is how long a number of replicas is relied upon.
 	countLife = time.Second
 	// lowCountLife is how long one is that may be about to rise: none at all, or
-	// fewer than there were.
-	lowCountLife = 20 * time.Millisecond
+	// fewer than there were. A replica starts in less than 20 ms; this is for those
+	// who ask at the same time.
+	lowCountLife = 2 * time.Millisecond
 	// missedTime is for how long replicas that have gone must acknowledge all the
 	// same: after a fail-over the new master has none until they have found it.
 	missedTime = 5 * time.Second
@@ -33,7 +34,7 @@ type replicas struct {
 	turn chan struct{} // one slot: who counts
 
 	// Guarded by replicaCounts.mu.
-	counted time.Time
+	counted time.Time // when the master was asked
 	count   int       // connected at that time
 	needed  int       // as many, or more while some are missed
 	seen    time.Time // when as many as are needed were connected
@@ -70,12 +71,13 @@ func (c *replicaCounts) known(r *replicas) (int, bool) {
 	return r.needed, !r.counted.IsZero() && time.Since(r.counted) < life
 }
 
-// enter records a count, and returns how many replicas are needed.
-func (c *replicaCounts) enter(r *replicas, count int) int {
+// enter records a count that was asked for at that time, and returns how many
+// replicas are needed.
+func (c *replicaCounts) enter(r *replicas, asked time.Time, count int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.counted, r.count = time.Now(), count
-	if count >= r.needed || time.Since(r.seen) >= missedTime {
+	r.counted, r.count = asked, count
+	if count >= r.needed || asked.Sub(r.seen) >= missedTime {
 		r.needed, r.seen = count, r.counted
 	}
 	return r.needed
@@ -123,11 +125,12 @@ func (b *backend) replicasNeeded(ctx context.Context, name string) (int, error) 
 // countReplicas asks by a script, because that goes to the master of the name and
 // to no other: one that is away must not hold up the locks of the others.
 func (b *backend) countReplicas(ctx context.Context, r *replicas, name string) (int, error) {
+	asked := time.Now()
 	reply, err := b.conn.Eval(ctx, b.scripts.replicas, []string{name}, nil)
 	if err != nil {
 		return 0, notCounted(err)
 	}
-	return b.replicas.enter(r, int(reply.Int)), nil
+	return b.replicas.enter(r, asked, int(reply.Int)), nil
 }
 
 // notCounted says that the lock was not asked for yet when err came up.
