@@ -53,6 +53,3 @@ func PublicOwner(owner string) string {
 	sum := sha256.Sum256([]byte(owner))
 	return "#" + hex.EncodeToString(sum[:8])
 }
-
-// NamesOwner reports whether a text is an owner, or what others are told of it.
-func NamesOwner(text, owner string) bool { return text == owner || text == PublicOwner(owner) }

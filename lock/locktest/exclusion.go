@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // exclusion: one holder at a time, whoever they are.
@@ -67,7 +66,7 @@ func holderIsNotNamed(e *env) {
 	if !ok || held.Name != name {
 		e.Fatalf("want a *lock.HeldError with the name %q, got %v", name, err)
 	}
-	if held.Owner != "" && !driver.NamesOwner(held.Owner, lease.Owner()) {
+	if held.Owner != "" && held.Owner != e.told(lease.Owner()) {
 		e.Errorf("held by %q, but the error names %q", lease.Owner(), held.Owner)
 	}
 	e.unlock(lease)

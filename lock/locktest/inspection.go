@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // inspection: people see what is held, and can take it away.
@@ -30,7 +29,7 @@ func metadataIsLost(e *env) {
 	if err != nil {
 		e.Fatalf("inspect: %v", err)
 	}
-	if info.Name != name || !driver.NamesOwner(info.Owner, lease.Owner()) || info.Token < lease.Token() || !info.Held() {
+	if info.Name != name || info.Owner != e.told(lease.Owner()) || info.Token < lease.Token() || !info.Held() {
 		e.Errorf("held by %s with token %d, shown as %+v", lease.Owner(), lease.Token(), info)
 	}
 	if info.Meta["service"] != "shop" || info.Meta["job"] != job || info.Meta["pid"] == "" {
@@ -96,7 +95,7 @@ func listHidesStrangeOwners(e *env) {
 		req.Owner = owner
 		g := e.grant(b, req)
 		infos, err := a.List(e.within(soon), e.prefix, 10)
-		if err != nil || len(infos) != 1 || !driver.NamesOwner(infos[0].Owner, owner) || infos[0].Name != name {
+		if err != nil || len(infos) != 1 || infos[0].Owner != e.told(owner) || infos[0].Name != name {
 			e.Errorf("held by %q, listed as %+v, error %v", owner, infos, err)
 		}
 		e.release(b, g)

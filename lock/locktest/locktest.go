@@ -24,6 +24,9 @@ type Backend struct {
 	// TTL is the lease length of behaviours that see a lease end: as short as is
 	// realistic, so that the suite is quick. Defaults to 500 ms.
 	TTL time.Duration
+	// PublicOwners says that others are told a holder's [driver.PublicOwner], as behind
+	// an API where the owner is the key to the lock. Else they are told the owner.
+	PublicOwners bool
 	// Exempt says what the backend or its server cannot do, and why.
 	Exempt map[Capability]string
 }
@@ -79,6 +82,14 @@ func Run(t *testing.T, b Backend) {
 			behaviour.prove(t, &b)
 		})
 	}
+}
+
+// told returns what others are told of an owner.
+func (b *Backend) told(owner string) string {
+	if b.PublicOwners {
+		return driver.PublicOwner(owner)
+	}
+	return owner
 }
 
 // prove runs one behaviour, in virtual time if the backend allows it.

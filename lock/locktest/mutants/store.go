@@ -31,6 +31,11 @@ func storeMutants() []mutants.Mutant {
 			Test: inMemory("RetriedReleaseFails"),
 		},
 		{
+			Name: "a refusal tells the public form of the owner", File: "lock/memlock/store.go", Pkg: memory,
+			Old: "HeldError{Owner: g.owner,", New: "HeldError{Owner: driver.PublicOwner(g.owner),",
+			Test: inMemory("HolderIsNotNamed"),
+		},
+		{
 			Name: "a block reserves one token", File: "lock/memlock/tokens.go", Pkg: memory,
 			Old: "s.token += uint64(n)", New: "s.token++",
 			Test: inMemory("TokenGoesBackAfterABlock"),
