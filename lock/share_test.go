@@ -109,6 +109,20 @@ func TestTurnsCostNothingAmongEquals(t *testing.T) {
 	}
 }
 
+// Where everybody is equally far away, turns cost little: by luck alone, four processes
+// 5 ms away have a lock every 16 ms, which they hold for no time at all.
+func TestTurnsCostLittleAmongThoseEquallyFar(t *testing.T) {
+	const way = 5 * time.Millisecond
+	for _, hold := range []time.Duration{0, 200 * time.Microsecond} {
+		virtual(t, func(t *testing.T) {
+			c := crowd{ways: []time.Duration{way, way, way, way}, goroutines: 1, hold: hold, lasts: 30 * time.Second}
+			if got, least := total(c.compete(t)), int(c.lasts/(18*time.Millisecond)); got < least {
+				t.Errorf("had the lock %d times, held %s, want %d", got, hold, least)
+			}
+		})
+	}
+}
+
 // Somebody who listens and does not come (a monitor, or one who has just gone) is
 // waited for a few times, and then seldom.
 func TestWhoOnlyListensIsNotWaitedFor(t *testing.T) {
