@@ -67,31 +67,30 @@ func unsent(err error) bool {
 }
 
 // call makes a call, and makes it again while the server does not answer. It must be
-// one that may be repeated. What is left in doubt in the end is told apart from
-// what certainly did not happen.
+// one that may be repeated. Doubt says that it may have taken effect although it failed:
+// what answers the last attempt, a refusal perhaps, says nothing of those before it.
 func call[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
-) (*Res, error) {
-	var doubt bool
+) (res *Res, doubt bool, err error) {
 	var since time.Time
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		res, err := do(ctx, req)
 		if err == nil {
-			return res, nil
+			return res, false, nil
 		}
 		left, err := judge(err)
 		if left == answered {
-			return nil, err
+			return nil, doubt, err
 		}
 		if problem := unfit(req); problem != nil {
-			return nil, problem
+			return nil, false, problem
 		}
 		doubt = doubt || left == unknown
 		if since.IsZero() {
 			since = time.Now()
 		}
 		if time.Since(since) >= c.patience || !sleep(ctx, pause) {
-			return nil, given(ctx, err, doubt)
+			return nil, doubt, given(ctx, err, doubt)
 		}
 	}
 }
@@ -125,22 +124,33 @@ func given(ctx context.Context, err error, doubt bool) error {
 	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 }
 
-// decide makes a call that changes a transaction.
+// decide makes a call that changes something: a transaction, or what else id names.
 func decide[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	res, err := call(ctx, c, do, req)
-	if errors.Is(err, errDoubt) {
-		return nil, &txn.InDoubtError{ID: id, Err: err}
+	res, doubt, err := call(ctx, c, do, req)
+	if doubt {
+		return nil, inDoubt(id, err)
 	}
 	return res, err
+}
+
+// inDoubt tells of an error that the call may have taken effect before.
+func inDoubt(id string, err error) error {
+	if _, ok := errors.AsType[*txn.InDoubtError](err); ok {
+		return err
+	}
+	if !errors.Is(err, errDoubt) {
+		err = fmt.Errorf("%w to an earlier call, and then: %w", errDoubt, err)
+	}
+	return &txn.InDoubtError{ID: id, Err: err}
 }
 
 // look makes a call that changes nothing: there is nothing to be in doubt about.
 func look[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	res, err := call(ctx, c, do, req)
+	res, _, err := call(ctx, c, do, req)
 	if errors.Is(err, errDoubt) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 	}

@@ -24,8 +24,11 @@ func (c *Client) Submit(ctx context.Context, d txn.Definition) (string, error) {
 func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
 	identify(&d)
 	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true}
-	for {
+	for again := false; ; again = true {
 		res, err := decide(ctx, c, d.ID, c.transactions.Submit, req)
+		if err != nil && again {
+			err = inDoubt(d.ID, err)
+		}
 		if err != nil {
 			return notAccepted(d.ID, err), err
 		}
@@ -37,7 +40,7 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 		if !errors.Is(err, txn.ErrNotFound) {
 			return result, err
 		}
-		// The server gave up before it had written the transaction down.
+		// The server gave up before it knew that the transaction was written down.
 	}
 }
 
@@ -54,8 +57,8 @@ func notAccepted(id string, err error) txn.Result {
 // Wait implements [txn.Coordinator].
 func (c *Client) Wait(ctx context.Context, id string) (txn.Result, error) {
 	for {
-		res, err := decide(ctx, c, id, c.transactions.Wait, &bedrockv1.WaitRequest{Id: id})
-		if errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
+		res, _, err := call(ctx, c, c.transactions.Wait, &bedrockv1.WaitRequest{Id: id})
+		if errors.Is(err, errDoubt) || errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
 			err = &txn.InDoubtError{ID: id, Err: err} // the transaction goes on, wherever its server is
 		}
 		if err != nil {

@@ -364,7 +364,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 			t.Errorf("%s: %v after %v", what, err, took)
 		}
 		_, doubt := errors.AsType[*txn.InDoubtError](err)
-		if decides := what == "run" || what == "submit" || what == "wait" || what == "commit"; decides != doubt {
+		if reads := what == "get" || what == "list" || what == "watch"; reads == doubt {
 			t.Errorf("%s: in doubt: %v", what, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// Act implements [txn.Operator]. It is not repeated: of an error that is not one of
-// package txn's, the intervention may have taken effect.
+// Act implements [txn.Operator]. It is not repeated: without an answer it is a
+// *txn.InDoubtError, and the intervention may have taken effect.
 func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string) error {
 	_, err := c.transactions.Act(ctx, &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason})
 	if err == nil {
@@ -19,18 +19,26 @@ func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string
 	if left == answered {
 		return err
 	}
-	return fmt.Errorf("%s %s: %w", a, id, given(ctx, err, left == unknown))
+	err = fmt.Errorf("%s %s: %w", a, id, given(ctx, err, left == unknown))
+	if left == unknown {
+		return inDoubt(id, err)
+	}
+	return err
 }
+
+// topicID is what a change of a topic calls it while its outcome is not known.
+func topicID(topic string) string { return "topic/" + topic }
 
 // Subscribe implements [txn.Topics].
 func (c *Client) Subscribe(ctx context.Context, topic string, subscriber txn.Target) error {
-	_, err := call(ctx, c, c.transactions.Subscribe, &bedrockv1.SubscribeRequest{Topic: topic, Subscriber: string(subscriber)})
+	_, err := decide(ctx, c, topicID(topic), c.transactions.Subscribe,
+		&bedrockv1.SubscribeRequest{Topic: topic, Subscriber: string(subscriber)})
 	return err
 }
 
 // Unsubscribe implements [txn.Topics].
 func (c *Client) Unsubscribe(ctx context.Context, topic string, subscriber txn.Target) error {
-	_, err := call(ctx, c, c.transactions.Unsubscribe,
+	_, err := decide(ctx, c, topicID(topic), c.transactions.Unsubscribe,
 		&bedrockv1.UnsubscribeRequest{Topic: topic, Subscriber: string(subscriber)})
 	return err
 }

@@ -62,7 +62,13 @@ func (instant) Run(_ context.Context, d txn.Definition) (txn.Result, error) {
 // instantHandler serves a coordinator that does nothing.
 func instantHandler(t testing.TB) http.Handler {
 	t.Helper()
-	h, err := server.New(server.Config{Coordinator: instant{}, Limits: &server.Limits{Rate: -1}})
+	return coordinated(t, instant{})
+}
+
+// coordinated serves a coordinator and nothing else.
+func coordinated(t testing.TB, co txn.Coordinator) http.Handler {
+	t.Helper()
+	h, err := server.New(server.Config{Coordinator: co, Limits: &server.Limits{Rate: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,10 @@ func (c *console) failWith(w http.ResponseWriter, r *http.Request, err error) {
 
 func statusOf(err error) int {
 	var field *txn.FieldError
+	var inDoubt *txn.InDoubtError
 	switch {
+	case errors.As(err, &inDoubt): // first: what it wraps is not certain
+		return http.StatusServiceUnavailable
 	case errors.Is(err, txn.ErrNotFound):
 		return http.StatusNotFound
 	case errors.As(err, &field):

@@ -34,6 +34,9 @@ func transactionMeanings() []meaning {
 // TransactionError writes an error of a coordinator; nil if it means nothing to a
 // client.
 func TransactionError(err error) *connect.Error {
+	if e, ok := errors.AsType[*txn.InDoubtError](err); ok { // first: what it wraps is not certain
+		return failure(connect.CodeUnknown, err, &bedrockv1.Problem{Kind: kindInDoubt, Id: e.ID})
+	}
 	if e, ok := errors.AsType[*txn.FieldError](err); ok {
 		return failure(connect.CodeInvalidArgument, err, &bedrockv1.Problem{Kind: kindField, Field: e.Field, Reason: e.Problem})
 	}
@@ -42,9 +45,6 @@ func TransactionError(err error) *connect.Error {
 	}
 	if e, ok := errors.AsType[*txn.ParkedError](err); ok {
 		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{Kind: kindParked, Id: e.ID, Reason: e.Reason})
-	}
-	if e, ok := errors.AsType[*txn.InDoubtError](err); ok {
-		return failure(connect.CodeUnknown, err, &bedrockv1.Problem{Kind: kindInDoubt, Id: e.ID})
 	}
 	if m, ok := lookUp(transactionMeanings(), err); ok {
 		return failure(m.code, err, &bedrockv1.Problem{Kind: m.kind})

@@ -202,6 +202,25 @@ func TestErrorsAreNotTakenForAnswers(t *testing.T) {
 	}
 }
 
+// TestADoubtIsTakenForItsCause: what was answered to a later attempt is not certain of
+// the earlier one.
+func TestADoubtIsTakenForItsCause(t *testing.T) {
+	for _, cause := range []error{
+		&txn.FieldError{Field: "definition", Problem: "is too large"}, &txn.RolledBackError{ID: "a"}, &txn.ParkedError{ID: "a"},
+		txn.ErrNotFound, txn.ErrDecided, txn.ErrUnavailable, txn.ErrClosed, driver.ErrUnavailable, context.Canceled,
+	} {
+		p := &bedrockv1.Problem{}
+		detail, err := wire.TransactionError(&txn.InDoubtError{ID: "a", Err: cause}).Details()[0].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		proto.Merge(p, detail)
+		if p.GetKind() != "in_doubt" || p.GetId() != "a" {
+			t.Errorf("%v is told as %v", cause, p)
+		}
+	}
+}
+
 func TestRenewals(t *testing.T) {
 	for _, want := range []error{
 		nil, lockdriver.ErrLost, lockdriver.ErrRefused, lockdriver.ErrUnavailable, lockdriver.ErrUnsupported,

@@ -1,0 +1,121 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+// lostThen answers the first call as h does, and loses that; every later one gets the
+// same answer.
+func lostThen(h http.Handler, answer *connect.Error) http.Handler {
+	var asked atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Swap(true) {
+			_ = connect.NewErrorWriter().Write(w, r, answer)
+			return
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// changes are the calls that change something.
+func changes(c txn.Coordinator) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"run":         func(ctx context.Context) error { _, err := one("echo").ID("x").Run(ctx, c, nil); return err },
+		"submit":      func(ctx context.Context) error { _, err := one("echo").ID("x").Submit(ctx, c, nil); return err },
+		"begin":       func(ctx context.Context) error { _, err := c.Begin(ctx, txn.Definition{ID: "x", Mode: "tcc"}); return err },
+		"enlist":      func(ctx context.Context) error { return c.Enlist(ctx, "x") },
+		"commit":      func(ctx context.Context) error { return c.Commit(ctx, "x") },
+		"roll back":   func(ctx context.Context) error { return c.RollBack(ctx, "x", "test") },
+		"subscribe":   func(ctx context.Context) error { return c.(txn.Topics).Subscribe(ctx, "x", "echo") },
+		"unsubscribe": func(ctx context.Context) error { return c.(txn.Topics).Unsubscribe(ctx, "x", "echo") },
+	}
+}
+
+// TestARefusalHidesALostReply: the first of two attempts may have been carried out,
+// whatever the second is told.
+func TestARefusalHidesALostReply(t *testing.T) {
+	for _, later := range []*connect.Error{
+		connect.NewError(connect.CodeUnauthenticated, errors.New("the token is over")),
+		connect.NewError(connect.CodePermissionDenied, errors.New("needs operator")),
+		wire.TransactionError(&txn.FieldError{Field: "branches[0].do", Problem: "is not registered"}),
+		wire.TransactionError(fmt.Errorf("x: %w", txn.ErrDecided)),
+		wire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound)),
+	} {
+		for what := range changes(nil) {
+			s := serve(t, lostThen(handler(t, engine(t, parts()), nil), later))
+			c := dial(t, s.url(), nil)
+			err := changes(c)[what](t.Context())
+			if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" && e.ID != "topic/x" || e.Err == nil {
+				t.Errorf("%s, then %v: told %v", what, later, err)
+			}
+			if _, told := wire.TransactionErrorOf(later); errors.Is(told, txn.ErrDecided) && !errors.Is(err, txn.ErrDecided) {
+				t.Errorf("%s: the later answer is lost: %v", what, err)
+			}
+		}
+	}
+}
+
+// TestARunToldPendingIsRefusedLater: a server that gave up before it knew what became of
+// the submit has perhaps made it, and a refusal of the next one does not change that.
+func TestARunToldPendingIsRefusedLater(t *testing.T) {
+	var submits atomic.Int64
+	co := fickle{run: func(d txn.Definition) (txn.Result, error) {
+		if submits.Add(1) == 1 {
+			return txn.Result{ID: d.ID, Outcome: txn.InDoubt}, &txn.InDoubtError{ID: d.ID, Err: context.DeadlineExceeded}
+		}
+		return txn.Result{ID: d.ID}, &txn.FieldError{Field: "mode", Problem: "is not known"}
+	}}
+	c := dial(t, serve(t, coordinated(t, co)).url(), nil)
+	r, err := one("echo").ID("x").Run(t.Context(), c, nil)
+	if _, ok := errors.AsType[*txn.InDoubtError](err); !ok || r.Outcome != txn.InDoubt {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+// TestReadsAreNeverInDoubt: what answers the second of two looks is what there is.
+func TestReadsAreNeverInDoubt(t *testing.T) {
+	gone := wire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound))
+	for what, read := range map[string]func(context.Context, txn.Coordinator) error{
+		"get":  func(ctx context.Context, c txn.Coordinator) error { _, err := c.(txn.Inspector).Get(ctx, "x"); return err },
+		"wait": func(ctx context.Context, c txn.Coordinator) error { _, err := c.Wait(ctx, "x"); return err },
+	} {
+		c := dial(t, serve(t, lostThen(handler(t, engine(t, parts()), nil), gone)).url(), nil)
+		err := read(t.Context(), c)
+		if _, doubt := errors.AsType[*txn.InDoubtError](err); doubt || !errors.Is(err, txn.ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestAnInterventionWithoutAnswerIsInDoubt: it is not repeated.
+func TestAnInterventionWithoutAnswerIsInDoubt(t *testing.T) {
+	c := dial(t, serve(t, lostThen(handler(t, engine(t, parts()), nil), nil)).url(), nil)
+	err := c.Act(t.Context(), "x", txn.ActPark, "test")
+	if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" {
+		t.Errorf("act: %v", err)
+	}
+}
+
+// fickle is a coordinator of which nothing is known but how it runs.
+type fickle struct {
+	txn.Coordinator
+	run func(txn.Definition) (txn.Result, error)
+}
+
+func (f fickle) Run(_ context.Context, d txn.Definition) (txn.Result, error) { return f.run(d) }
+
+func (fickle) Wait(_ context.Context, id string) (txn.Result, error) {
+	return txn.Result{ID: id, Outcome: txn.InDoubt}, fmt.Errorf("%s: %w", id, txn.ErrNotFound)
+}
