@@ -31,7 +31,11 @@ func (c *Coordinator) Run(ctx context.Context, d txn.Definition) (txn.Result, er
 	if _, err := c.create(ctx, d, false); err != nil {
 		return notAccepted(d.ID, err), err
 	}
-	return c.await(ctx, d.ID, heard, false)
+	res, err := c.await(ctx, d.ID, heard, false)
+	if errors.Is(err, driver.ErrNotFound) { // it was accepted: somebody has removed it since
+		err = &txn.InDoubtError{ID: d.ID, Err: err}
+	}
+	return res, err
 }
 
 // notAccepted is the result of a submit that failed: nothing has happened, unless

@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,8 @@ const (
 	mostSubscribers = 1000
 )
 
-// Subscribe adds a receiver to a topic. It may be repeated.
+// Subscribe adds a receiver to a topic. It may be repeated. *txn.InDoubtError says that
+// nobody knows whether it was added.
 func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber txn.Target) error {
 	if err := c.checkSubscriber(subscriber); err != nil {
 		return err
@@ -40,10 +42,10 @@ func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber tx
 }
 
 // Unsubscribe takes a receiver from a topic. Messages submitted before still reach
-// it.
+// it. *txn.InDoubtError says that nobody knows whether it was taken out.
 func (c *Coordinator) Unsubscribe(ctx context.Context, topic string, subscriber txn.Target) error {
 	return c.changeTopic(ctx, topic, func(all []txn.Target) ([]txn.Target, error) {
-		return slices.DeleteFunc(slices.Clone(all), func(t txn.Target) bool { return t == subscriber }), nil
+		return slices.DeleteFunc(all, func(t txn.Target) bool { return t == subscriber }), nil
 	})
 }
 
@@ -77,7 +79,8 @@ func (c *Coordinator) checkSubscriber(t txn.Target) error {
 	return nil
 }
 
-// changeTopic rewrites a topic on condition that nobody else has.
+// changeTopic rewrites a topic on condition that nobody else has, again until it is
+// known what became of it. What f makes of a topic it has changed before is the same.
 func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
 	if err := c.ready(); err != nil {
 		return err
@@ -85,45 +88,60 @@ func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]tx
 	if plan.CheckTarget(txn.Target("topic:"+topic)) != nil {
 		return &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%q: want 1 to 128 letters, digits and . _ - /", excerpt(topic))}
 	}
+	id, doubt := topicPrefix+topic, false
 	for wait := firstWait; ; wait = longer(wait) {
-		err := c.changeTopicOnce(ctx, topic, f)
-		if !errors.Is(err, driver.ErrStale) && !errors.Is(err, driver.ErrExists) {
-			return err
+		rec, err := c.changedTopic(ctx, topic, f)
+		if err != nil || rec == nil {
+			return inDoubt(id, doubt, err)
 		}
+		switch err = c.writeTopic(ctx, rec); {
+		case err == nil:
+			return nil
+		case errors.Is(err, driver.ErrRefused):
+			return inDoubt(id, doubt, &txn.FieldError{Field: "topic", Problem: err.Error()})
+		}
+		overtaken := errors.Is(err, driver.ErrStale) || errors.Is(err, driver.ErrExists)
+		doubt = doubt || !overtaken
 		if !sleep(ctx, c.life, wait) {
-			return err
+			return inDoubt(id, doubt, fmt.Errorf("%w: %w", cmp.Or(ctx.Err(), txn.ErrClosed), err))
 		}
 	}
 }
 
-func (c *Coordinator) changeTopicOnce(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
-	rec, err := c.loadTopic(ctx, topic)
-	missing := errors.Is(err, driver.ErrNotFound)
-	if err != nil && !missing {
-		return err
-	}
-	if missing {
+// changedTopic is the record to write; nil if there is nothing to change.
+func (c *Coordinator) changedTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) (*driver.Record, error) {
+	rec, err := c.load(ctx, topicPrefix+topic)
+	if errors.Is(err, driver.ErrNotFound) {
 		now := c.clock.now()
-		rec = &driver.Record{
-			ID: topicPrefix + topic, Mode: topicMode, Name: topic, Status: txn.Open, Epoch: 1, Revision: 1,
+		rec, err = &driver.Record{
+			ID: topicPrefix + topic, Mode: topicMode, Name: topic, Status: txn.Open, Epoch: 1,
 			Created: now, Updated: now, State: []byte("{}"),
-		}
+		}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	all, err := subscribers(rec)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	changed, err := f(all)
-	if err != nil {
-		return err
+	changed, err := f(slices.Clone(all))
+	if err != nil || slices.Equal(changed, all) {
+		return nil, err
 	}
-	if rec.Spec, err = json.Marshal(changed); err != nil {
-		return err
+	rec.Spec, err = json.Marshal(changed)
+	return rec, err
+}
+
+// writeTopic makes one attempt. A record that was never written has no revision yet.
+func (c *Coordinator) writeTopic(ctx context.Context, rec *driver.Record) error {
+	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if rec.Revision == 0 {
+		rec.Revision = 1
+		return c.trouble.saw(ctx, c.store.Create(bounded, rec))
 	}
-	if missing {
-		return c.store.Create(ctx, rec)
-	}
-	return c.store.Update(ctx, rec.Version(), rec)
+	return c.trouble.saw(ctx, c.store.Update(bounded, rec.Version(), rec))
 }
 
 func (c *Coordinator) loadTopic(ctx context.Context, topic string) (*driver.Record, error) {

@@ -1,10 +1,16 @@
 package coord_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/msg"
 )
@@ -40,3 +46,115 @@ func TestALongTopicCannotBeSentTo(t *testing.T) {
 		must(t, err)
 	})
 }
+
+// deaf is a store that makes the next writes and loses what it says of them, and that
+// cannot be read after that unless it recovers.
+type deaf struct {
+	driver.Store
+	lost     int // writes
+	stays    bool
+	unheard  bool
+	attempts int
+}
+
+func (d *deaf) write(err error) error {
+	d.attempts++
+	if d.lost == 0 {
+		return err
+	}
+	d.lost--
+	d.unheard = d.stays
+	return errAway
+}
+
+func (d *deaf) Create(ctx context.Context, rec *driver.Record) error {
+	return d.write(d.Store.Create(ctx, rec))
+}
+
+func (d *deaf) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	return d.write(d.Store.Update(ctx, was, rec))
+}
+
+func (d *deaf) Load(ctx context.Context, id string) (*driver.Record, error) {
+	if d.unheard {
+		return nil, errAway
+	}
+	return d.Store.Load(ctx, id)
+}
+
+// TestASubscriptionIsToldToHaveFailedAlthoughMade: the store has written it down, and what
+// it said of that was lost.
+func TestASubscriptionIsToldToHaveFailedAlthoughMade(t *testing.T) {
+	for name, stays := range map[string]bool{"once": false, "and nothing is heard again": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &deaf{Store: memstore.New(nil)}
+				c := start(t, store, nil, newParticipants("mail", "print"))
+				try := func(change func(context.Context, string, txn.Target) error, target txn.Target, want ...txn.Target) {
+					t.Helper()
+					store.lost, store.stays = 1, stays
+					ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+					defer cancel()
+					err := change(ctx, "orders", target)
+					if isInDoubt(err) != stays || stays != (err != nil) {
+						t.Errorf("%s: told %v", target, err)
+					}
+					store.unheard = false
+					if got, err := c.Subscribers(t.Context(), "orders"); err != nil || !slices.Equal(got, want) {
+						t.Errorf("subscribers %v, want %v; %v", got, want, err)
+					}
+				}
+				try(c.Subscribe, "mail", "mail")
+				try(c.Subscribe, "print", "mail", "print")
+				try(c.Unsubscribe, "mail", "print")
+			})
+		})
+	}
+}
+
+// TestASubscriptionThatWasNeverSentIsInDoubt: the store was away before anything was
+// written.
+func TestASubscriptionThatWasNeverSentIsInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &deaf{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("mail"))
+		store.unheard = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := c.Subscribe(ctx, "orders", "mail"); err == nil || isInDoubt(err) {
+			t.Errorf("told %v", err)
+		}
+	})
+}
+
+// TestARepeatedSubscriptionIsWrittenAgain although nothing changes.
+func TestARepeatedSubscriptionIsWrittenAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &deaf{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("mail"))
+		for range 3 {
+			must(t, c.Subscribe(t.Context(), "orders", "mail"))
+			must(t, c.Unsubscribe(t.Context(), "orders", "nobody"))
+			must(t, c.Unsubscribe(t.Context(), "nothing", "mail"))
+		}
+		if store.attempts != 1 {
+			t.Errorf("%d writes of one subscription", store.attempts)
+		}
+	})
+}
+
+// TestARefusedSubscriptionIsTriedForEver: the store says that it will never take it.
+func TestARefusedSubscriptionIsTriedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, &prim{Store: memstore.New(nil)}, nil, newParticipants("mail"))
+		err := c.Subscribe(t.Context(), "orders", "mail")
+		if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+			t.Errorf("told %v", err)
+		}
+	})
+}
+
+// prim is a store that takes no new record.
+type prim struct{ driver.Store }
+
+func (prim) Create(context.Context, *driver.Record) error { return driver.ErrRefused }

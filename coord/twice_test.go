@@ -188,3 +188,21 @@ func TestARefusedSubmitIsNotInDoubt(t *testing.T) {
 		}
 	})
 }
+
+// TestNotToldToHaveNeverBeenWhenRemoved: it was accepted, and has ended elsewhere. That its
+// record is gone by now does not mean that nothing happened.
+func TestNotToldToHaveNeverBeenWhenRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, removed{memstore.New(nil)}, nil, transferParts())
+		if res, err := c.Run(t.Context(), transfer()); !isInDoubt(err) || res.Outcome != txn.InDoubt {
+			t.Errorf("%+v %v", res, err)
+		}
+	})
+}
+
+// removed is a store in which others finish and remove all that is created.
+type removed struct{ driver.Store }
+
+func (removed) Update(context.Context, driver.Version, *driver.Record) error { return driver.ErrStale }
+
+func (removed) Load(context.Context, string) (*driver.Record, error) { return nil, driver.ErrNotFound }

@@ -57,7 +57,8 @@ type Operator interface {
 	Act(ctx context.Context, id string, a Action, reason string) error
 }
 
-// Topics keeps the subscribers of messages.
+// Topics keeps the subscribers of messages. A change may be repeated; *InDoubtError, for
+// the ID topic/NAME, says that it may have been made.
 type Topics interface {
 	Subscribe(ctx context.Context, topic string, subscriber Target) error
 	Unsubscribe(ctx context.Context, topic string, subscriber Target) error
