@@ -14,8 +14,8 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// A topic is a record of its own mode, never due and always open, so that any store
-// can keep it and concurrent changes meet a condition. Its ID contains a slash,
+// A topic is a record of its own mode that is kept and never due, so that any store can
+// hold it and concurrent changes meet a condition. Its ID contains a slash,
 // which no transaction's may.
 const (
 	topicMode   = "topic"
@@ -114,7 +114,7 @@ func (c *Coordinator) changedTopic(ctx context.Context, topic string, f func([]t
 	if errors.Is(err, driver.ErrNotFound) {
 		now := c.clock.now()
 		rec, err = &driver.Record{
-			ID: topicPrefix + topic, Mode: topicMode, Name: topic, Status: txn.Open, Epoch: 1,
+			ID: topicPrefix + topic, Mode: topicMode, Name: topic, Epoch: 1,
 			Created: now, Updated: now, State: []byte("{}"),
 		}, nil
 	}
@@ -129,6 +129,7 @@ func (c *Coordinator) changedTopic(ctx context.Context, topic string, f func([]t
 	if err != nil || slices.Equal(changed, all) {
 		return nil, err
 	}
+	rec.Status = driver.Kept
 	rec.Spec, err = json.Marshal(changed)
 	return rec, err
 }

@@ -158,3 +158,36 @@ func TestARefusedSubscriptionIsTriedForEver(t *testing.T) {
 type prim struct{ driver.Store }
 
 func (prim) Create(context.Context, *driver.Record) error { return driver.ErrRefused }
+
+// TestATopicCountsAsATransaction: it would be the oldest that is not final, for ever.
+func TestATopicCountsAsATransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		c := start(t, store, nil, newParticipants("mail", "print"))
+		must(t, c.Subscribe(t.Context(), "orders", "mail"))
+		must(t, c.Subscribe(t.Context(), "orders", "print"))
+		n, err := store.Count(t.Context())
+		must(t, err)
+		if !n.Oldest.IsZero() || len(n.ByStatus) > 0 {
+			t.Errorf("%+v", n)
+		}
+	})
+}
+
+// TestATopicOfOldIsLost: it was stored as an open transaction once.
+func TestATopicOfOldIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		c := start(t, store, nil, newParticipants("mail", "print"))
+		must(t, store.Create(t.Context(), &driver.Record{
+			ID: "topic/orders", Mode: "topic", Name: "orders", Status: txn.Open, Epoch: 1, Spec: []byte(`["mail"]`), State: []byte("{}"),
+		}))
+		must(t, c.Subscribe(t.Context(), "orders", "print"))
+		if got, err := c.Subscribers(t.Context(), "orders"); err != nil || len(got) != 2 {
+			t.Errorf("subscribers %v, %v", got, err)
+		}
+		if n, err := store.Count(t.Context()); err != nil || len(n.ByStatus) > 0 {
+			t.Errorf("%+v, %v", n, err)
+		}
+	})
+}

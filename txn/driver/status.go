@@ -19,9 +19,13 @@ const (
 	RolledBack Status = "rolled-back"
 	// InDoubt is final: somebody gave up before the outcome was known.
 	InDoubt Status = "in-doubt"
+
+	// Kept is no transaction's: such a record is there for its content, and found by its
+	// ID alone. It has no due time, and is neither listed nor counted.
+	Kept Status = "kept"
 )
 
-// Statuses lists all of them.
+// Statuses lists all that a transaction can have.
 func Statuses() []Status {
 	return []Status{Open, Running, Committing, RollingBack, Committed, RolledBack, InDoubt}
 }

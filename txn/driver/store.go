@@ -52,7 +52,7 @@ type Store interface {
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
 	// List reads records, newest first, ordered by creation time and then by the bytes
-	// of the ID, both descending.
+	// of the ID, both descending. Records that are [Kept] are not among them.
 	List(ctx context.Context, q Query) ([]*Record, error)
 
 	// Delete removes final records whose version is still the one stated, and says
@@ -130,7 +130,7 @@ type Counter interface {
 	Count(ctx context.Context) (Counts, error)
 }
 
-// Counts is what a store holds.
+// Counts is what a store holds, without what is [Kept].
 type Counts struct {
 	ByStatus map[Status]int
 	Parked   int

@@ -52,7 +52,8 @@ func (s *Store) find(q driver.Query) []*driver.Record {
 }
 
 func selects(q *driver.Query, rec *driver.Record) bool {
-	return (len(q.Status) == 0 || slices.Contains(q.Status, rec.Status)) &&
+	return rec.Status != driver.Kept &&
+		(len(q.Status) == 0 || slices.Contains(q.Status, rec.Status)) &&
 		(len(q.Modes) == 0 || slices.Contains(q.Modes, rec.Mode)) &&
 		(q.Name == "" || q.Name == rec.Name) &&
 		strings.HasPrefix(rec.ID, q.Prefix) &&
@@ -85,6 +86,9 @@ func (s *Store) Count(ctx context.Context) (driver.Counts, error) {
 
 func (s *Store) count(n *driver.Counts, now time.Time) {
 	for _, e := range s.created {
+		if e.rec.Status == driver.Kept {
+			continue
+		}
 		n.ByStatus[e.rec.Status]++
 		if e.rec.Parked != "" {
 			n.Parked++

@@ -6,18 +6,9 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// statuses are all there are: the parts of the index that every record is in
-// one of.
-func statuses() []driver.Status {
-	return []driver.Status{
-		driver.Open, driver.Running, driver.Committing, driver.RollingBack,
-		driver.Committed, driver.RolledBack, driver.InDoubt,
-	}
-}
-
 // Count implements [driver.Counter].
 func (s *Store) Count(ctx context.Context) (driver.Counts, error) {
-	all := statuses()
+	all := driver.Statuses()
 	commands := make([]*command, len(s.keys))
 	for shard := range s.keys {
 		commands[shard] = run(s.scripts.count, []string{s.keys[shard].index, s.keys[shard].queue}, words(all))

@@ -147,7 +147,7 @@ func kindsFor(q *driver.Query) (kinds []string, tell []driver.Status) {
 		return []string{"parked"}, q.Status
 	}
 	kinds = []string{} // not null in JSON
-	for _, status := range statuses() {
+	for _, status := range driver.Statuses() {
 		wanted := len(q.Status) == 0 || slices.Contains(q.Status, status)
 		if wanted && (q.FinishedBefore.IsZero() || status.Final()) {
 			kinds = append(kinds, string(status))

@@ -111,11 +111,7 @@ func in[T ~string](q *query, column string, values []T) {
 
 // among are the statuses that can be in the answer, each once.
 func among(q driver.Query) []driver.Status {
-	every := []driver.Status{
-		driver.Open, driver.Running, driver.Committing, driver.RollingBack,
-		driver.Committed, driver.RolledBack, driver.InDoubt,
-	}
-	return slices.DeleteFunc(every, func(s driver.Status) bool {
+	return slices.DeleteFunc(driver.Statuses(), func(s driver.Status) bool {
 		return len(q.Status) > 0 && !slices.Contains(q.Status, s) || !q.FinishedBefore.IsZero() && !s.Final()
 	})
 }

@@ -11,6 +11,7 @@ func counting() []behaviour {
 	return []behaviour{
 		{"CountIsWrong", countIsWrong},
 		{"CountMissesAChange", countMissesAChange},
+		{"KeptRecordIsCounted", keptRecordIsCounted},
 	}
 }
 
@@ -63,4 +64,17 @@ func countMissesAChange(e *env) {
 	e.counts(driver.Counts{ByStatus: map[driver.Status]int{driver.RolledBack: 1}})
 	e.remove(1, rec)
 	e.counts(driver.Counts{})
+}
+
+// keptRecordIsCounted: what is no transaction is not one that is open, nor the oldest.
+func keptRecordIsCounted(e *env) {
+	rec := running("a/topic")
+	rec.Status, rec.Created = driver.Kept, dawn().Add(-time.Hour)
+	young := running("transaction")
+	e.create(rec, young)
+	want := driver.Counts{ByStatus: map[driver.Status]int{driver.Running: 1}, Oldest: young.Created}
+	e.counts(want)
+	rec.Spec = []byte("other")
+	e.update(rec)
+	e.counts(want)
 }

@@ -18,6 +18,7 @@ func filtering() []behaviour {
 		{"FinishedBeforeDoesNotSelect", finishedBeforeDoesNotSelect},
 		{"SelectionBreaksPages", selectionBreaksPages},
 		{"SelectionMissesAChange", selectionMissesAChange},
+		{"KeptRecordIsListed", keptRecordIsListed},
 	}
 }
 
@@ -31,9 +32,7 @@ func (e *env) selects(q driver.Query, want ...string) {
 }
 
 func statusDoesNotSelect(e *env) {
-	for _, status := range []driver.Status{
-		driver.Open, driver.Running, driver.Committing, driver.RollingBack, driver.Committed, driver.RolledBack, driver.InDoubt,
-	} {
+	for _, status := range driver.Statuses() {
 		rec := running(string(status))
 		rec.Status = status
 		e.create(rec)
@@ -137,4 +136,20 @@ func selectionMissesAChange(e *env) {
 	e.selects(driver.Query{Status: []driver.Status{driver.Running}})
 	e.selects(driver.Query{Status: []driver.Status{driver.Committed}}, "a")
 	e.selects(driver.Query{FinishedBefore: dawn().Add(time.Second)}, "a")
+}
+
+// keptRecordIsListed: whoever looks for transactions finds nothing else.
+func keptRecordIsListed(e *env) {
+	rec := running("a/topic")
+	rec.Status = driver.Kept
+	e.create(rec, running("transaction"))
+	for _, q := range []driver.Query{{}, {Modes: []string{rec.Mode}}, {Prefix: "a"}, {Name: rec.Name}} {
+		for _, found := range e.list(q) {
+			if found.ID == rec.ID {
+				e.Errorf("%+v finds %s", q, found.ID)
+			}
+		}
+	}
+	e.selects(driver.Query{Status: []driver.Status{driver.Kept}})
+	e.same("the record", e.load(rec.ID), rec)
 }

@@ -64,6 +64,15 @@ func brokenLists() map[string]func(*broken) {
 				q.Modes = nil
 			}
 		}),
+		"KeptRecordIsListed": func(b *broken) {
+			b.list = func(ctx context.Context, q driver.Query) ([]record, error) {
+				recs, err := b.Store.List(ctx, q)
+				if rec, missing := b.Store.Load(ctx, "a/topic"); missing == nil {
+					recs = append(recs, rec)
+				}
+				return recs, err
+			}
+		},
 		"SelectionMissesAChange": updated(func(_ *driver.Version, rec, stored record) { rec.Status = stored.Status }),
 		"StoreDiffersFromTheReference": queried(func(q *driver.Query) {
 			if q.Parked && q.Name != "" {

@@ -247,6 +247,15 @@ func brokenEnds() map[string]func(*broken) {
 				return n, err
 			}
 		},
+		"KeptRecordIsCounted": func(b *broken) {
+			b.count = func(ctx context.Context) (driver.Counts, error) {
+				n, err := b.Store.Count(ctx)
+				if _, missing := b.Store.Load(ctx, "a/topic"); missing == nil {
+					n.ByStatus[driver.Open]++
+				}
+				return n, err
+			}
+		},
 		"CountMissesAChange": func(b *broken) {
 			b.count = func(ctx context.Context) (driver.Counts, error) {
 				n, err := b.Store.Count(ctx)

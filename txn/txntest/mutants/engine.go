@@ -148,9 +148,21 @@ func interventionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a subscription that meets another fails", File: "coord/topics.go", Pkg: engine,
-			Old:  "!errors.Is(err, driver.ErrStale) && ",
-			New:  "",
+			Old:  "case errors.Is(err, driver.ErrRefused):",
+			New:  "case errors.Is(err, driver.ErrRefused), errors.Is(err, driver.ErrStale):",
 			Test: "TestNoSubscriptionIsLost",
+		},
+		{
+			Name: "a topic counts as a transaction", File: "coord/topics.go", Pkg: engine,
+			Old:  "rec.Status = driver.Kept",
+			New:  "rec.Status = driver.Open",
+			Test: "TestATopicCountsAsATransaction",
+		},
+		{
+			Name: "a subscription that may be made is told as failed", File: "coord/topics.go", Pkg: engine,
+			Old:  "doubt = doubt || !overtaken",
+			New:  "doubt = doubt && !overtaken",
+			Test: "TestASubscriptionIsToldToHaveFailedAlthoughMade",
 		},
 	}
 }

@@ -43,6 +43,12 @@ func serverMutants() []mutants.Mutant {
 			Test: onRedis("StaleEpochWrites"),
 		},
 		{
+			Name: "redis: what is no transaction is counted", File: "txn/redisstore/count.go", Pkg: redis,
+			Old:  "	all := driver.Statuses()",
+			New:  "	all := append(driver.Statuses(), driver.Kept)",
+			Test: onRedis("KeptRecordIsCounted"),
+		},
+		{
 			Name: "redis: clean-up ignores the version", File: scripts + "delete.lua", Pkg: redis,
 			Old:  "if r[1] == revision and r[2] == epoch and final[r[4]] then",
 			New:  "if final[r[4]] then",

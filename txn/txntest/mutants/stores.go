@@ -44,12 +44,24 @@ func memoryMutants() []mutants.Mutant {
 			New:  "if rec.Status.Final() {",
 			Test: conformance("ParkedRecordIsClaimed"),
 		},
+		{
+			Name: "memory: what is no transaction is counted", File: "txn/memstore/list.go", Pkg: memory,
+			Old:  "if e.rec.Status == driver.Kept {",
+			New:  "if false {",
+			Test: conformance("KeptRecordIsCounted"),
+		},
 	}
 }
 
 // sqliteMutants are faults in the SQL stores, shown on the one that is embedded.
 func sqliteMutants() []mutants.Mutant {
 	return []mutants.Mutant{
+		{
+			Name: "sqlite: what is no transaction is counted", File: "txn/sqlstore/record.go", Pkg: sqlite,
+			Old:  "'committing', 'rolling-back')\"",
+			New:  "'committing', 'rolling-back', 'kept')\"",
+			Test: conformance("KeptRecordIsCounted"),
+		},
 		{
 			Name: "sqlite: anybody's epoch writes", File: "txn/sqlstore/sqlite/write.go", Pkg: sqlite,
 			Old:  "WHERE id = ? AND revision = ? AND epoch = ?",
