@@ -15,6 +15,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // renewAtOnce bounds the grants of one request.
@@ -168,9 +169,9 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 	return wire.LockOf(res.GetLock()), nil
 }
 
-// List implements [driver.Inspector]. The server gives 1,000 at most.
+// List implements [driver.Inspector]. The server gives [txn.MaxPage] at most.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
-	res, err := b.client.locks.Browse(ctx, &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, listMost))})
+	res, err := b.client.locks.Browse(ctx, &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, txn.MaxPage))})
 	if err != nil {
 		return nil, lockError("list", prefix, err)
 	}
@@ -180,8 +181,6 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	}
 	return infos, nil
 }
-
-const listMost = 1000
 
 // forced is the reason the server's audit trail gets: package lock asks for none.
 const forced = "ForceRelease by a program"

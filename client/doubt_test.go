@@ -32,9 +32,12 @@ func lostThen(h http.Handler, answer *connect.Error) http.Handler {
 // changes are the calls that change something.
 func changes(c txn.Coordinator) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"run":         func(ctx context.Context) error { _, err := one("echo").ID("x").Run(ctx, c, nil); return err },
-		"submit":      func(ctx context.Context) error { _, err := one("echo").ID("x").Submit(ctx, c, nil); return err },
-		"begin":       func(ctx context.Context) error { _, err := c.Begin(ctx, txn.Definition{ID: "x", Mode: "tcc"}); return err },
+		"run":    func(ctx context.Context) error { _, err := one("echo").ID("x").Run(ctx, c, nil); return err },
+		"submit": func(ctx context.Context) error { _, err := one("echo").ID("x").Submit(ctx, c, nil); return err },
+		"begin": func(ctx context.Context) error {
+			_, err := c.Begin(ctx, txn.Definition{ID: "x", Mode: "tcc"})
+			return err
+		},
 		"enlist":      func(ctx context.Context) error { return c.Enlist(ctx, "x") },
 		"commit":      func(ctx context.Context) error { return c.Commit(ctx, "x") },
 		"roll back":   func(ctx context.Context) error { return c.RollBack(ctx, "x", "test") },
@@ -88,7 +91,10 @@ func TestARunToldPendingIsRefusedLater(t *testing.T) {
 func TestReadsAreNeverInDoubt(t *testing.T) {
 	gone := wire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound))
 	for what, read := range map[string]func(context.Context, txn.Coordinator) error{
-		"get":  func(ctx context.Context, c txn.Coordinator) error { _, err := c.(txn.Inspector).Get(ctx, "x"); return err },
+		"get": func(ctx context.Context, c txn.Coordinator) error {
+			_, err := c.(txn.Inspector).Get(ctx, "x")
+			return err
+		},
 		"wait": func(ctx context.Context, c txn.Coordinator) error { _, err := c.Wait(ctx, "x"); return err },
 	} {
 		c := dial(t, serve(t, lostThen(handler(t, engine(t, parts()), nil), gone)).url(), nil)

@@ -13,11 +13,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-const (
-	listDefault = 100
-	listMost    = 1000
-)
-
 // Get returns one transaction as the store has it.
 func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, error) {
 	if err := c.checker.ID(id); err != nil {
@@ -56,15 +51,16 @@ func (c *Coordinator) List(ctx context.Context, q txn.Query) (txn.Page, error) {
 
 // query translates a query; topics are records too, and never shown.
 func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
-	switch {
-	case q.Limit < 0 || q.Limit > listMost:
-		return driver.Query{}, &txn.FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", q.Limit, listDefault, listMost)}
-	case q.Mode != "" && c.modes[q.Mode] == nil:
+	limit, err := txn.PageSize(q.Limit)
+	if err != nil {
+		return driver.Query{}, err
+	}
+	if q.Mode != "" && c.modes[q.Mode] == nil {
 		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known: want one of %s", q.Mode, c.modeNames())}
 	}
 	d := driver.Query{
 		Status: q.Status, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
-		FinishedBefore: q.FinishedBefore, Before: q.Before, Limit: orDefault(q.Limit, listDefault), Brief: true,
+		FinishedBefore: q.FinishedBefore, Before: q.Before, Limit: limit, Brief: true,
 	}
 	if q.Mode != "" {
 		d.Modes = []string{q.Mode}

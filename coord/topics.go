@@ -20,8 +20,6 @@ import (
 const (
 	topicMode   = "topic"
 	topicPrefix = "topic/"
-	// mostSubscribers bounds how many deliveries one message can become.
-	mostSubscribers = 1000
 )
 
 // Subscribe adds a receiver to a topic. It may be repeated. *txn.InDoubtError says that
@@ -34,7 +32,7 @@ func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber tx
 		switch {
 		case slices.Contains(all, subscriber):
 			return all, nil
-		case len(all) >= mostSubscribers:
+		case len(all) >= txn.MaxSubscribers:
 			return nil, &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all))}
 		}
 		return append(all, subscriber), nil

@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,24 @@ func TestALongTopicCannotBeSentTo(t *testing.T) {
 		must(t, c.Subscribe(t.Context(), first, "mail"))
 		must(t, c.Subscribe(t.Context(), second, "mail"))
 		_, err := msg.New("x").Topic(first).Topic(second).Send(t.Context(), c, 1)
+		must(t, err)
+	})
+}
+
+// TestAFullTopicCannotBeSentTo: each of its subscribers gets a branch of its own, with an
+// ID that has to fit.
+func TestAFullTopicCannotBeSentTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := make([]string, txn.MaxSubscribers)
+		for i := range all {
+			all[i] = fmt.Sprint("mail-", i)
+		}
+		c := start(t, memstore.New(nil), nil, newParticipants(all...))
+		topic := strings.Repeat("a", 120)
+		for _, to := range all {
+			must(t, c.Subscribe(t.Context(), topic, txn.Target(to)))
+		}
+		_, err := msg.New("x").Topic(topic).Send(t.Context(), c, 1)
 		must(t, err)
 	})
 }

@@ -14,12 +14,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// The sizes of a page.
-const (
-	defaultPage = 100
-	largestPage = 1000
-)
-
 // Get implements the service.
 func (t *transactions) Get(ctx context.Context, req *bedrockv1.GetRequest) (*bedrockv1.GetResponse, error) {
 	if t.inspector == nil {
@@ -53,7 +47,7 @@ func (t *transactions) List(ctx context.Context, req *bedrockv1.ListRequest) (*b
 }
 
 func queryOf(req *bedrockv1.ListRequest) (txn.Query, error) {
-	limit, err := pageSize(req.GetLimit())
+	limit, err := txn.PageSize(int(req.GetLimit()))
 	if err != nil {
 		return txn.Query{}, err
 	}
@@ -77,18 +71,6 @@ func statuses() string {
 		words = append(words, string(s))
 	}
 	return strings.Join(words, ", ")
-}
-
-// pageSize checks how much is asked for at once.
-func pageSize(limit int32) (int, error) {
-	switch {
-	case limit == 0:
-		return defaultPage, nil
-	case limit < 0 || limit > largestPage:
-		return 0, &txn.FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", limit, defaultPage, largestPage)}
-	default:
-		return int(limit), nil
-	}
 }
 
 // Watch implements the service.

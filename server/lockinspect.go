@@ -6,6 +6,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // Inspect implements the service.
@@ -36,7 +37,7 @@ func (l *locks) Browse(ctx context.Context, m *bedrockv1.BrowseRequest) (*bedroc
 	if !ok {
 		return nil, l.failed(ctx, "browse", driver.ErrUnsupported)
 	}
-	limit, err := pageSize(m.GetLimit())
+	limit, err := txn.PageSize(int(m.GetLimit()))
 	if err == nil && m.GetPrefix() != "" {
 		err = checkName("prefix", m.GetPrefix())
 	}

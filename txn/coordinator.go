@@ -100,7 +100,7 @@ type Query struct {
 	FinishedBefore time.Time
 	// Before is Page.Next of an earlier answer.
 	Before driver.Cursor
-	Limit  int // 0: 100; at most 1000
+	Limit  int // see PageSize
 }
 
 // Page is one answer of List.

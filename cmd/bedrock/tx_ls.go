@@ -12,9 +12,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// pageMost is how many transactions a server lists at once.
-const pageMost = 1000
-
 // txFilter is what tx ls lists.
 type txFilter struct {
 	status             []string
@@ -63,7 +60,7 @@ func (f *txFilter) list(ctx context.Context, c *client.Client) (found []*txn.Tra
 		q.Status = append(q.Status, txn.Status(s))
 	}
 	for {
-		q.Limit = min(f.limit-len(found), pageMost)
+		q.Limit = min(f.limit-len(found), txn.MaxPage)
 		page, err := c.List(ctx, q)
 		if err != nil {
 			return nil, false, err

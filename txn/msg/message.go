@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,13 +39,14 @@ func (m *Message) Topic(name string) *Message {
 // topicBranch is the ID of a topic's branch. It leaves room for a number per subscriber;
 // the end of a long name is replaced by what tells it from others.
 func topicBranch(name string) string {
-	const most, kept = 59, 42
+	most := txn.MaxBranchID - len("-") - len(strconv.Itoa(txn.MaxSubscribers))
 	id := "topic/" + strings.ReplaceAll(name, ".", "-")
 	if len(id) <= most {
 		return id
 	}
 	sum := sha256.Sum256([]byte(name))
-	return id[:kept] + "-" + hex.EncodeToString(sum[:8])
+	end := "-" + hex.EncodeToString(sum[:8])
+	return id[:most-len(end)] + end
 }
 
 // Payload is the body of the latest receiver's calls, instead of the message's.

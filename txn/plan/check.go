@@ -42,9 +42,8 @@ const (
 )
 
 const (
-	idRule     = "1 to 128 letters, digits and . _ : -, not dots alone"
-	branchRule = "1 to 64 letters, digits and _ - /"
-	nameRule   = "at most 128 bytes, printable"
+	idRule   = "1 to 128 letters, digits and . _ : -, not dots alone"
+	nameRule = "at most 128 bytes, printable"
 )
 
 // Checker refuses definitions that make no sense in any mode.
@@ -164,8 +163,8 @@ func (c *Checker) branches(d *txn.Definition) error {
 // branch checks one branch by itself.
 func branch(b *txn.Branch, seen bool) error {
 	switch {
-	case !consists(b.ID, 64, "_-/"):
-		return problem("id", "%q: want %s", clip(b.ID), branchRule)
+	case !consists(b.ID, txn.MaxBranchID, "_-/"):
+		return problem("id", "%q: want 1 to %d letters, digits and _ - /", clip(b.ID), txn.MaxBranchID)
 	case seen:
 		return problem("id", "%q is there twice", b.ID)
 	}

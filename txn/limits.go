@@ -1,0 +1,25 @@
+package txn
+
+import "fmt"
+
+// Limits that several packages keep to.
+const (
+	// MaxBranchID is the longest ID of a branch, in bytes.
+	MaxBranchID = 64
+	// MaxSubscribers is how many receivers a topic has at most.
+	MaxSubscribers = 1000
+	// DefaultPage and MaxPage are how much a list shows at once.
+	DefaultPage, MaxPage = 100, 1000
+)
+
+// PageSize is how much a list shows that is asked for so much; 0 means [DefaultPage].
+func PageSize(asked int) (int, error) {
+	switch {
+	case asked == 0:
+		return DefaultPage, nil
+	case asked < 0 || asked > MaxPage:
+		return 0, &FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", asked, DefaultPage, MaxPage)}
+	default:
+		return asked, nil
+	}
+}
