@@ -111,4 +111,5 @@ const (
 	full      style = "ttl"      // held for about the TTL
 	devoted   style = "devoted"  // always the same name, with much patience
 	inside    style = "inside"   // entered again under a lease
+	called    style = "called"   // over HTTP, without the client
 )

@@ -15,6 +15,7 @@ type job struct {
 	// Clients are the URLs of its clients, one each; see open.
 	Clients []target
 	Guard   string // where the guarded resource is
+	Server  string // the URL of a Bedrock server, with nothing in between; empty: there is none
 	// Hands are goroutines on shared names per client, Keepers those on names of their own.
 	Hands, Keepers int
 	Prefix         string // of all names

@@ -140,6 +140,9 @@ func (r *run) start(ctx context.Context, m *member) (err error) {
 		Hands: r.Hands, Keepers: r.Keepers, TTL: shortTTL, Long: longTTL, HandOff: handOff(r.random),
 		Pair: fmt.Sprintf("pair/%d", slices.Index(r.members, m)/2),
 	}
+	if r.scene.libraries[0] == viaServer {
+		j.Server = r.scene.front
+	}
 	for _, library := range r.scene.libraries {
 		url := r.scene.front
 		if m.proxy != nil {

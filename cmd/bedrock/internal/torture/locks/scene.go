@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 )
 
@@ -99,12 +101,17 @@ func (s *scene) redis(host *stage.Host) {
 func (s *scene) server(ctx context.Context, p *Plan, host *stage.Host) error {
 	redis := testenv.Redis(host, durable())
 	s.url = "redis://" + redis.Addr()
-	bedrock, err := startServer(ctx, p, host, s.url)
+	way, err := chaos.New(redis.Addr())
+	if err != nil {
+		return err
+	}
+	host.Cleanup(func() { _ = way.Close() })
+	bedrock, err := startServer(ctx, p, host, "redis://"+way.Addr())
 	if err != nil {
 		return err
 	}
 	s.addr, s.front, s.libraries = bedrock.addr, "http://"+bedrock.addr, []string{viaServer, viaServer}
-	s.faults = append(serverFaults(host, redis), bedrock.faults()...)
+	s.faults = slices.Concat(serverFaults(host, redis), bedrock.faults(), s.storeFaults(way))
 	s.atRest = bedrock.atRest
 	return nil
 }

@@ -91,6 +91,9 @@ func (w *worker) work(ctx context.Context) error {
 	openers := map[target]opener{} // clients of one memory share it
 	var all sync.WaitGroup
 	defer all.Wait()
+	for i := range w.callers() {
+		all.Go(func() { w.call(ctx, rand.New(rand.NewPCG(w.Seed, uint64(i)<<32))) })
+	}
 	for i, t := range w.Clients {
 		if openers[t] == nil {
 			open, err := newOpener(t)
@@ -103,6 +106,13 @@ func (w *worker) work(ctx context.Context) error {
 		all.Go(func() { w.serve(ctx, i+1, open) })
 	}
 	return nil
+}
+
+func (w *worker) callers() int {
+	if w.Server == "" {
+		return 0
+	}
+	return numCallers
 }
 
 // The least and most time between the closing of two clients.

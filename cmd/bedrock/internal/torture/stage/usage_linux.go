@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -37,4 +38,20 @@ func UsageOf(pid int) (u Usage, ok bool) {
 		return u, false
 	}
 	return Usage{Files: len(files), CPU: time.Duration(user+system) * time.Second / ticks}, true
+}
+
+// FilesOf is how many open files of a process have a name that begins with a path.
+func FilesOf(pid int, path string) int {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	open, err := os.ReadDir(dir)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, f := range open {
+		if name, err := os.Readlink(filepath.Join(dir, f.Name())); err == nil && strings.HasPrefix(name, path) {
+			n++
+		}
+	}
+	return n
 }

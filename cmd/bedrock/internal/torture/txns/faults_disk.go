@@ -9,8 +9,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/history"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/nemesis"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
+	"github.com/bedrock-go/bedrock/txn/tcc"
 )
 
 // order tells the service itself something, not through the way that may be broken.
@@ -54,7 +56,26 @@ func (r *run) fillDisk(ctx context.Context, random *rand.Rand) (e nemesis.Effect
 	after, _ := stage.UsageOf(m.process.Pid())
 	e.Evidence = fmt.Sprintf("the store's log could not grow beyond %d bytes; open files before %d, after %d",
 		first, before.Files, after.Files)
-	return e, errors.Join(err, stage.LimitFiles(m.process.Pid(), stage.NoLimit))
+	if err = errors.Join(err, stage.LimitFiles(m.process.Pid(), stage.NoLimit)); err == nil {
+		r.writesAgain(ctx, m)
+	}
+	return e, err
+}
+
+// writesAgain writes down how long a replica whose disk has space again takes to write.
+func (r *run) writesAgain(ctx context.Context, m *member) {
+	freed := history.Now()
+	ctx, cancel := context.WithTimeout(ctx, 2*deadFor)
+	defer cancel()
+	co, err := dialReplicas([]string{address(m.Addr)}, short)
+	if err != nil {
+		return
+	}
+	_, _ = tcc.Begin(ctx, co, "probe", &tcc.Options{Timeout: time.Second}) // nobody commits it
+	co.close()
+	r.add(&event{
+		Kind: kindUsage, ID: m.Name, Text: "after disk full", Numbers: map[string]int64{"dead": int64(history.Now() - freed)},
+	})
 }
 
 // size is that of the log of the store.

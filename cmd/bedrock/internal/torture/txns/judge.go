@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
 	"github.com/bedrock-go/bedrock/txn"
@@ -238,7 +239,10 @@ func (p *past) afterUndo(r *audit.Report) {
 const (
 	mostFiles = 1500 // at any time: clients, participants, the store
 	moreFiles = 100  // at rest, beyond what it had at first
+	mostStore = 60   // of a store that is a file: the connections of a pool
 	mostBusy  = 15   // percent of a processor, when there is nothing to do
+	// deadFor is how long a store may take to write again when there is space again.
+	deadFor = 5 * time.Second
 )
 
 // usages: a replica takes no more and more, and nothing when there is nothing to do.
@@ -250,6 +254,15 @@ func (p *past) usages(r *audit.Report) {
 			r.Operations["files of "+u.ID] = int(files)
 			if files > mostFiles {
 				r.Violate("files", p.since(u.At), "%s had %d files open", u.ID, files)
+			}
+			if n := u.Numbers["store"]; n > mostStore {
+				r.Violate("files", p.since(u.At), "%s had its store open %d times", u.ID, n)
+			}
+		case u.Text == "after disk full":
+			r.Took("dead after disk full", time.Duration(u.Numbers["dead"]))
+			if time.Duration(u.Numbers["dead"]) > deadFor {
+				r.Violate("dead", p.since(u.At), "%s could not write for %v after there was space again", u.ID,
+					time.Duration(u.Numbers["dead"]))
 			}
 		case u.Text == "at rest" && files > idle+moreFiles:
 			r.Violate("files", p.since(u.At), "%s had %d files open at first, and has %d at rest", u.ID, idle, files)

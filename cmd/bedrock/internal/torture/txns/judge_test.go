@@ -179,6 +179,12 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 		"files pile up": {"files", func(s *tale) {
 			s.tell(event{Kind: kindUsage, ID: "r", Text: "at most", Numbers: map[string]int64{"files": 5000}})
 		}},
+		"a store that is opened again and again": {"files", func(s *tale) {
+			s.tell(event{Kind: kindUsage, ID: "r", Text: "at most", Numbers: map[string]int64{"files": 300, "store": 200}})
+		}},
+		"a store that is dead when the disk has space again": {"dead", func(s *tale) {
+			s.tell(event{Kind: kindUsage, ID: "r", Text: "after disk full", Numbers: map[string]int64{"dead": int64(10 * time.Second)}})
+		}},
 		"files stay open": {"files", func(s *tale) {
 			s.tell(event{Kind: kindUsage, ID: "r", Text: "at rest", Numbers: map[string]int64{"files": 300, "idle": 20}})
 		}},

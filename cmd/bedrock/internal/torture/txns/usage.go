@@ -14,16 +14,21 @@ const sampleEvery = 250 * time.Millisecond
 
 // sample writes down how many files replicas have open at most.
 func (r *run) sample(ctx context.Context) {
-	most := map[string]int{}
+	most, store := map[string]int{}, map[string]int{}
 	for nemesis.Sleep(ctx, sampleEvery) {
 		for _, m := range r.replicas {
 			if u, ok := stage.UsageOf(m.process.Pid()); ok {
 				most[m.Name] = max(most[m.Name], u.Files)
 			}
+			if r.scene.file != "" {
+				store[m.Name] = max(store[m.Name], stage.FilesOf(m.process.Pid(), r.scene.file))
+			}
 		}
 	}
 	for name, files := range most {
-		r.add(&event{Kind: kindUsage, ID: name, Text: "at most", Numbers: map[string]int64{"files": int64(files)}})
+		r.add(&event{Kind: kindUsage, ID: name, Text: "at most", Numbers: map[string]int64{
+			"files": int64(files), "store": int64(store[name]),
+		}})
 	}
 }
 
