@@ -101,7 +101,7 @@ const unnoticed = 2 * time.Second
 // thenAway takes a replica away again that has just come back: it counts by then.
 func (p *pair) thenAway(ctx context.Context, random *rand.Rand, e *nemesis.Effect) error {
 	nemesis.Sleep(ctx, unnoticed)
-	away, err := stage.Frozen(ctx, p.replica, nemesis.Between(random, 700*time.Millisecond, 1500*time.Millisecond))
+	away, err := stage.Frozen(ctx, p.replica, nemesis.Between(random, 1500*time.Millisecond, 2500*time.Millisecond))
 	e.From, e.To = away.From, away.To
 	return err
 }

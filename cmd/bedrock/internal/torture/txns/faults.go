@@ -153,23 +153,23 @@ func hits(e chaos.Evidence) int64 {
 // serviceFaults make the service answer nonsense.
 func (r *run) serviceFaults() []nemesis.Fault {
 	return []nemesis.Fault{
-		{Name: "service out of order", Excuses: participantAway(), Weight: 2, Strike: r.ill("/sick?share=95",
-			"/sick?share=0", 4*time.Second)},
+		{Name: "service out of order", Excuses: participantAway(), Weight: 4, Strike: r.ill("/sick?share=95",
+			"/sick?share=0", 2*time.Second, 4*time.Second)},
 		{Name: "functions stuck", Excuses: participantAway(), Weight: 2, Strike: r.ill("/stuck?on=true", "/stuck?on=false",
-			2*stuckAtLeast)},
+			stuckAtLeast, 3*stuckAtLeast/2)},
 	}
 }
 
 // stuckAtLeast is about when functions that do not return have opened a breaker, and the
 // probe has not returned, either.
-const stuckAtLeast = 4 * time.Second
+const stuckAtLeast = 6 * time.Second
 
-func (r *run) ill(begin, end string, longest time.Duration) strike {
+func (r *run) ill(begin, end string, least, most time.Duration) strike {
 	return func(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 		if err := r.order(ctx, begin); err != nil {
 			return e, err
 		}
-		nemesis.Sleep(ctx, nemesis.Between(random, longest/4, longest))
+		nemesis.Sleep(ctx, nemesis.Between(random, least, most))
 		e.Evidence = "the service has agreed"
 		return e, r.order(ctx, end)
 	}

@@ -27,6 +27,7 @@ const (
 	byHand   fate = "by-hand"   // TCC whose client tries, and commits about when it must not any more
 	lettered fate = "lettered"  // with a branch that is a message of its own
 	crowd    fate = "crowd"     // one of many at once
+	queued   fate = "queued"    // … when nothing is broken, so that its first call must do
 	once     fate = "once"      // its client asks one replica, once
 	withFunc fate = "function"  // its participants are functions
 	besides  fate = "besides"   // a branch is about to park it while another one is being called
@@ -83,7 +84,7 @@ func (t *transfer) fails() bool { return t.Fate == poor || t.Fate == closed || t
 // being committed.
 func (t *transfer) succeeds() bool {
 	switch t.Fate {
-	case normal, lettered, crowd, withFunc, once, silent:
+	case normal, lettered, crowd, queued, withFunc, once, silent:
 		return true
 	default:
 		return false
@@ -101,7 +102,7 @@ func (t *transfer) debit() movement {
 func (t *transfer) credit() movement {
 	m := movement{Account: t.To, Amount: t.Amount, Closed: t.Fate == closed && t.Mode != msg.Name}
 	switch t.Fate {
-	case late, crowd:
+	case late, crowd, queued:
 		m.Hang = t.Hold
 	case parks:
 		m.Broken = true
@@ -129,8 +130,10 @@ func (t *transfer) policy() txn.Policy {
 		p.Attempts, p.Then = 2, txn.Park
 	case besides:
 		p.Attempts, p.Then, p.Timeout = 1, txn.Park, 10*time.Second
-	case crowd:
-		p.Attempts = 2
+	case crowd: // which waits in the store between its calls
+		p.Attempts, p.Backoff = 2, maxBackoff
+	case queued:
+		p.Attempts = 1
 	case lettered:
 		p.Attempts = patientAttempts
 	default:

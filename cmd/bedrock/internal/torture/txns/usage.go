@@ -35,14 +35,24 @@ func (r *run) sample(ctx context.Context) {
 const (
 	// restFor is how long replicas are watched that have nothing to do but wait.
 	restFor = 2 * time.Second
+	// queueSize is as many as have to wait for a slot for longer than a call may take.
+	queueSize = 200
 	// besidesHold is for how long there is a call to wait for.
 	besidesHold = 5 * time.Second
 )
 
-// atRest watches replicas that only wait for calls under way, and then ones that have
+// atRest lets replicas do more than they can do at once, which delays it and nothing else. Then
+// it watches replicas that only wait for calls under way, and then ones that have
 // nothing to do at all.
 func (r *run) atRest(ctx context.Context, t *traffic) {
 	var all sync.WaitGroup
+	for range queueSize {
+		tr := draw(r.random, t.drawn.Add(1))
+		tr.Mode, tr.Fate, tr.Hold, tr.Amount = "saga", queued, crowdHold, 1
+		tr.ID = fmt.Sprintf("saga-queued-%d", t.drawn.Load())
+		all.Go(func() { t.make(&tr, nil) })
+	}
+	all.Wait()
 	for range 3 {
 		tr := draw(r.random, t.drawn.Add(1))
 		tr.Mode, tr.Fate, tr.Hold, tr.Amount = "saga", besides, besidesHold, 1
