@@ -69,7 +69,7 @@ func closeForgetsTheWaiter(e *env) {
 // when all clients are closed.
 func closeLeavesAGoroutine(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
-	b, name := e.client(&lock.Options{TTL: e.ttl}), e.name("a")
+	b, name := e.client(nil), e.name("a")
 	held := e.lock(b, name, nil)
 	waiting := e.wait(e.within(time.Minute), a.Mutex(name, nil))
 	renewed := e.lock(a, e.name("b"), nil)

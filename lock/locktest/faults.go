@@ -107,18 +107,15 @@ func thawedBackendKeepsAGhost(e *env) {
 
 // shortFreezeLosesALock freezes the store for less than a renewal can be late.
 func shortFreezeLosesALock(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
-	for range 3 {
-		thaw := e.freeze()
-		time.Sleep(e.ttl / 4)
-		thaw()
-		e.always(e.ttl/2, func() { e.refused(b, name) })
-	}
-	if err := lease.Err(); err != nil {
-		e.Errorf("the lease should be held: %v", err)
-	}
-	e.unlock(lease)
+	e.keeps(func(h *holder) {
+		for range 3 {
+			start, thaw := time.Now(), e.freeze()
+			time.Sleep(h.ttl / 4)
+			thaw()
+			h.took(start, h.ttl/4)
+			h.stays(h.ttl / 2)
+		}
+	})
 }
 
 // failingBackendIsWaitedForInVain checks that patience has an end, for those in

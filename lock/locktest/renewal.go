@@ -23,28 +23,14 @@ func renewal() []behaviour {
 }
 
 func renewedLeaseExpires(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
-	e.always(3*e.ttl, func() { e.refused(b, name) })
-	if err := lease.Err(); err != nil {
-		e.Errorf("the lease should be held: %v", err)
-	}
-	e.unlock(lease)
-	e.free(b, name)
+	e.keeps(func(h *holder) { h.stays(3 * h.ttl) })
 }
 
 // renewalStopsAtTheFirstError loses one renewal in each of the ways there are,
 // and then none.
 func renewalStopsAtTheFirstError(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
-	b, name := e.client(nil), e.name("a")
-	link.Fail(Renew, Fault{Before: ErrReplyLost}, Fault{}, Fault{After: ErrReplyLost}, Fault{Before: driver.ErrUnavailable})
-	lease := e.lock(a, name, nil)
-	e.always(4*e.ttl, func() { e.refused(b, name) })
-	if state := lease.State(); state == lock.Lost {
-		e.Fatalf("the lease is %s, but the store answers: %v", state, lease.Err())
-	}
-	e.unlock(lease)
+	e.keeps(func(h *holder) { h.stays(4 * h.ttl) },
+		Fault{Before: ErrReplyLost}, Fault{}, Fault{After: ErrReplyLost}, Fault{Before: driver.ErrUnavailable})
 }
 
 func renewalSurvivesUnlock(e *env) {
