@@ -8,12 +8,14 @@ import (
 	"time"
 
 	goredisclient "github.com/redis/go-redis/v9"
+	rueidisclient "github.com/redis/rueidis"
 
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
 )
 
 // renewals tells of every renewal that got through.
@@ -48,13 +50,45 @@ func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
 	return goredis.Wrap(client)
 }
 
+// pooledRueidis connects with some idle connections beside the one that is shared.
+func pooledRueidis(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
+	t.Helper()
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{InitAddress: []string{p.Addr()}, ForceSingleClient: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	for range size {
+		d, release := client.Dedicate()
+		if err := d.Do(ctxFor(t), d.B().Ping().Build()).Error(); err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+	return rueidis.Wrap(client)
+}
+
 // TestIdleConnectionsThatDiedLoseALease: a router has forgotten the connections of a
 // pool, all at once and silently. New ones work, and must be used in time.
 func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
-	t.Parallel()
-	proxy := proxyTo(t, testenv.Redis(t, nil))
+	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redislock.Conn{
+		"goredis":         func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooled(t, p, 20) },
+		"rueidis":         func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooledRueidis(t, p, 0) },
+		"rueidis, pooled": func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooledRueidis(t, p, 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := proxyTo(t, testenv.Redis(t, nil))
+			outliveConnections(t, proxy, pool(t, proxy))
+		})
+	}
+}
+
+// outliveConnections holds a lock whose every connection dies.
+func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redislock.Conn) {
+	t.Helper()
 	renewed := make(renewals, 1)
-	locks, err := redislock.New(pooled(t, proxy, 20), &redislock.Options{
+	locks, err := redislock.New(conn, &redislock.Options{
 		Lock: lock.Options{TTL: 12 * time.Second, Observer: renewed},
 	})
 	if err != nil {

@@ -18,9 +18,12 @@ import (
 //
 // Subscriptions take one connection of the client's pool for blocking commands,
 // and with Options.Acks every acquisition takes one for a moment. Where
-// BlockingPoolSize leaves no room for both, releases are not listened for.
+// BlockingPoolSize leaves no room for both, releases are not listened for. After a call
+// without an answer others go over connections of that pool for 15 s, each asked with a
+// PING first, unless the client is a cluster's: rueidis itself needs ConnWriteTimeout to
+// find out that the connection it sends everything over has died.
 func Wrap(client rueidis.Client) redislock.Conn {
-	return &conn{client: client, cluster: client.Mode() == rueidis.ClientModeCluster}
+	return &conn{client: client, cluster: client.Mode() == rueidis.ClientModeCluster, wrapped: time.Now()}
 }
 
 // conn implements redislock.Conn.
@@ -28,7 +31,9 @@ type conn struct {
 	client  rueidis.Client
 	cluster bool
 
-	acked atomic.Bool // calls wait for replicas
+	acked      atomic.Bool  // calls wait for replicas
+	wrapped    time.Time    // when this was made
+	doubtUntil atomic.Int64 // until how long after that the shared connection is not relied upon
 
 	mu     sync.Mutex
 	ranges []slotRange // which master has which slots, as Owner has found it
@@ -43,31 +48,43 @@ func (c *conn) Cluster() bool { return c.cluster }
 // makes a connection, nor one that is cancelled before its deadline; so a call
 // that may have to end early is left to a goroutine of its own.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	return redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	began := time.Now()
+	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	c.learn(began, err)
+	return answer, err
 }
 
 func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
-	result := c.client.Do(ctx, evalsha(c.client, s, keys, args))
+	line, done := c.line(ctx)
+	defer done()
+	result := line.Do(ctx, evalsha(line, s, keys, args))
 	if isNoScript(result.Error()) {
-		result = c.client.Do(ctx, eval(c.client, s, keys, args))
+		result = line.Do(ctx, eval(line, s, keys, args))
 	}
 	return reply(result)
 }
 
 // EvalMany implements redislock.Conn.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
-	return redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
+	began := time.Now()
+	results := redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
+	for i := range results {
+		c.learn(began, results[i].Err)
+	}
+	return results
 }
 
 func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
+	line, done := c.line(ctx)
+	defer done()
 	cmds := make(rueidis.Commands, len(calls))
 	for i, call := range calls {
-		cmds[i] = evalsha(c.client, s, call.Keys, call.Args)
+		cmds[i] = evalsha(line, s, call.Keys, call.Args)
 	}
 	results := make([]redislock.Result, len(calls))
-	for i, result := range c.client.DoMulti(ctx, cmds...) {
+	for i, result := range line.DoMulti(ctx, cmds...) {
 		if isNoScript(result.Error()) {
-			result = c.client.Do(ctx, eval(c.client, s, calls[i].Keys, calls[i].Args))
+			result = line.Do(ctx, eval(line, s, calls[i].Keys, calls[i].Args))
 		}
 		results[i].Reply, results[i].Err = reply(result)
 	}
@@ -84,7 +101,9 @@ type acked struct {
 func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
+	began := time.Now()
 	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(ctx, s, call, replicas, timeout) })
+	c.learn(began, err)
 	return got.reply, got.replicas, err
 }
 
@@ -93,7 +112,7 @@ func (c *conn) evalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (acked, error) {
 	c.acked.Store(true)
-	pinned, err := dedicate(ctx, c.client)
+	pinned, err := c.pin(ctx)
 	if err != nil {
 		return acked{}, err
 	}
@@ -112,6 +131,14 @@ func (c *conn) evalWait(
 	}
 	n, err := reply(results[1])
 	return acked{answer, int(n.Int)}, err
+}
+
+// pin takes a connection that nobody else uses meanwhile.
+func (c *conn) pin(ctx context.Context) (*dedicated, error) {
+	if c.doubts() {
+		return c.proven(ctx)
+	}
+	return dedicate(ctx, c.client)
 }
 
 // builder makes commands.
