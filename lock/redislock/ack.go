@@ -72,11 +72,7 @@ func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) erro
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(takeBackGrace, cancel) })()
-	publish, err := b.pubsub.command(bounded, b)
-	if err == nil {
-		_, err = b.evalRelease(bounded, h, publish)
-	}
-	if err != nil {
+	if _, err := b.evalRelease(bounded, h, b.pubsub.command(b)); err != nil {
 		return &leftError{cause, err}
 	}
 	return cause

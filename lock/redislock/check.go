@@ -175,7 +175,7 @@ func (b *backend) checkOnce() {
 	if b.opts.Lock.Logger == nil || b.checked.Load() || !b.checked.CompareAndSwap(false, true) {
 		return
 	}
-	b.work.Go(func() {
+	b.hub.aside(func() {
 		ctx, cancel := context.WithTimeout(b.background, checkTime)
 		defer cancel()
 		found, err := b.Check(ctx)

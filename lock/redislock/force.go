@@ -7,12 +7,8 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if err := checkName(name, b.conn.Cluster()); err != nil {
 		return false, describe("force release", name, err)
 	}
-	publish, err := b.pubsub.command(ctx, b)
-	if err != nil {
-		return false, describe("force release", name, err)
-	}
 	k := b.layout.of(name, "")
-	reply, err := b.conn.Eval(ctx, b.scripts.force, []string{k.name, k.token, k.channel}, []string{publish, b.tokenTTL})
+	reply, err := b.conn.Eval(ctx, b.scripts.force, []string{k.name, k.token, k.channel}, []string{b.pubsub.command(b), b.tokenTTL})
 	if err != nil {
 		return false, describe("force release", name, err)
 	}

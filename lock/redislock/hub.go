@@ -79,6 +79,15 @@ func (h *hub) join(w *watch, channel string, sharded bool) (ready <-chan struct{
 	return t.ready, nil
 }
 
+// aside runs what goes on between calls in the background, unless the hub is closed.
+func (h *hub) aside(run func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.work.Go(run)
+	}
+}
+
 // listening returns 1 if this hub is subscribed to channel, and so was counted
 // by a PUBLISH, else 0.
 func (h *hub) listening(channel string) int {

@@ -25,14 +25,10 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 	if err := checkName(name, b.conn.Cluster()); err != nil {
 		return driver.Info{}, err
 	}
-	count, err := b.pubsub.countCommand(ctx, b)
-	if err != nil {
-		return driver.Info{}, err
-	}
 	k := b.layout.of(name, "")
 	for {
 		before := b.hub.lingering(k.channel)
-		reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{count})
+		reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{b.pubsub.countCommand(b)})
 		if err != nil {
 			return driver.Info{}, err
 		}

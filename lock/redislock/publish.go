@@ -13,7 +13,8 @@ import (
 // a cluster keeps to one shard. The two do not reach one another, so the choice
 // must be that of the other clients; it is found out once, as Redisson does.
 type publishing struct {
-	found atomic.Int32
+	found  atomic.Int32
+	asking atomic.Bool // somebody is finding out in the background
 }
 
 const (
@@ -63,42 +64,50 @@ func (p *publishing) probe(ctx context.Context, b *backend) (int32, error) {
 	return publishUnknown, err
 }
 
-// command returns the command that publishes.
-func (p *publishing) command(ctx context.Context, b *backend) (string, error) {
-	sharded, err := p.sharded(ctx, b)
-	if sharded {
-		return "SPUBLISH", err
-	}
-	return "PUBLISH", err
-}
+// command returns the command that publishes, or nothing while that is not known: a
+// script tries both then. Nobody who releases waits for a master that hangs, which may
+// have nothing to do with the lock at hand.
+func (p *publishing) command(b *backend) string { return p.verb(b, "PUBLISH", "SPUBLISH") }
 
-// probeTime bounds what a renewal waits to learn how a life cut short is made known.
-const probeTime = 500 * time.Millisecond
+// countCommand returns the subcommand of PUBSUB that counts listeners, or nothing.
+func (p *publishing) countCommand(b *backend) string { return p.verb(b, "NUMSUB", "SHARDNUMSUB") }
 
-// commandSoon returns the command that publishes, or nothing if that is not found out
-// soon: a master that hangs may have nothing to do with the locks at hand.
-func (p *publishing) commandSoon(ctx context.Context, b *backend) string {
-	if _, known := p.known(b); !known {
-		limit := probeTime
-		if end, ok := ctx.Deadline(); ok {
-			limit = min(limit, time.Until(end)/2)
-		}
-		bounded, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		ctx = bounded
-	}
-	publish, err := p.command(ctx, b)
-	if err != nil {
+func (p *publishing) verb(b *backend, classic, sharded string) string {
+	isSharded, known := p.known(b)
+	switch {
+	case !known:
+		p.findOut(b)
 		return ""
+	case isSharded:
+		return sharded
+	default:
+		return classic
 	}
-	return publish
 }
 
-// countCommand returns the subcommand of PUBSUB that counts listeners.
-func (p *publishing) countCommand(ctx context.Context, b *backend) (string, error) {
-	sharded, err := p.sharded(ctx, b)
-	if sharded {
-		return "SHARDNUMSUB", err
+const (
+	probeTime  = 5 * time.Second // the longest that masters are asked
+	probePause = time.Second     // after that was in vain
+)
+
+// findOut asks the masters in the background, unless somebody does so already.
+func (p *publishing) findOut(b *backend) {
+	if !p.asking.CompareAndSwap(false, true) {
+		return
 	}
-	return "NUMSUB", err
+	b.hub.aside(func() {
+		defer p.asking.Store(false)
+		ctx, cancel := context.WithTimeout(b.background, probeTime)
+		defer cancel()
+		if _, err := p.sharded(ctx, b); err != nil {
+			pause(b.background, probePause)
+		}
+	})
+}
+
+// pause waits, but not beyond ctx.
+func pause(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
 }

@@ -23,11 +23,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if h == nil {
 		h = b.newHandle(g.Name, g.Owner)
 	}
-	publish, err := b.pubsub.command(ctx, b)
-	if err != nil {
-		return 0, describe("release", g.Name, err)
-	}
-	reply, err := b.evalRelease(ctx, h, publish)
+	reply, err := b.evalRelease(ctx, h, b.pubsub.command(b))
 	if err != nil {
 		return 0, describe("release", g.Name, err)
 	}

@@ -36,7 +36,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 // renewBatches makes a call for each batch, and returns the grants of those that
 // one of them has spoiled, each a batch of its own.
 func (b *backend) renewBatches(ctx context.Context, grants []driver.Grant, batches [][]int, errs []error) (alone [][]int) {
-	publish := b.pubsub.commandSoon(ctx, b) // without it whoever waits learns later of a life cut short
+	publish := b.pubsub.command(b)
 	calls := make([]Call, len(batches))
 	for i, batch := range batches {
 		calls[i] = b.renewCall(grants, batch, publish)

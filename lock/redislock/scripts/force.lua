@@ -2,9 +2,22 @@
 -- refuses the former holder as soon as it has seen a newer one.
 --
 -- KEYS  1 the lock   2 its fencing counter   3 its channel
--- ARGV  1 PUBLISH or SPUBLISH   2 life of the counter in ms, 0 for ever
+-- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 life of the counter in ms, 0 for ever
 --
 -- Returns 1 when the lock was held.
+
+-- tell wakes who listens, and returns how many they are. While it is not known how
+-- they listen, it is done both ways.
+local function tell(channel)
+  if ARGV[1] ~= '' then
+    return redis.call(ARGV[1], channel, '0')
+  end
+  local sharded, classic = redis.pcall('spublish', channel, '0'), redis.pcall('publish', channel, '0')
+  if not tonumber(sharded) and not tonumber(classic) then
+    error(classic)
+  end
+  return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
+end
 
 local kind = redis.call('type', KEYS[1]).ok
 if kind ~= 'hash' and kind ~= 'none' then
@@ -42,5 +55,5 @@ if ARGV[2] == '0' then
 else
   redis.call('set', KEYS[2], last, 'px', ARGV[2])
 end
-redis.call(ARGV[1], KEYS[3], '0')
+tell(KEYS[3])
 return redis.call('del', KEYS[1])

@@ -3,12 +3,17 @@
 -- KEYS, ARGV and the result are those of inspect.lua; the owner is told as the
 -- only field.
 
-local holder = redis.call('get', KEYS[1])
-local answer = {redis.call('pttl', KEYS[1]), redis.call('get', KEYS[2]) or '', 0}
-local listening = redis.pcall('pubsub', ARGV[1], KEYS[3])
-if listening[2] then
-  answer[3] = listening[2]
+-- listening counts who listens; both ways while it is not known how they do.
+local function listening()
+  local sum = 0
+  for _, count in ipairs(ARGV[1] ~= '' and {ARGV[1]} or {'SHARDNUMSUB', 'NUMSUB'}) do
+    sum = sum + (redis.pcall('pubsub', count, KEYS[3])[2] or 0)
+  end
+  return sum
 end
+
+local holder = redis.call('get', KEYS[1])
+local answer = {redis.call('pttl', KEYS[1]), redis.call('get', KEYS[2]) or '', listening()}
 if holder then
   answer[4], answer[5] = holder, '1'
 end

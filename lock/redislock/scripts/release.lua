@@ -2,13 +2,26 @@
 -- same moment.
 --
 -- KEYS  of each lock: the lock, its channel, this client's latch for it
--- ARGV  PUBLISH or SPUBLISH; life of a latch in ms; then the owner of each lock
+-- ARGV  PUBLISH or SPUBLISH, or empty if it is not known which; life of a latch in ms; then the owner of each lock
 --
 -- Returns an answer; or, of several locks, the answers. An answer is how many
 -- listen for the release, or -1 when the owner has no lock, or an error,
 -- {-1, text}.
 
 local call = redis.call
+
+-- tell wakes who listens, and returns how many they are. While it is not known how
+-- they listen, it is done both ways.
+local function tell(channel)
+  if ARGV[1] ~= '' then
+    return call(ARGV[1], channel, '0')
+  end
+  local sharded, classic = redis.pcall('spublish', channel, '0'), redis.pcall('publish', channel, '0')
+  if not tonumber(sharded) and not tonumber(classic) then
+    error(classic)
+  end
+  return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
+end
 
 local function give(lock, channel, latch, owner)
   local has = redis.pcall('hget', lock, owner)
@@ -24,7 +37,7 @@ local function give(lock, channel, latch, owner)
   end
   -- Publishing goes first: if this user may not, nothing has happened.
   -- Listeners hear of it only after the script.
-  local listening = call(ARGV[1], channel, '0')
+  local listening = tell(channel)
   call('del', lock)
   redis.pcall('psetex', latch, ARGV[2], owner)
   return listening
