@@ -160,6 +160,18 @@ func (r *run) groundAll() {
 	}
 }
 
+// strand leaves calls to themselves that were broken off because the transaction is
+// somebody else's now. One that does not end for that keeps its slot no longer.
+func (r *run) strand() {
+	for _, f := range r.flights {
+		time.AfterFunc(grace, func() {
+			if f.began.Load() != 0 {
+				r.c.lanes.end(f, nothing)
+			}
+		})
+	}
+}
+
 // lose gives a call up. One that still waits for its slot has been told to leave the
 // queue, and is not made any more.
 func (r *run) lose(f *flight, v verdict, a plan.Answer) {

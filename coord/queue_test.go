@@ -117,6 +117,43 @@ func TestASlotIsNotLostToACallThatNeverEnds(t *testing.T) {
 	})
 }
 
+// TestASlotIsNotLostWithItsTransaction: somebody else has taken it over while its call
+// hung, and nobody here waits for that any more.
+func TestASlotIsNotLostWithItsTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		release := make(chan struct{})
+		defer close(release)
+		both := make([]*coord.Coordinator, 2)
+		for i := range both {
+			both[i] = start(t, store, &coord.Options{PerTarget: 1, Lease: time.Second}, newParticipants("undo"))
+			register(t, both[i], "slow", func(_ context.Context, call txn.Call) ([]byte, error) {
+				if call.Transaction == "poison" {
+					<-release
+				}
+				return nil, nil
+			})
+		}
+		d := txn.Definition{ID: "poison", Mode: "saga", Branches: []txn.Branch{{
+			ID: "a", Do: "slow", Undo: "undo", Policy: &txn.Policy{Timeout: time.Minute},
+		}}}
+		if _, err := both[0].Submit(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := both[1].Act(t.Context(), "poison", txn.ActCompensate, "a test"); err != nil {
+			t.Fatal(err)
+		}
+		d.ID = ""
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if res, err := both[0].Run(ctx, d); err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("%+v %v after %v", res, err, time.Since(began))
+		}
+	})
+}
+
 // processor is the time that this process has spent at work.
 func processor() time.Duration {
 	var u syscall.Rusage

@@ -96,6 +96,7 @@ func (r *run) loop() {
 // end makes room for another transaction.
 func (r *run) end() {
 	r.halt()
+	r.strand()
 	r.timer.Stop()
 	close(r.gone)
 	full := r.c.active.room() == 0
