@@ -74,3 +74,4 @@ sim: ## Simulate RUNS (5000) of each kind in virtual time, from seed FROM (1)
 mutants: ## Break the code on purpose and show which test notices
 	go run ./lock/locktest/mutants
 	go run ./txn/txntest/mutants
+	go run ./internal/sim/mutants

@@ -155,6 +155,7 @@ func layers() []layer {
 		},
 		{packages: "internal/mutants", test: true},
 		{packages: "internal/sim", test: true},
+		{packages: "internal/sim/mutants", test: true, own: []string{"internal/mutants"}},
 		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver", "lock/memlock"}},
 		{
 			packages: "internal/sim/txns", test: true,

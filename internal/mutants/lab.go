@@ -26,6 +26,7 @@ type verdict struct {
 	word   string
 	output string
 	took   time.Duration
+	found  string // by a test that looks for faults
 }
 
 // lab is where mutants are made.
@@ -59,12 +60,30 @@ func (l *lab) healthy(ctx context.Context, chosen []Mutant) error {
 	}
 	tests := make(map[group][]string)
 	for _, m := range chosen {
+		if m.hunted() {
+			continue
+		}
 		g := group{m.Pkg, strings.Count(m.Test, "/")}
 		tests[g] = append(tests[g], m.Test)
 	}
 	for g, names := range tests {
 		if out, err := l.goTest(ctx, g.pkg, anyOf(names), ""); err != nil {
 			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", g.pkg, err, out)
+		}
+	}
+	return l.untouched(ctx, chosen)
+}
+
+// untouched checks that torture finds nothing in the code as it is.
+func (l *lab) untouched(ctx context.Context, chosen []Mutant) error {
+	done := make(map[string]bool)
+	for _, m := range chosen {
+		if len(m.Torture) == 0 || done[m.by()] {
+			continue
+		}
+		done[m.by()] = true
+		if out, found, err := l.torture(ctx, m.Torture, "", "as-it-is"); err != nil || found {
+			return fmt.Errorf("%s finds something without any mutant: %w\n%s", m.by(), err, out)
 		}
 	}
 	return nil
@@ -93,8 +112,19 @@ func (l *lab) try(ctx context.Context, m *Mutant, number int) verdict {
 	if err != nil {
 		return verdict{word: broken, output: err.Error()}
 	}
+	switch {
+	case len(m.Torture) > 0:
+		return l.tryTorture(ctx, m, overlay, number)
+	case len(m.Hunt) > 0:
+		return l.tryHunt(ctx, m, overlay)
+	}
 	out, err := l.goTest(ctx, m.Pkg, anyOf([]string{m.Test}), overlay)
-	v := verdict{word: missed, output: out, took: time.Since(start)}
+	return judge(ctx, out, err, time.Since(start))
+}
+
+// judge tells what a test that has run under a mutant says of it.
+func judge(ctx context.Context, out string, err error, took time.Duration) verdict {
+	v := verdict{word: missed, output: out, took: took}
 	switch {
 	case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"):
 		v.word = broken
@@ -106,36 +136,60 @@ func (l *lab) try(ctx context.Context, m *Mutant, number int) verdict {
 	return v
 }
 
-// overlay writes the mutated file, and the file that tells go of it.
+// overlay writes the mutated files, and the file that tells go of them.
 func (l *lab) overlay(m *Mutant, number int) (string, error) {
-	path := filepath.Join(l.root, m.File)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", err
-	}
-	if n := strings.Count(string(text), m.Old); n != 1 {
-		return "", fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", m.File, n, m.Old)
+	texts := make(map[string]string)
+	for _, e := range m.edits() {
+		if err := l.apply(e, texts); err != nil {
+			return "", err
+		}
 	}
 	base := filepath.Join(l.dir, fmt.Sprint(number))
-	mutated := base + filepath.Ext(m.File)
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600); err != nil {
-		return "", err
+	replace := make(map[string]string)
+	for path, text := range texts {
+		mutated := fmt.Sprintf("%s-%d%s", base, len(replace), filepath.Ext(path))
+		if err := os.WriteFile(mutated, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[path] = mutated
 	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: mutated}})
+	list, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
 	return base + ".json", os.WriteFile(base+".json", list, 0o600)
 }
 
-// goTest runs tests of a package. Under a mutant they may hang: their time is
-// short.
-func (l *lab) goTest(ctx context.Context, pkg, pattern, overlay string) (string, error) {
-	args := []string{"test", "-count=1", "-timeout=60s", "-vet=off", "-run", pattern}
+// apply makes one change in what has become of the files so far.
+func (l *lab) apply(e Edit, texts map[string]string) error {
+	path := filepath.Join(l.root, e.File)
+	text, ok := texts[path]
+	if !ok {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	if n := strings.Count(text, e.Old); n != 1 {
+		return fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", e.File, n, e.Old)
+	}
+	texts[path] = strings.Replace(text, e.Old, e.New, 1)
+	return nil
+}
+
+// goTest runs tests of a package, with flags of their own. Under a mutant they may hang:
+// their time is short, unless they are looking for faults.
+func (l *lab) goTest(ctx context.Context, pkg, pattern, overlay string, own ...string) (string, error) {
+	limit := time.Minute
+	if len(own) > 0 {
+		limit = longestHunt
+	}
+	args := []string{"test", "-count=1", "-timeout", limit.String(), "-vet=off", "-run", pattern}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+pkg)...)
+	cmd := exec.CommandContext(ctx, "go", append(append(args, "./"+pkg), own...)...)
 	cmd.Dir = l.root
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

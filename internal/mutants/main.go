@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -17,14 +19,26 @@ func Main(all []Mutant) {
 	only := flag.String("only", "", "run the mutants whose name matches this regular expression")
 	verbose := flag.Bool("v", false, "show what the tests say")
 	side := flag.Int("p", 2, "how many to run side by side")
+	more := flag.String("args", "", "flags for tests that look for faults, such as \"-from 10000\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, all, *only, *verbose, max(*side, 1))
+	err := run(ctx, hunting(all, strings.Fields(*more)), *only, *verbose, max(*side, 1))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
+}
+
+// hunting gives tests that look for faults more flags.
+func hunting(all []Mutant, args []string) []Mutant {
+	all = slices.Clone(all)
+	for i := range all {
+		if len(all[i].Hunt) > 0 {
+			all[i].Hunt = slices.Concat(all[i].Hunt, args)
+		}
+	}
+	return all
 }
 
 // run tries the mutants and prints what became of them.
@@ -63,10 +77,10 @@ func matching(all []Mutant, pattern *regexp.Regexp) (chosen []Mutant) {
 // show prints the table and returns how many were not caught.
 func show(all []Mutant, verdicts []verdict, verbose bool) (bad int) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "mutant\tverdict\tcaught by\ttime")
+	fmt.Fprintln(w, "mutant\tverdict\tcaught by\ttime\t")
 	for i, m := range all {
 		v := verdicts[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", m.Name, v.word, m.Test, v.took.Round(10*time.Millisecond))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, v.word, m.by(), v.took.Round(10*time.Millisecond), v.found)
 		if v.word != caught {
 			bad++
 		}

@@ -13,8 +13,38 @@ type Mutant struct {
 	File string // from the root of the module
 	Old  string // occurs in it exactly once
 	New  string
+	Also []Edit // what else it takes
 	Pkg  string // of the test, from the root of the module
 	Test string // as for -run, without the anchors
+	// Hunt are flags of a test that looks for faults it was not written for.
+	Hunt []string
+	// Torture is a command line of bedrock that must catch it, instead of a test.
+	Torture []string
+}
+
+// Edit is one change of one file.
+type Edit struct {
+	File, Old, New string
+}
+
+// edits lists all changes.
+func (m *Mutant) edits() []Edit {
+	return append([]Edit{{m.File, m.Old, m.New}}, m.Also...)
+}
+
+// hunted tells whether no test was written for the fault.
+func (m *Mutant) hunted() bool { return len(m.Hunt) > 0 || len(m.Torture) > 0 }
+
+// by says what must catch it.
+func (m *Mutant) by() string {
+	switch {
+	case len(m.Torture) > 0:
+		return "bedrock " + strings.Join(m.Torture, " ")
+	case len(m.Hunt) > 0:
+		return m.Pkg
+	default:
+		return m.Test
+	}
 }
 
 // Misfits lists what no longer fits the code, or is named twice. It is quick: it
@@ -39,17 +69,15 @@ func Misfits(ctx context.Context, all []Mutant) ([]string, error) {
 	return complaints, nil
 }
 
-// Untold lists the rows that a table in Markdown lacks.
+// Untold lists the rows that a table in Markdown lacks. Its rows may have more columns.
 func Untold(table string, all []Mutant) []string {
 	var rows []string
 	for _, m := range all {
-		rows = append(rows, "| "+m.Name+" | `"+m.Test+"` |")
+		rows = append(rows, "| "+m.Name+" | `"+m.by()+"` |")
 	}
 	for row := range strings.Lines(table) {
-		row = strings.TrimSpace(row)
-		if i := slices.Index(rows, row); i >= 0 {
-			rows = slices.Delete(rows, i, i+1)
-		}
+		told := func(r string) bool { return strings.HasPrefix(strings.TrimSpace(row), r) }
+		rows = slices.DeleteFunc(rows, told)
 	}
 	return rows
 }

@@ -14,7 +14,7 @@ func draw(s sim.Seed) *plan {
 	p := &plan{seed: s, length: r.Between(5*time.Second, 25*time.Second), patience: sim.Pick(r, 0, 0, time.Second, 10*time.Second)}
 	d := drawer{Rand: r, plan: p, calm: r.Chance(0.5), kind: kind(r.IntN(int(kinds)))}
 	p.names = sim.Pick(r, 1, 1, 2, 3, 10, 40, 1000)
-	if d.kind == busy {
+	if d.competing() {
 		p.names = 1
 	}
 	p.handOff = lock.HandOff{
@@ -36,7 +36,8 @@ const (
 	keeping              // minimum hold times
 	renewing             // held until about the first renewal, and some for long
 	mixed
-	kinds // how many there are
+	unequal // one name, wanted again at once by a process that is near and one that is far
+	kinds   // how many there are
 )
 
 // drawer draws the ops of a plan.
@@ -52,8 +53,12 @@ type drawer struct {
 // drawClients draws who there is, and how far from the store.
 func (d *drawer) drawClients() {
 	n := d.Number(1, 3)
-	if d.kind == busy {
+	switch d.kind {
+	case busy:
 		n = d.Number(2, 3)
+	case unequal:
+		d.drawUnequal()
+		return
 	}
 	base := sim.Pick(d.Rand, 50*time.Microsecond, time.Millisecond, 5*time.Millisecond, 10*time.Millisecond)
 	for range n {
@@ -67,6 +72,21 @@ func (d *drawer) drawClients() {
 		d.plan.clients = append(d.plan.clients, c)
 	}
 }
+
+// drawUnequal draws one process beside the store, and one further away.
+func (d *drawer) drawUnequal() {
+	near := 50 * time.Microsecond
+	far := near + sim.Pick(d.Rand, time.Millisecond, 5*time.Millisecond, 20*time.Millisecond)
+	d.plan.clients = []site{
+		{near: near, far: near + near/4, shards: 1, workers: sim.Pick(d.Rand, 1, 1, 8)},
+		{near: far, far: far + far/4, shards: 1, workers: sim.Pick(d.Rand, 1, 1, 8)},
+	}
+	d.plan.handOff = lock.HandOff{}
+	d.calm = true
+}
+
+// competing tells whether all want one name, as often as they can.
+func (d *drawer) competing() bool { return d.kind == busy || d.kind == unequal }
 
 // roundTrip is the longest.
 func (p *plan) roundTrip() time.Duration {
@@ -95,7 +115,7 @@ const mostOps = 600
 // share is how many ops a worker has. Where clients compete they have the same number
 // of them, few or many workers.
 func (d *drawer) share(client int) int {
-	if d.kind == busy {
+	if d.competing() {
 		return mostOps / d.plan.clients[client].workers
 	}
 	return mostOps / d.workers
@@ -117,6 +137,9 @@ func (d *drawer) drawOp() op {
 	o := op{
 		deed: locks, name: fmt.Sprintf("n%d", d.IntN(d.plan.names)), opts: lock.MutexOptions{TTL: long},
 		pause: d.drawPause(ttl), hold: d.drawHold(ttl),
+	}
+	if d.kind == unequal {
+		return o
 	}
 	if d.Chance(0.1) {
 		o.deed = tries
@@ -145,7 +168,7 @@ func (d *drawer) drawOp() op {
 
 func (d *drawer) drawPause(ttl time.Duration) time.Duration {
 	switch d.kind {
-	case busy:
+	case busy, unequal:
 		return d.Between(0, 10*time.Microsecond)
 	case keeping:
 		return d.Between(0, ttl/4)
@@ -162,6 +185,8 @@ func (d *drawer) drawHold(ttl time.Duration) time.Duration {
 	switch d.kind {
 	case busy:
 		return d.Between(5*time.Millisecond, 40*time.Millisecond)
+	case unequal:
+		return d.Between(20*time.Millisecond, 40*time.Millisecond)
 	case renewing:
 		if d.Chance(0.1) {
 			return ttl + d.Between(0, 2*ttl)

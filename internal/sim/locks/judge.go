@@ -51,6 +51,7 @@ type judge struct {
 	lossless bool
 	lags     *lags
 	stepping bool // the store's clock jumps, and may end leases early
+	two      bool // processes, and no more: they take turns
 
 	mu     sync.Mutex
 	names  map[string]*story
@@ -88,9 +89,9 @@ type fact struct {
 
 // want is a Lock under way.
 type want struct {
-	client       int
-	since        time.Duration
-	own, foreign int // grants meanwhile
+	client  int
+	since   time.Duration // or when its process was granted the lock last
+	foreign int           // grants to others meanwhile
 }
 
 // belief is a holder who has reason to believe that it has the lock.
@@ -157,12 +158,20 @@ func (j *judge) granted(l *lease, client int) {
 	s.free = false
 	j.owners[l.owner] = &fact{granted: now, ttl: l.ttl}
 	for w := range s.waits {
-		if w.client == client {
-			w.own++
-			w.foreign = 0
-		} else {
+		if w.client != client {
 			w.foreign++
+			continue
 		}
+		j.starved(l.name, w, now)
+		w.since, w.foreign = now, 0
+	}
+}
+
+// starved judges how long one of two processes was passed over.
+func (j *judge) starved(name string, w *want, now time.Duration) {
+	if j.two && w.foreign > mostForeign && now-w.since > starving && j.well(w.since) {
+		j.report.Break(ruleStarved, "client %d waited %s for %s, while others were granted it %d times",
+			w.client, now-w.since, name, w.foreign)
 	}
 }
 
@@ -236,10 +245,7 @@ func (j *judge) wanted(name string, w *want) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s, now := j.story(name), j.report.Now()
-	if w.own == 0 && w.foreign > mostForeign && now-w.since > starving && j.well(w.since) {
-		j.report.Break(ruleStarved, "client %d waited %s for %s, while others were granted it %d times",
-			w.client, now-w.since, name, w.foreign)
-	}
+	j.starved(name, w, now)
 	delete(s.waits, w)
 	if s.waiting == 1 {
 		j.idle(s, name, now)

@@ -36,6 +36,7 @@ func (p *plan) Play(r *sim.Report, with func(int) bool) {
 	w.judge = newJudge(r, w.net, 8*p.roundTrip())
 	w.judge.lags = &q.lags
 	w.judge.stepping = len(q.steps) > 0
+	w.judge.two = len(q.clients) == 2
 	w.judge.lossless = !slices.ContainsFunc(q.clients, func(c site) bool { return !c.leaves })
 	w.store = newStore(r, w.judge)
 	if q.real && len(q.steps) == 0 {

@@ -21,6 +21,10 @@ func draw(s sim.Seed) *script {
 	d.plan.messy = !d.plan.busy && r.Chance(0.2)
 	d.plan.limit = sim.Pick(r, 300*time.Millisecond, time.Second, 3*time.Second)
 	d.plan.barred = r.Chance(0.15)
+	d.plan.ambush = !d.plan.busy && !d.plan.messy && r.Chance(0.1)
+	if d.plan.ambush {
+		d.plan.limit = 3 * time.Second
+	}
 	d.drawReplicas()
 	d.drawTargets()
 	d.drawOps()
@@ -31,7 +35,9 @@ func draw(s sim.Seed) *script {
 			d.plan.moods = append(d.plan.moods, d.drawMood())
 		}
 	}
-	if r.Chance(0.4) {
+	if d.plan.ambush {
+		d.drawAmbush()
+	} else if r.Chance(0.4) {
 		for range r.Number(1, 6) {
 			d.plan.ends = append(d.plan.ends, end{
 				replica: d.replica(), at: d.moment(), crash: r.Chance(0.3), back: r.Between(0, 3*time.Second),
@@ -45,6 +51,25 @@ func draw(s sim.Seed) *script {
 		}
 	}
 	return d.plan
+}
+
+// drawAmbush lets all begin at about the same time, and then freezes the store, in which
+// leases fall due, and stops replicas that wait for it.
+func (d *drawer) drawAmbush() {
+	at := d.Between(time.Second, 3*time.Second)
+	for i := range d.plan.ops {
+		d.plan.ops[i].at = at + d.Between(-700*time.Millisecond, 300*time.Millisecond)
+	}
+	for i := range d.plan.replicas {
+		s := &d.plan.replicas[i]
+		s.lease, s.tracer = time.Second, d.plan.limit/4
+		d.plan.ends = append(d.plan.ends, end{
+			replica: i, at: at + d.Between(0, time.Second), back: d.Between(0, 3*time.Second),
+		})
+	}
+	d.plan.troubles = append(d.plan.troubles, sim.Trouble{
+		Ill: sim.Frozen, Link: sim.Everybody, From: at, To: at + d.Between(time.Second, 4*time.Second), Share: 1,
+	})
 }
 
 // drawMess has every target fail or be slow, now and then, all the time.
@@ -95,8 +120,9 @@ func (d *drawer) drawTargets() {
 	for i := range d.Number(2, 7) {
 		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond, d.plan.limit/2)
 		if d.plan.busy {
-			near = min(near+d.plan.limit/4, d.plan.limit/2)
+			near += d.plan.limit / 4
 		}
+		near = min(near, d.plan.limit/2) // with what tracing takes, it is done in time
 		t := target{name: txn.Target(fmt.Sprintf("t%d", i)), near: near, far: near + near/4}
 		if d.Chance(0.4) {
 			t.name = txn.Target(fmt.Sprintf("http://h%d.example/t%d", i%2, i))

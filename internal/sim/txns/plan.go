@@ -20,6 +20,7 @@ type script struct {
 	busy     bool          // many transactions over few slots
 	messy    bool          // steps side by side, some of which fail while others take long
 	barred   bool          // participants stand behind the real barrier, and calls arrive twice
+	ambush   bool          // the store freezes and a replica stops amid the work
 	replicas []site
 	targets  []target
 	ops      []op
