@@ -16,6 +16,7 @@ type Store struct {
 
 	mu        sync.Mutex
 	grants    map[string]grant
+	full      int // how many grants there may be before those that have run out are looked for
 	listeners map[string]map[*watch]struct{}
 	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
 	released  recent
@@ -68,6 +69,7 @@ func (s *Store) live(name string) (grant, bool) {
 func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.makeRoom()
 	g, held := s.live(req.Name)
 	if held && g.owner != req.Owner {
 		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: time.Until(g.expires)}
@@ -81,6 +83,17 @@ func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
 	return driver.Grant{
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: g.first, Tokens: g.tokens,
 	}, nil
+}
+
+// makeRoom forgets grants that have run out, for nobody may ever ask for their names
+// again. It looks again when there are twice as many. s.mu is held.
+func (s *Store) makeRoom() {
+	if len(s.grants) < s.full {
+		return
+	}
+	now := time.Now()
+	maps.DeleteFunc(s.grants, func(_ string, g grant) bool { return !now.Before(g.expires) })
+	s.full = 2*len(s.grants) + 16
 }
 
 func (s *Store) renew(d driver.Grant) error {
