@@ -59,6 +59,11 @@ type visitor struct {
 
 // ServeHTTP implements [http.Handler].
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	arriving := g.hurry(w, r) // what is refused, too: its body is skipped before it is answered
+	if alive(r) {             // who hears that there is no room restarts the server, with all that is under way
+		g.next.ServeHTTP(w, r)
+		return
+	}
 	p, ok := g.procedures[r.URL.Path]
 	if !ok {
 		p.least = page(r)
@@ -77,7 +82,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := g.bound(w, r, who, p, ok)
 	defer cancel()
 	r = r.WithContext(ctx)
-	g.hurry(w, r)
+	g.limit(w, r, arriving)
 	if !p.stream {
 		g.handOver(w)
 	}
@@ -207,16 +212,28 @@ func challenge(r *http.Request) string {
 	return `Basic realm="Bedrock: the token is the password"`
 }
 
-// hurry bounds how long a request's body is and takes to arrive. What comes after
-// the bound is not even read: it would be skipped otherwise, however long it is.
-func (g *gate) hurry(w http.ResponseWriter, r *http.Request) {
+// hurry bounds how long a request's body takes to arrive, and returns what lifts the
+// bound again; nil if there is none.
+func (g *gate) hurry(w http.ResponseWriter, r *http.Request) *http.ResponseController {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(time.Now().Add(g.bodyTime)) != nil {
+		return nil
+	}
+	return control
+}
+
+// limit bounds how long a request's body is. What comes after the bound is not even
+// read: it would be skipped otherwise, however long it is.
+func (g *gate) limit(w http.ResponseWriter, r *http.Request, arriving *http.ResponseController) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, g.body)
-	control := http.NewResponseController(w)
-	if control.SetReadDeadline(time.Now().Add(g.bodyTime)) == nil {
-		r.Body = &hurried{r.Body, control}
+	if arriving != nil {
+		r.Body = &hurried{r.Body, arriving}
 	}
 }
 

@@ -64,17 +64,31 @@ func TestStreamsAreCounted(t *testing.T) {
 	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 200) // calls are counted apart
 }
 
-// TestSlowBody sends half of a request: the server must not wait for ever.
+// TestSlowBody sends half of a request: the server must not wait for ever, whether it
+// would take the request or not.
 func TestSlowBody(t *testing.T) {
 	c := config(t)
-	c.Limits = &server.Limits{BodyTime: 50 * time.Millisecond}
-	s := serve(t, c, nil)
-	conn := s.connect(t)
-	fmt.Fprintf(conn, "POST %sGet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", transactions)
-	start := time.Now()
-	_, _ = io.ReadAll(conn)
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("half a request held the connection for %v", took)
+	c.Limits = &server.Limits{BodyTime: 50 * time.Millisecond, Burst: 1, Rate: 1}
+	for name, begin := range map[string]string{
+		"taken":   "POST " + transactions + "Get",
+		"unknown": "POST /nothing",
+		"alive":   "GET /livez",
+		"refused": "POST " + locks + "Inspect",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, c, nil)
+			if name == "refused" {
+				s.post(t, transactions+"List", `{}`).want(t, 200) // the one that may be made this second
+			}
+			conn := s.connect(t)
+			fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", begin)
+			start := time.Now()
+			_ = conn.SetReadDeadline(start.Add(10 * time.Second))
+			_, _ = io.ReadAll(conn)
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("half a request held the connection for %v", took)
+			}
+		})
 	}
 }
 
