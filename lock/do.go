@@ -37,6 +37,9 @@ type DoOptions struct {
 // The error joins fn's with what Unlock reports: a lock lost while fn ran is an
 // error matching [ErrLost] even if fn did not notice.
 func Do(ctx context.Context, m *Mutex, fn func(ctx context.Context, l *Lease) error, opts *DoOptions) (err error) {
+	if fn == nil {
+		return &InvalidError{"function", "is nil"}
+	}
 	var o DoOptions
 	if opts != nil {
 		o = *opts

@@ -158,6 +158,12 @@ func TestDoTakesTheNameOfItsFunction(t *testing.T) {
 	})
 }
 
+// TestDoCallsNothing: it would panic with the lock in hand.
+func TestDoCallsNothing(t *testing.T) {
+	locks := openMem(t, nil)
+	wantInvalid(t, lock.Do(t.Context(), locks.Mutex("jobs", nil), nil, nil), "function", "nil")
+}
+
 func TestDoRefusesAFunctionLiteralWithoutAName(t *testing.T) {
 	locks := openMem(t, nil)
 	literal := func(context.Context, *lock.Lease) error { return nil }

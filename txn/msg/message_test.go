@@ -237,6 +237,19 @@ func TestDo(t *testing.T) {
 	})
 }
 
+// TestDoCallsNothing: the message would wait for a word that nobody gives.
+func TestDoCallsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, co *coord.Coordinator, _ *receiver) {
+		id, err := paid().Do(t.Context(), co, 42, nil)
+		if _, ok := errors.AsType[*txn.FieldError](err); !ok || id != "" {
+			t.Errorf("%q, %v", id, err)
+		}
+		if page, err := co.List(t.Context(), txn.Query{}); err != nil || len(page.Transactions) > 0 {
+			t.Errorf("%d transactions, %v", len(page.Transactions), err)
+		}
+	})
+}
+
 // A local transaction that was certainly not committed cancels the message at once.
 func TestDoAborts(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, r *receiver) {

@@ -55,6 +55,9 @@ func (m *Message) Do(ctx context.Context, co txn.Coordinator, payload any, local
 	if m.draft.Head.Check == nil {
 		return "", &txn.FieldError{Field: "check", Problem: "is missing; a producer that crashes could not be asked"}
 	}
+	if local == nil {
+		return "", &txn.FieldError{Field: "local", Problem: "is nil"}
+	}
 	p, err := m.Prepare(ctx, co, payload)
 	if err != nil {
 		return "", err

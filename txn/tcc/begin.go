@@ -97,6 +97,9 @@ func (s *Scope) Below(id string) *Scope {
 // context given to try carries the call (txn.CallFrom) and ends at the deadline.
 // After an error the transaction is to be canceled.
 func (s *Scope) Try(ctx context.Context, b Branch, try func(ctx context.Context) error) error {
+	if try == nil {
+		return &txn.FieldError{Field: "try", Problem: "is nil"}
+	}
 	branch, err := s.branch(b)
 	if err != nil {
 		return err

@@ -370,6 +370,30 @@ func TestDoWithoutCoordinator(t *testing.T) {
 	}
 }
 
+// TestNothingIsCalled: nobody would complete what was begun for it.
+func TestNothingIsCalled(t *testing.T) {
+	inBubble(t, func(t *testing.T, co *coord.Coordinator, _ *diary) {
+		res, err := tcc.Do(t.Context(), co, "trip", nil, nil)
+		if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" {
+			t.Errorf("%+v, %v", res, err)
+		}
+		tx, err := tcc.Begin(t.Context(), co, "trip", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := errors.AsType[*txn.FieldError](tx.Try(t.Context(), branch("a"), nil)); !ok {
+			t.Error("a try of nothing is no error")
+		}
+		if found, err := co.Get(t.Context(), tx.ID()); err != nil || len(found.Branches) > 0 {
+			t.Errorf("%+v, %v", found, err)
+		}
+		page, err := co.List(t.Context(), txn.Query{})
+		if err != nil || len(page.Transactions) != 1 {
+			t.Errorf("%d transactions, %v", len(page.Transactions), err)
+		}
+	})
+}
+
 // Several branches can be tried at once.
 func TestTriesAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, d *diary) {

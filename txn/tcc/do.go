@@ -14,6 +14,10 @@ import (
 // nil only if the transaction was committed; otherwise it matches both what work
 // returned and what became of the transaction, such as *txn.RolledBackError.
 func Do(ctx context.Context, co txn.Coordinator, name string, work func(ctx context.Context, t *Transaction) error, opts *Options) (txn.Result, error) {
+	if work == nil {
+		err := &txn.FieldError{Field: "work", Problem: "is nil"}
+		return notBegun(err), err
+	}
 	t, err := Begin(ctx, co, name, opts)
 	if err != nil {
 		return notBegun(err), err
