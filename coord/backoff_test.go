@@ -329,3 +329,23 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 		})
 	}
 }
+
+// TestALastingAnswerIsToldAgain while its target is down, and nobody is asked.
+func TestALastingAnswerIsToldAgain(t *testing.T) {
+	answers := []*plan.Answer{{Kind: plan.Failed, Note: "404 Not Found", Lasting: true}}
+	for range 20 {
+		answers = append(answers, &plan.Answer{Kind: plan.Held, After: time.Second, Note: "somebody else's"})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		log := &lines{}
+		c := start(t, memstore.New(nil), &coord.Options{
+			Callers: map[string]coord.Caller{"http": &scripted{answers: answers}},
+			Logger:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		}, newParticipants("undo"))
+		submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "http://x/", Undo: "undo"}}})
+		time.Sleep(15 * time.Second)
+		if told := log.all(); len(told) != 1 {
+			t.Errorf("told %d times: %q", len(told), told)
+		}
+	})
+}

@@ -39,6 +39,7 @@ type Coordinator struct {
 	stop    context.CancelFunc
 	calls   context.Context //nolint:containedctx // ends when calls under way are given up
 	giveUp  context.CancelFunc
+	calling sync.WaitGroup // calls, also those that no run waits for any more
 	work    sync.WaitGroup
 	started sync.Once
 }
@@ -110,8 +111,9 @@ func (c *Coordinator) Start(ctx context.Context) error {
 
 // Stop hands over what is under way, so that other coordinators can take it up at
 // once. Calls to participants are broken off. It returns when nothing of the
-// coordinator runs any more, or with an error when ctx ends before; then the
-// leases of what is left run out by themselves.
+// coordinator runs any more but functions that have not minded that for a second,
+// or with an error when ctx ends before; then the leases of what is left run out by
+// themselves.
 func (c *Coordinator) Stop(ctx context.Context) error {
 	if c.life.Err() == nil {
 		c.opts.Logger.Info("coordinator stops; others take up what it drives", "owner", c.owner, "transactions", c.active.len())
@@ -121,6 +123,7 @@ func (c *Coordinator) Stop(ctx context.Context) error {
 	go func() {
 		c.active.close()
 		c.work.Wait()
+		c.lastCalls()
 		c.views.close()
 		close(done)
 	}()
@@ -131,6 +134,22 @@ func (c *Coordinator) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		c.giveUp()
 		return fmt.Errorf("stop coordinator: %w", ctx.Err())
+	}
+}
+
+// lastCalls waits for calls that were broken off and that no run waits for, because it
+// was overtaken or gave them up: whoever stops is about to close what they use.
+func (c *Coordinator) lastCalls() {
+	ended := make(chan struct{})
+	go func() {
+		c.calling.Wait()
+		close(ended)
+	}()
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
 	}
 }
 

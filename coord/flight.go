@@ -79,6 +79,7 @@ func (r *run) fly(s txn.Step) {
 		return
 	}
 	f.call, f.lane = call, r.c.lanes.get(f.target)
+	r.c.calling.Add(1)
 	go r.perform(r.phase, f)
 }
 
@@ -122,6 +123,7 @@ func (r *run) operation(s txn.Step) string {
 // perform makes the call and brings back the answer, even of a function that ends its
 // goroutine and returns nothing.
 func (r *run) perform(ctx context.Context, f *flight) {
+	defer r.c.calling.Done()
 	a := answer{flight: f, Answer: plan.Answer{Kind: plan.Failed, Note: "ended without an answer"}}
 	defer func() {
 		select {

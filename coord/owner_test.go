@@ -342,3 +342,43 @@ func TestSubmitsMeetTheStop(t *testing.T) {
 		}
 	}
 }
+
+// TestStopLeavesAFunctionBehind: a run that was overtaken lets go at once, and waits for
+// none of its calls. The function is about to use what its program closes after Stop.
+func TestStopLeavesAFunctionBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fenced := make(chan struct{})
+		c, err := coord.New(removed{memstore.New(nil)}, &coord.Options{Observer: tell{coord.Fenced, fenced}})
+		must(t, err)
+		newParticipants("quick", "undo").register(t, c)
+		var running atomic.Bool
+		register(t, c, "slow", func(ctx context.Context, _ txn.Call) ([]byte, error) {
+			running.Store(true)
+			defer running.Store(false)
+			<-ctx.Done()
+			time.Sleep(500 * time.Millisecond) // to clean up
+			return nil, ctx.Err()
+		})
+		must(t, c.Start(t.Context()))
+		submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{
+			{ID: "a", Do: "quick", Undo: "undo"}, {ID: "b", Do: "slow", Undo: "undo"},
+		}})
+		<-fenced
+		must(t, c.Stop(t.Context()))
+		if running.Load() {
+			t.Error("a function still runs after Stop")
+		}
+	})
+}
+
+// tell is an observer that waits for one kind of event, once.
+type tell struct {
+	kind coord.EventKind
+	c    chan struct{}
+}
+
+func (o tell) Observe(e coord.Event) {
+	if e.Kind == o.kind {
+		close(o.c)
+	}
+}

@@ -276,8 +276,11 @@ func (r *run) apply(a answer) {
 	if a.attempt.Op != "" {
 		note(r.tx, a.attempt)
 	}
+	told := r.tx.Op(a.flight.step).Lasting > 0 // and stays so while nobody can be asked
 	plan.Apply(r.tx, a.flight.step, a.Answer, now)
-	r.warn(a.flight)
+	if !told {
+		r.warn(a.flight)
+	}
 	r.search(a.flight)
 	r.blamed.enter(a)
 	r.dirty = true
