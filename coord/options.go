@@ -22,7 +22,8 @@ type Options struct {
 	Callers map[string]Caller
 	// Elsewhere accepts functions that are not registered here: other coordinators on
 	// the store have them. By default they are refused, because nobody would ever call
-	// one whose name is mistyped.
+	// one whose name is mistyped. Who has one is found by chance: looks are up to half a
+	// minute apart, and where one coordinator in n has it, it takes n of them on average.
 	Elsewhere bool
 	// Limits bounds what a definition may ask for.
 	Limits plan.Limits
@@ -58,7 +59,9 @@ const longestReplica = driver.MaxOwner / 2
 
 // Retention says what becomes of final transactions.
 type Retention struct {
-	// Keep is how long they stay. Default 7 days; -1: for ever.
+	// Keep is how long they stay. Default 7 days; -1: for ever. IDs are known as long
+	// as their transactions: one that is submitted again after that is executed again,
+	// so keep them for longer than anybody repeats a submit.
 	Keep time.Duration
 	// Archive receives them before they are deleted; if it fails they stay. It may
 	// see a transaction twice.

@@ -16,6 +16,10 @@ var ErrNoTx = errors.New("the store is no SQL database")
 // SubmitTx submits a transaction inside the caller's own SQL transaction on the
 // store's database: it is driven if, and only if, that commits. It is taken up by
 // the next poll; call Nudge after the commit for at once.
+//
+// Unlike Submit it cannot be repeated: the error matches [driver.ErrExists] when the ID is
+// taken, by the same content as well, because then what else the SQL transaction has
+// written would be committed a second time. That transaction stays usable.
 func (c *Coordinator) SubmitTx(ctx context.Context, tx *sql.Tx, d txn.Definition) (id string, err error) {
 	if err := c.ready(); err != nil {
 		return "", err
