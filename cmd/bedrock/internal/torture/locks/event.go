@@ -65,7 +65,7 @@ type event struct {
 	// lease could last be relied on.
 	From time.Duration `json:"from,omitempty"`
 	Good time.Duration `json:"good,omitempty"`
-	// Took is how long the grant of a kept lease took: nobody else had the lock.
+	// Took is how long the grant of a kept lease took, or its release: nobody else had the lock.
 	Took time.Duration `json:"took,omitempty"`
 	// N counts: leases, goroutines, files.
 	N int `json:"n1,omitempty"`

@@ -159,6 +159,7 @@ func (s *scene) sentinel(host *stage.Host) {
 	s.url = fmt.Sprintf("redis-sentinel://%s/%s", strings.Join(set.Addrs(), ","), set.MasterName)
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
+	s.elections = &elections{servers: set.Servers, masters: 1, excuses: lost}
 	s.faults = []nemesis.Fault{
 		{Name: failOver, Excuses: lost, Strike: func(ctx context.Context, _ *rand.Rand) (e nemesis.Effect, err error) {
 			return e, host.Try(func() {
@@ -219,6 +220,7 @@ func (s *scene) cluster(host *stage.Host) {
 	s.url = "redis-cluster://" + strings.Join(set.Addrs(), ",")
 	s.front = s.url
 	lost := nemesis.Excuses{Loss: true, Wait: true, Twice: true}
+	s.elections = &elections{servers: set.Nodes, masters: 3, excuses: lost}
 	s.faults = []nemesis.Fault{
 		{
 			Name: failOver, Excuses: lost,

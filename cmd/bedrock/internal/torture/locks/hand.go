@@ -305,11 +305,13 @@ func (k *keeper) round(mutex *lock.Mutex) {
 		}
 		time.Sleep(end - now)
 	}
+	back := history.Now()
 	err = lease.Unlock(ctx)
 	k.kept.Add(1)
 	if errors.Is(err, lock.ErrLost) {
 		k.add(&event{
-			Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL, Took: from - asked, Class: classLost,
+			Kind: kindKept, Name: k.name, From: from, Good: good, TTL: keeperTTL,
+			Took: max(from-asked, history.Now()-back), Class: classLost,
 			Text: textOf(lease.Err()),
 		})
 	}

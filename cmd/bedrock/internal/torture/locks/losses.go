@@ -30,7 +30,7 @@ func (p *past) whyLost(l loss) string {
 	if l.life.stalled(from, l.noticed) > l.ttl/8 {
 		return "its process did not run"
 	}
-	if l.granted > inTime {
+	if l.answer > inTime {
 		return "the store was slow"
 	}
 	for _, s := range p.slow {

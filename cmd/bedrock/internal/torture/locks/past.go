@@ -80,7 +80,7 @@ type loss struct {
 	name          string
 	good, noticed time.Duration
 	ttl           time.Duration
-	granted       time.Duration // how long the store took to grant it, if that is known
+	answer        time.Duration // how long the store took to grant it, or to take it back, if that is known
 	text          string
 }
 

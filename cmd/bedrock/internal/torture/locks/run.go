@@ -30,6 +30,7 @@ type run struct {
 	guard   *guard
 	direct  *chaos.Proxy // the controller's own way; nil where there are no proxies
 	members []*member
+	telling sync.Mutex // Progress
 }
 
 // member is a worker as the controller sees it.
@@ -209,6 +210,8 @@ func (r *run) tell(w nemesis.Window) {
 	if w.Problem != "" {
 		text = w.Problem
 	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
 	fmt.Fprintf(r.Progress, "%s: %s\n", w.Kind, text)
 }
 

@@ -30,6 +30,8 @@ type scene struct {
 	// retarget is set by the run: it moves all proxies.
 	retarget func(addr string)
 	faults   []nemesis.Fault
+	// elections are set where servers may choose a master.
+	elections *elections
 	// atRest complains about what is left when all clients have gone.
 	atRest func(ctx context.Context) []string
 }

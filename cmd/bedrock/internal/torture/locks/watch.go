@@ -37,6 +37,10 @@ func (r *run) watch() (end func(), err error) {
 			}
 		})
 	}
+	if e := r.scene.elections; e != nil {
+		e.tell = r.tell
+		all.Go(func() { e.watch(ctx) })
+	}
 	all.Go(func() {
 		history.Stalls(ctx, func(from, to time.Duration) { r.add(&event{Kind: kindStall, From: from, At: to}) })
 	})
