@@ -14,8 +14,17 @@ var (
 	errEnded = errors.New("the wait has ended")
 )
 
-// endedError is an errEnded that says what the last request had failed with.
-type endedError struct{ failure error }
+// endedError is an errEnded that says why the lock was not had before: a [*HeldError],
+// or what the last request had failed with.
+type endedError struct{ reason error }
+
+// endedAfter returns the end of a wait for that reason, if it is known.
+func endedAfter(reason error) error {
+	if reason == nil {
+		return errEnded
+	}
+	return &endedError{reason}
+}
 
 func (e *endedError) Error() string        { return errEnded.Error() }
 func (e *endedError) Is(target error) bool { return target == errEnded }
@@ -76,12 +85,33 @@ func describeWait(ctx, parent context.Context, name string, start time.Time, err
 	if !errors.Is(err, errEnded) {
 		return err
 	}
+	var reason error
+	if after, ok := errors.AsType[*endedError](err); ok {
+		reason = after.reason
+	}
 	if parent.Err() == nil && errors.Is(context.Cause(ctx), errWaited) {
-		return &HeldError{Name: name}
+		return waitedInVain(name, reason)
 	}
 	ended := waitError(ctx, name, time.Since(start))
-	if after, ok := errors.AsType[*endedError](err); ok {
-		return fmt.Errorf("%w; before that: %w", ended, after.failure)
+	switch {
+	case reason == nil:
+		return ended
+	case errors.Is(reason, ErrHeld): // told, but not matched: that is what Wait's end does
+		return fmt.Errorf("%w; before that: %v", ended, reason) //nolint:errorlint // see above
+	default:
+		return fmt.Errorf("%w; before that: %w", ended, reason)
 	}
-	return ended
+}
+
+// waitedInVain tells the end of the longest wait: the lock is held, unless the backend
+// has failed last.
+func waitedInVain(name string, reason error) error {
+	switch {
+	case reason == nil:
+		return &HeldError{Name: name}
+	case errors.Is(reason, ErrHeld):
+		return reason
+	default:
+		return opError("lock", name, reason)
+	}
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -135,6 +136,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrHeld) {
 		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
 		k.inside = true
+		k.q.tellWhy(k.refusal)
 		if k.try {
 			return k.refusal
 		}
@@ -150,6 +152,7 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		return k.failed(err)
 	}
 	k.refusal, k.failure = nil, err
+	k.q.tellWhy(err)
 	if k.outOfPatience() {
 		k.deaf = err
 		return k.failed(err)
@@ -180,16 +183,13 @@ func (k *contest) ended(ctx context.Context, err error) error {
 	}
 }
 
-// endedAfter tells the end of the context, and why the lock was not had before: the
-// last failure, which is not what the context's own end has broken off.
+// endedAfter tells the end of the context, and why the lock was not had before: a
+// refusal, or the last failure, which is not what the context's own end has broken off.
 func (k *contest) endedAfter(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) {
-		err = k.failure
+		err = cmp.Or(k.failure, k.refusal)
 	}
-	if err == nil {
-		return errEnded
-	}
-	return &endedError{err}
+	return endedAfter(err)
 }
 
 func (k *contest) failed(err error) error {

@@ -368,3 +368,68 @@ func TestALateComerHasPatienceOfItsOwn(t *testing.T) {
 		}
 	})
 }
+
+// Who waits behind another goroutine of the process is told what that one knew.
+func TestWhoWaitsBehindTheFrontIsToldWhy(t *testing.T) {
+	for name, test := range map[string]struct {
+		front   func(t *testing.T, here *lock.Client, backend *faulty, elsewhere *lock.Client)
+		text    string
+		matches error
+		waited  error // what it matches when the longest wait has passed
+	}{
+		"held by another process": {heldElsewhere, "before that: lock \"a\": held by ", context.DeadlineExceeded, lock.ErrHeld},
+		"held by another goroutine": {
+			func(t *testing.T, here *lock.Client, _ *faulty, _ *lock.Client) {
+				t.Helper()
+				mustLock(t, here.Mutex("a", nil))
+			},
+			"before that: lock \"a\": held by ", context.DeadlineExceeded, lock.ErrHeld,
+		},
+		"not answered": {noAnswer, "connection refused", errDown, errDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				store := memlock.NewStore()
+				backend := newFaulty(store)
+				here, elsewhere := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+				test.front(t, here, backend, elsewhere)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := here.Mutex("a", nil).Lock(ctx)
+				wantErr(t, err, context.DeadlineExceeded)
+				wantErr(t, err, test.matches)
+				wantText(t, err, "waited 1s", test.text)
+				if errors.Is(err, lock.ErrHeld) {
+					t.Errorf("a context's end is taken for that of the longest wait: %v", err)
+				}
+				_, err = here.Mutex("a", &lock.MutexOptions{Wait: time.Second}).Lock(t.Context())
+				wantErr(t, err, test.waited)
+				backend.heal()
+			})
+		})
+	}
+}
+
+// heldElsewhere has a goroutine wait for a lock that another process holds.
+func heldElsewhere(t *testing.T, here *lock.Client, _ *faulty, elsewhere *lock.Client) {
+	t.Helper()
+	lease := mustLock(t, elsewhere.Mutex("a", nil))
+	t.Cleanup(func() { mustUnlock(t, lease) })
+	waitInFront(t, here)
+}
+
+// noAnswer has a goroutine wait for a backend that is down.
+func noAnswer(t *testing.T, here *lock.Client, backend *faulty, _ *lock.Client) {
+	t.Helper()
+	backend.fail(errDown)
+	waitInFront(t, here)
+}
+
+// waitInFront puts a goroutine at the front of the queue.
+func waitInFront(t *testing.T, here *lock.Client) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	front := lockLater(t, ctx, here.Mutex("a", nil))
+	t.Cleanup(func() { cancel(); <-front })
+	time.Sleep(10 * time.Millisecond)
+}

@@ -91,7 +91,7 @@ func (h *hold) accept(ctx context.Context) error {
 	if h.q.part.closed {
 		return ErrClosed
 	}
-	h.q.hold = h
+	h.q.hold, h.q.why = h, nil
 	return nil
 }
 

@@ -88,7 +88,8 @@ func (m *Mutex) Name() string { return m.name }
 // been unlocked.
 //
 // The error matches ctx's when ctx ended the wait, and the backend's if that failed
-// last; [ErrHeld] when Wait did, [ErrClosed], [ErrInvalid], or is the backend's. Whatever
+// last, and says who held the lock if somebody did; [ErrHeld] when Wait ended it, unless
+// the backend failed last; [ErrClosed], [ErrInvalid], or is the backend's. Whatever
 // it is, the lock is not left behind: a grant that arrives too late is given back in
 // the background.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {

@@ -22,6 +22,7 @@ type queue struct {
 	waiters line
 	hold    *hold // what the one at the front holds; nil while it contends
 	served  int   // leases the last grant has served
+	why     error // the lock was not had when it was asked for last; nil if nothing is known
 
 	share      *share        // of the name; nil while no other process waits
 	watch      driver.Watch  // wakes the one at the front
@@ -97,7 +98,7 @@ func (q *queue) await(ctx context.Context, w *waiter) (turn, error) {
 // came at that very moment, the next one gets it.
 func (q *queue) withdraw(w *waiter) error {
 	q.part.mu.Lock()
-	parked := w.parked
+	parked, why := w.parked, q.whyNot()
 	if parked {
 		q.waiters.remove(w)
 	}
@@ -105,7 +106,23 @@ func (q *queue) withdraw(w *waiter) error {
 	if !parked {
 		q.decline(<-w.turn)
 	}
-	return errEnded
+	return endedAfter(why)
+}
+
+// whyNot returns what the one at the front knows: that it holds the lock itself, or why
+// it has not got it. part.mu is held.
+func (q *queue) whyNot() error {
+	if q.hold != nil {
+		return q.heldHere()
+	}
+	return q.why
+}
+
+// tellWhy records for those in the queue why the one at the front has not got the lock.
+func (q *queue) tellWhy(err error) {
+	q.part.mu.Lock()
+	defer q.part.mu.Unlock()
+	q.why = err
 }
 
 func (q *queue) decline(t turn) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -171,7 +172,8 @@ func describe(l *lock.Lease, err error) string {
 		return "held by " + short(held.Owner)
 	}
 	if err != nil || l == nil {
-		return fmt.Sprint(err)
+		told, _, _ := strings.Cut(fmt.Sprint(err), "; before that: lock") // names a client, which differs from run to run
+		return told
 	}
 	return fmt.Sprintf("token %d, owner %s", l.Token(), short(l.Owner()))
 }
