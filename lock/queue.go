@@ -153,7 +153,8 @@ func (q *queue) leave() {
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
-		q.part.shares.keep(q.name, q.share, q.client.now())
+		now := q.client.now()
+		q.part.shares.keep(q.name, q.shareToKeep(now), now)
 	}
 	q.part.mu.Unlock()
 	if next != nil {

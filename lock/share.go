@@ -36,7 +36,8 @@ type share struct {
 	owed  int           // how many others may go first
 	all   bool          // whether that is everybody
 	freed time.Duration // since when the lock may have been free
-	echo  time.Duration // until when a wake-up may be that of the own release
+	trip  time.Duration // how long the own release took
+	echo  time.Duration // until when a watch that has begun after it may tell of it
 	pause time.Duration // how long others are given to come
 
 	came        int           // how many of those owed something have had their go
@@ -58,11 +59,21 @@ func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) 
 	}
 	now := q.client.now()
 	q.share.account(h, waiting, now)
+	q.share.trip = max(now-sent, shortestEcho)
 	if q.watch != nil {
 		q.seen, q.share.echo = heard+1, 0 // the own release is told, too
 	} else {
-		q.share.echo = now + max(now-sent, shortestEcho)
+		q.share.echo = now + q.share.trip
 	}
+}
+
+// shareToKeep returns the share when the queue ends. If its watch has not heard of the own
+// release yet, the one of the next queue will.
+func (q *queue) shareToKeep(now time.Duration) *share {
+	if q.share != nil && q.watch != nil && int64(q.watch.Count()-q.seen) < 0 {
+		q.share.echo = now + q.share.trip
+	}
+	return q.share
 }
 
 // releases returns how many releases the queue was told of.
@@ -81,7 +92,7 @@ func (q *queue) othersReleases() int {
 		return 0
 	}
 	q.seen += uint64(n)
-	return int(n)
+	return q.share.withoutEcho(int(n), q.client.now())
 }
 
 // account enters a grant that this process gave back before now, when so many others
@@ -123,15 +134,15 @@ func (s *share) missing(now time.Duration) int {
 	return 0
 }
 
-// heard enters releases that the queue was told of. If it did not listen yet when it
-// released the lock itself, the first may be the echo of that: nobody as far away as
-// we are can have been so quick.
-func (s *share) heard(releases int, now time.Duration) {
-	if releases > 0 && now <= s.echo {
-		s.echo = 0
-		releases--
+// withoutEcho takes the echo of the own release off the count of those that the queue was
+// told of, if its watch has begun after that: nobody as far away as we are can have been
+// so quick.
+func (s *share) withoutEcho(releases int, now time.Duration) int {
+	if s == nil || now > s.echo {
+		return releases
 	}
-	s.passed(releases, now)
+	s.echo = 0
+	return releases - 1
 }
 
 // passed enters that others have had the lock, which is free again.

@@ -18,7 +18,7 @@ func (k *contest) yield(ctx context.Context) error {
 	k.yielded, k.again = true, true
 	for {
 		k.q.listens()
-		s.heard(k.q.othersReleases(), c.now())
+		s.passed(k.q.othersReleases(), c.now())
 		if s.owed == 0 {
 			return nil
 		}
