@@ -32,7 +32,8 @@ type gate struct {
 	limiter    *limiter
 	requests   room
 	streams    room
-	each       crowd
+	callers    crowd
+	watchers   crowd
 	body       int64
 	bodyTime   time.Duration
 	longest    time.Duration
@@ -43,7 +44,8 @@ type gate struct {
 func newGate(c *Config, l *Limits, next http.Handler) *gate {
 	return &gate{
 		next: next, auth: c.Auth, procedures: procedures(), limiter: newLimiter(l.Rate, l.Burst),
-		requests: room{size: int64(l.Requests)}, streams: room{size: int64(l.Streams)}, each: crowd{size: l.StreamsEach},
+		requests: room{size: int64(l.Requests)}, callers: crowd{size: max(l.Requests/2, 1)},
+		streams: room{size: int64(l.Streams)}, watchers: crowd{size: l.StreamsEach},
 		body: int64(l.Body) + framing, bodyTime: l.BodyTime,
 		longest: l.Wait + beyondWait, slow: l.Slow, errors: connect.NewErrorWriter(),
 	}
@@ -73,12 +75,12 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, r, err)
 		return
 	}
-	leave, err := g.enter(who, p.stream)
+	inside, err := g.enter(who, p.stream)
 	if err != nil {
 		g.refuse(w, r, err)
 		return
 	}
-	defer leave()
+	defer inside.leave()
 	ctx, cancel := g.bound(w, r, who, p, ok)
 	defer cancel()
 	r = r.WithContext(ctx)
@@ -95,23 +97,21 @@ func (g *gate) handOver(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.longest + g.slow)) // streams bound each message
 }
 
-// enter takes a place for a call, until leave gives it back.
-func (g *gate) enter(who visitor, stream bool) (leave func(), err error) {
-	inside := &g.requests
+// enter takes a place for a call, which has to be left again. Somebody who only waits
+// must not keep out others, whose leases would end.
+func (g *gate) enter(who visitor, stream bool) (place, error) {
+	p, what := place{&g.requests, &g.callers, who.client}, "calls"
 	if stream {
-		inside = &g.streams
+		p, what = place{&g.streams, &g.watchers, who.client}, "streams"
 	}
-	if !inside.enter() {
-		return nil, tooMuch("%d calls are under way, which is all this server takes", inside.size)
+	if !p.whole.enter() {
+		return p, tooMuch("%d %s are under way, which is all this server takes", p.whole.size, what)
 	}
-	if !stream {
-		return inside.leave, nil
+	if !p.own.enter(who.client) {
+		p.whole.leave()
+		return p, tooMuch("%s has %d %s under way, which is all one client may", who.client, p.own.size, what)
 	}
-	if !g.each.enter(who.client) {
-		inside.leave()
-		return nil, tooMuch("%s watches and listens %d times, which is all one client may", who.client, g.each.size)
-	}
-	return func() { g.each.leave(who.client); inside.leave() }, nil
+	return p, nil
 }
 
 // bound makes the context of a call: it says who makes it, and ends in time.

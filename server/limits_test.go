@@ -30,24 +30,66 @@ func TestRateIsLimitedPerClient(t *testing.T) {
 
 func TestRequestsAreCounted(t *testing.T) {
 	c := config(t)
-	c.Limits = &server.Limits{Requests: 2, Wait: time.Minute}
+	c.Auth, c.Limits = clients(t, "one", "two", "three"), &server.Limits{Requests: 2, Wait: time.Minute}
 	s := serve(t, c, nil)
-	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 200)
+	look := func() answer {
+		return s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer three")
+	}
+	s.post(t, locks+"Acquire", `{"name": "a"}`, "Authorization", "Bearer one").want(t, 200)
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
-	for range 2 {
+	for _, token := range []string{"one", "two"} {
 		waiting.Go(func() {
 			for ctx.Err() == nil { // one that comes while somebody looks is refused
-				s.hang(ctx, locks+"Acquire", `{"name": "a", "wait": "60s"}`)
+				s.hang(ctx, locks+"Acquire", `{"name": "a", "wait": "60s"}`, "Authorization", "Bearer "+token)
 			}
 		})
 	}
-	eventually(t, func() bool { return s.post(t, locks+"Inspect", `{"name": "a"}`).status == 429 })
-	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 429, "2 calls are under way")
+	eventually(t, func() bool { return look().status == 429 })
+	look().want(t, 429, "2 calls are under way")
 	s.send(t, http.DefaultClient, http.MethodGet, "/livez", "").want(t, 200) // a server that has much to do is not restarted
 	cancel()
 	waiting.Wait()
-	eventually(t, func() bool { return s.post(t, locks+"Inspect", `{"name": "a"}`).status == 200 })
+	eventually(t, func() bool { return look().status == 200 })
+}
+
+// clients are those that show a token, which is their name as well.
+func clients(t *testing.T, names ...string) *server.Tokens {
+	t.Helper()
+	var file strings.Builder
+	for _, name := range names {
+		fmt.Fprintln(&file, "client", name, server.HashToken(name))
+	}
+	tokens, err := server.ParseTokens(strings.NewReader(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+// TestOneClientDoesNotTakeAllTheRoom: calls that wait keep their places for a minute, and
+// others could not even renew their locks.
+func TestOneClientDoesNotTakeAllTheRoom(t *testing.T) {
+	c := config(t)
+	c.Auth, c.Limits = clients(t, "one", "other"), &server.Limits{Requests: 4, Wait: time.Minute}
+	s := serve(t, c, nil)
+	s.post(t, locks+"Acquire", `{"name": "a"}`, "Authorization", "Bearer other").want(t, 200)
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for range 8 {
+		waiting.Go(func() {
+			for ctx.Err() == nil {
+				s.hang(ctx, locks+"Acquire", `{"name": "a", "wait": "60s"}`, "Authorization", "Bearer one")
+			}
+		})
+	}
+	one := func() answer { return s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer one") }
+	eventually(t, func() bool { return strings.Contains(one().body, "token one has 2 calls under way") })
+	for range 20 {
+		s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer other").want(t, 200)
+	}
+	cancel()
+	waiting.Wait()
 }
 
 func TestStreamsAreCounted(t *testing.T) {
@@ -164,12 +206,15 @@ func TestMisledBrowser(t *testing.T) {
 }
 
 // hang makes a call that is given up with its context.
-func (s *site) hang(ctx context.Context, path, body string) {
+func (s *site) hang(ctx context.Context, path, body string, headers ...string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	if res, err := http.DefaultClient.Do(req); err == nil {
 		_ = res.Body.Close()
 	}

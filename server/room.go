@@ -21,6 +21,18 @@ func (r *room) enter() bool {
 
 func (r *room) leave() { r.taken.Add(-1) }
 
+// place is one that a client has taken, of the whole room and of its own.
+type place struct {
+	whole  *room
+	own    *crowd
+	client string
+}
+
+func (p place) leave() {
+	p.own.leave(p.client)
+	p.whole.leave()
+}
+
 // crowd counts what goes on at once for each client, so that none takes all the room.
 type crowd struct {
 	size int

@@ -144,7 +144,7 @@ func TestOneClientTakesAllStreams(t *testing.T) {
 	first.message(t)
 	open("one").message(t)
 	s.post(t, locks+"Listen", `{"name": "x"}`, "Authorization", "Bearer one", "Content-Type", "application/connect+json").
-		want(t, 200, "resource_exhausted", "token a", "2 times")
+		want(t, 200, "resource_exhausted", "token a", "2 streams")
 	open("two").message(t)
 	first.close()
 	eventually(t, func() bool {
