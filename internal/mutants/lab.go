@@ -82,8 +82,11 @@ func (l *lab) untouched(ctx context.Context, chosen []Mutant) error {
 			continue
 		}
 		done[m.by()] = true
-		if out, found, err := l.torture(ctx, m.Torture, "", "as-it-is"); err != nil || found {
-			return fmt.Errorf("%s finds something without any mutant: %w\n%s", m.by(), err, out)
+		switch out, found, err := l.torture(ctx, m.Torture, "", "as-it-is"); {
+		case err != nil:
+			return fmt.Errorf("%s: %w\n%s", m.by(), err, out)
+		case found:
+			return fmt.Errorf("%s finds something without any mutant:\n%s", m.by(), out)
 		}
 	}
 	return nil

@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// promiseBroken is the exit code of torture when a promise was not kept.
-const promiseBroken = 1
+// The exit codes of torture when a promise was not kept, and when too little was done to
+// say so.
+const (
+	promiseBroken = 1
+	inconclusive  = 6
+)
 
 // tryTorture runs a program with the fault in it.
 func (l *lab) tryTorture(ctx context.Context, m *Mutant, overlay string, number int) verdict {
@@ -38,10 +42,18 @@ func (l *lab) torture(ctx context.Context, args []string, overlay, name string) 
 		return out, false, fmt.Errorf("build: %w", err)
 	}
 	out, err = l.run(ctx, program, args...)
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() == promiseBroken && ctx.Err() == nil {
-		return out, true, nil
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || ctx.Err() != nil {
+		return out, false, err
 	}
-	return out, false, err
+	switch failed.ExitCode() {
+	case promiseBroken:
+		return out, true, nil
+	case inconclusive:
+		return out, false, nil
+	default:
+		return out, false, err
+	}
 }
 
 func (l *lab) run(ctx context.Context, program string, args ...string) (string, error) {

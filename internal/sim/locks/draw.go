@@ -224,8 +224,21 @@ func (d *drawer) drawFaults() {
 	p.lags.patience = 100 * time.Millisecond
 	if d.Chance(0.2) {
 		for range d.Number(1, 4) {
-			from := d.Between(0, p.length)
-			p.lags.spans = append(p.lags.spans, span{from, from + d.Between(0, time.Second)})
+			d.drawLag()
 		}
+	}
+}
+
+// drawLag draws a time in which replicas are behind, often because all is slow: what is
+// taken back then is taken back late, or twice.
+func (d *drawer) drawLag() {
+	from := d.Between(0, d.plan.length)
+	lag := span{from, from + d.Between(0, time.Second)}
+	d.plan.lags.spans = append(d.plan.lags.spans, lag)
+	if d.Chance(0.7) {
+		d.plan.troubles = append(d.plan.troubles, sim.Trouble{
+			Ill: sim.Pick(d.Rand, sim.Slow, sim.Twice, sim.Mute), Link: sim.Everybody,
+			From: lag.from, To: lag.to + time.Second, Share: sim.Pick(d.Rand, 0.3, 0.5),
+		})
 	}
 }

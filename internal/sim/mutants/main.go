@@ -17,7 +17,7 @@ func main() { mutants.Main(all()) }
 
 // all lists the mutants.
 func all() []mutants.Mutant {
-	return slices.Concat(lockMutants(), callMutants(), recordMutants())
+	return slices.Concat(lockMutants(), callMutants(), recordMutants(), serverMutants())
 }
 
 // locks is a fault that the simulation of locks must find.

@@ -35,6 +35,9 @@ func draw(s sim.Seed) *script {
 			d.plan.moods = append(d.plan.moods, d.drawMood())
 		}
 	}
+	if !d.plan.messy && r.Chance(0.15) {
+		d.drawAiling()
+	}
 	if d.plan.ambush {
 		d.drawAmbush()
 	} else if r.Chance(0.4) {
@@ -77,6 +80,16 @@ func (d *drawer) drawMess() {
 	for i := range d.plan.targets {
 		d.plan.moods = append(d.plan.moods, mood{target: i, ill: sim.Pick(d.Rand, fails, slow), to: d.plan.length, share: 0.6})
 	}
+}
+
+// drawAiling has one participant fail most of the time, and quickly, while the store is
+// further away: it recovers now and then, for one call.
+func (d *drawer) drawAiling() {
+	target := d.IntN(len(d.plan.targets))
+	t := &d.plan.targets[target]
+	t.near, t.far = 100*time.Microsecond, 200*time.Microsecond
+	from := d.Between(0, d.plan.length/4)
+	d.plan.moods = append(d.plan.moods, mood{target: target, ill: fails, from: from, to: d.plan.length, share: d.Float64()*0.2 + 0.75})
 }
 
 // moment is any time, or shortly after somebody has asked for something.
