@@ -53,10 +53,10 @@ type drawer struct {
 // drawClients draws who there is, and how far from the store.
 func (d *drawer) drawClients() {
 	n := d.Number(1, 3)
-	switch d.kind {
-	case busy:
+	if d.kind == busy {
 		n = d.Number(2, 3)
-	case unequal:
+	}
+	if d.kind == unequal {
 		d.drawUnequal()
 		return
 	}
