@@ -104,20 +104,19 @@ func (h *hunt) play(seed Seed, p Plan, with func(int) bool, tracing bool) *Repor
 	return r
 }
 
-// fail tells the shortest failing run of a seed.
+// fail tells the shortest failing run of a seed. One that does not fail whenever it is
+// repeated has failed all the same.
 func (h *hunt) fail(seed Seed) {
 	p := h.scenario.Plan(seed)
 	r := h.play(seed, p, all, false)
-	if len(r.Findings()) == 0 {
-		h.t.Errorf("seed %d failed once and does not again: a run is not repeated exactly", seed)
+	if len(r.Findings()) > 0 && h.tell(seed, shrink(h.t, p, r.Findings()[0].Rule, h.settings.shrink)) {
 		return
 	}
-	parts := shrink(h.t, p, r.Findings()[0].Rule, h.settings.shrink)
-	h.tell(seed, parts)
+	h.t.Errorf("seed %d failed once and does not again: a run is not repeated exactly", seed)
 }
 
-// tell repeats a run, and shows what happened.
-func (h *hunt) tell(seed Seed, parts []int) {
+// tell repeats a run, shows what happened, and reports whether it has failed.
+func (h *hunt) tell(seed Seed, parts []int) bool {
 	p, with := h.scenario.Plan(seed), all
 	if parts != nil {
 		with = only(parts)
@@ -133,7 +132,9 @@ func (h *hunt) tell(seed Seed, parts []int) {
 	for _, f := range r.Findings() {
 		h.t.Errorf("seed %d: %s", seed, f)
 	}
-	if len(r.Findings()) > 0 {
+	broken := len(r.Findings()) > 0
+	if broken {
 		h.t.Logf("repeat it: go test ./internal/sim/%s -run Sim -seed %d -parts %s", h.scenario.Name, seed, writeParts(parts))
 	}
+	return broken
 }
