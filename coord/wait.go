@@ -38,6 +38,9 @@ func (c *Coordinator) await(ctx context.Context, id string, heard *listener, ask
 			if t != nil || errors.Is(err, driver.ErrNotFound) {
 				return outcome(id, t, err)
 			}
+			if c.life.Err() != nil && len(heard.end) == 0 { // not for chance to choose whether it is asked again
+				return outcome(id, nil, &txn.InDoubtError{ID: id, Err: txn.ErrClosed})
+			}
 		}
 		select {
 		case t := <-heard.end:
