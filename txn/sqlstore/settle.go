@@ -41,6 +41,17 @@ type settling struct {
 // to write once it may forget, and report success the next time.
 type unsettled struct{ error }
 
+func (e unsettled) Unwrap() error { return e.error }
+
+// Unsettled marks an error of a [Settler] that says, before something is written, what
+// an error of Settle would.
+func Unsettled(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unsettled{err}
+}
+
 func startSettling(d Dialect) *settling {
 	settler, ok := d.(Settler)
 	if !ok {
@@ -78,12 +89,18 @@ func (s *settling) round(last bool) {
 	}
 	err := s.settle()
 	if err != nil {
-		err = fmt.Errorf("not known to be on the disk: %w", err)
-		s.failed.CompareAndSwap(nil, &unsettled{err})
+		err = s.fail(err)
 	}
 	for _, tell := range waiting {
 		tell(err)
 	}
+}
+
+// fail remembers why the database cannot be relied on.
+func (s *settling) fail(err error) error {
+	err = fmt.Errorf("not known to be on the disk: %w", err)
+	s.failed.CompareAndSwap(nil, &unsettled{err})
+	return err
 }
 
 // stop ends it, when what there is has settled.
@@ -108,17 +125,26 @@ func (s *settling) commit() error {
 
 // reliable says why the database cannot be relied on, if it cannot.
 func (s *settling) reliable() error {
+	if s == nil {
+		return nil
+	}
 	if f := s.failed.Load(); f != nil {
 		return fmt.Errorf("%w until it is opened again: an earlier write is %w", driver.ErrUnavailable, f.error)
 	}
 	return nil
 }
 
-// abandon takes back the announcement of a commit that was not made.
-func (s *settling) abandon() {
-	if s != nil {
-		s.loose.Add(-1)
+// abandon takes back the announcement of a commit that was not made, and says why.
+func (s *settling) abandon(err error) error {
+	if s == nil {
+		return err
 	}
+	s.loose.Add(-1)
+	if failed, ok := errors.AsType[unsettled](err); ok {
+		_ = s.fail(failed.error)
+		return Unwritten(s.reliable())
+	}
+	return err
 }
 
 // settled tells when the commit announced, which was made, is durable.
@@ -162,8 +188,7 @@ func (s *settling) durably(ctx context.Context, commit func() error) error {
 	}
 	err := commit()
 	if isUnwritten(err) {
-		s.abandon()
-		return err
+		return s.abandon(err)
 	}
 	return cmp.Or(err, told(ctx, s.settled))
 }

@@ -99,6 +99,9 @@ func (s *Store) CreateTx(ctx context.Context, tx *sql.Tx, rec *driver.Record) er
 		err = s.open(ctx)
 	}
 	if err == nil {
+		err = s.settling.reliable()
+	}
+	if err == nil {
 		err = s.createTx(ctx, tx, rec)
 	}
 	if err != nil {

@@ -159,7 +159,7 @@ func (w *writer) attempt(ops []*op) {
 		})
 		return
 	}
-	settling.abandon()
+	err = settling.abandon(err)
 	if len(ops) > 1 && w.store.judge(err) != Broken && w.store.life.Err() == nil {
 		half := len(ops) / 2
 		w.attempt(ops[:half])

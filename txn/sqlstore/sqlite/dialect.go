@@ -20,7 +20,7 @@ var migrations embed.FS
 // dialect implements [sqlstore.Dialect].
 type dialect struct {
 	db   *sql.DB // one connection, on which all is written
-	log  logKeeper
+	log  *logKeeper
 	sole bool
 }
 

@@ -19,7 +19,7 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(path, (*Options)(nil).filled(), 1)
+	db, err := connect(source(path, (*Options)(nil).filled()), nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSettleFlushesTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Nothing is in the log any more, and nobody may be told that it was flushed.
-	if log, err := openLog(path); !os.IsNotExist(err) {
+	if log, err := logOf(path); !os.IsNotExist(err) {
 		t.Errorf("%v: want an error because there is no log", err)
 		log.Close()
 	}
@@ -163,7 +163,14 @@ func TestNothingIsReadAfterALostFlush(t *testing.T) {
 	if _, err := s.Load(t.Context(), "a"); !errors.Is(err, lost) || !errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("load: %v, want the store to be unavailable because of %v", err, lost)
 	}
-	if err := s.Close(); err != nil {
+	tx, err := d.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateTx(t.Context(), tx, newRecord()); !errors.Is(err, lost) || !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("create in a transaction: %v, want the store to be unavailable because of %v", err, lost)
+	}
+	if err := errors.Join(tx.Rollback(), s.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ const ending = time.Second
 // however it ends: alone, or together with others that share it. The lock is SQLite's
 // own, on an empty database beside the file, so it holds wherever SQLite does.
 func own(ctx context.Context, path string, shared bool) (*sql.DB, error) {
-	c, err := newConnector(ownerSource(path))
+	c, err := newConnector(ownerSource(path), nil)
 	if err != nil {
 		return nil, err
 	}

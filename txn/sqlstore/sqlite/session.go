@@ -15,6 +15,7 @@ import (
 type session struct {
 	connection
 
+	log   *logKeeper // nil unless it writes
 	stmts statements
 }
 
@@ -33,12 +34,40 @@ type connection interface {
 // Close implements [driver.Conn].
 func (s *session) Close() error { return errors.Join(s.stmts.close(), s.connection.Close()) }
 
-// connector makes sessions.
-type connector struct{ driver.Connector }
+// keepShort looks after the log before a transaction.
+func (s *session) keepShort(ctx context.Context) error {
+	if s.log == nil {
+		return nil
+	}
+	return s.log.keepShort(ctx, s.connection)
+}
 
-func newConnector(source string) (connector, error) {
+// BeginTx implements [driver.ConnBeginTx].
+func (s *session) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := s.keepShort(ctx); err != nil {
+		return nil, err
+	}
+	return s.connection.BeginTx(ctx, opts)
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (s *session) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := s.keepShort(ctx); err != nil {
+		return nil, err
+	}
+	return s.connection.ExecContext(ctx, query, args)
+}
+
+// connector makes sessions, which keep the log short if there is somebody to do it.
+type connector struct {
+	driver.Connector
+
+	log *logKeeper
+}
+
+func newConnector(source string, log *logKeeper) (connector, error) {
 	c, err := sqlite.NewConnector(source)
-	return connector{c}, err
+	return connector{c, log}, err
 }
 
 // Connect implements [driver.Connector].
@@ -51,5 +80,5 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("driver's connection %T lacks methods", conn), conn.Close())
 	}
-	return &session{connection: own}, nil
+	return &session{connection: own, log: c.log}, nil
 }

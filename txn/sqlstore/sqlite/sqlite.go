@@ -59,8 +59,10 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 }
 
 // databases makes the connections to a file: one that writes, some that read, and one
-// that keeps the log in its place. Whichever closes the file last removes the log, and
-// one that failed may be the only one at that moment.
+// that keeps the log in its place. Whichever closes the file last copies the log into
+// it and removes the log, and one that failed may be the only one at that moment. When
+// the disk has refused the log nothing must come of it, so then the one that keeps it
+// closes last: it may only read.
 func databases(ctx context.Context, path string, opts Options) (*dialect, sqlstore.Databases, error) {
 	var open closers
 	fail := func(err error) (*dialect, sqlstore.Databases, error) {
@@ -71,29 +73,33 @@ func databases(ctx context.Context, path string, opts Options) (*dialect, sqlsto
 		return fail(err)
 	}
 	open.add(owner)
-	write, err := connect(path, opts, 1)
+	log := &logKeeper{large: opts.largeLog, patience: opts.BusyTimeout}
+	write, read, keep, err := pools(path, opts, log)
 	if err != nil {
 		return fail(err)
 	}
-	open.add(write)
-	read, err := connect(path, opts, opts.Readers+1)
-	if err != nil {
+	open = append(open, keep, write, read, unless{log.isLost, keep})
+	if log.log, err = openLog(ctx, path, write); err != nil {
 		return fail(err)
 	}
-	open.add(read)
-	keep, err := stay(ctx, read)
-	if err != nil {
+	open.add(log.log)
+	if err := touch(ctx, keep); err != nil {
 		return fail(err)
 	}
-	open.add(keep)
-	log, err := openLog(path)
-	if err != nil {
-		return fail(err)
-	}
-	open.add(log)
-	keeper := logKeeper{log: log, large: opts.largeLog, patience: opts.BusyTimeout}
-	return &dialect{db: write, log: keeper, sole: !opts.Shared},
+	return &dialect{db: write, log: log, sole: !opts.Shared},
 		sqlstore.Databases{Write: write, Read: read, Close: open.close}, nil
+}
+
+// pools are for connections of three kinds, of which none is made yet.
+func pools(path string, opts Options, log *logKeeper) (write, read, keep *sql.DB, err error) {
+	if write, err = connect(source(path, opts), log, 1); err != nil {
+		return nil, nil, nil, err
+	}
+	if read, err = connect(source(path, opts), nil, opts.Readers); err != nil {
+		return nil, nil, nil, err
+	}
+	keep, err = connect(address(path, url.Values{"mode": {"ro"}}), nil, 1)
+	return write, read, keep, err
 }
 
 // closers are closed in the opposite order.
@@ -109,18 +115,24 @@ func (c *closers) close() error {
 	return errors.Join(errs...)
 }
 
-// stay takes a connection that has the file and its log open. It opens them when it
-// first reads.
-func stay(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
+// unless closes something if it is not to stay for others to be closed before it.
+type unless struct {
+	stays func() bool
+	io.Closer
+}
+
+// Close implements [io.Closer].
+func (u unless) Close() error {
+	if u.stays() {
+		return nil
 	}
+	return u.Closer.Close()
+}
+
+// touch has a connection open the file and its log, which it does when it first reads.
+func touch(ctx context.Context, db *sql.DB) error {
 	var tables int
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
+	return db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables)
 }
 
 func (o *Options) filled() Options {
@@ -165,8 +177,8 @@ func create(path string) (abs string, err error) {
 }
 
 // connect makes a pool of n connections.
-func connect(path string, opts Options, n int) (*sql.DB, error) {
-	c, err := newConnector(source(path, opts))
+func connect(source string, log *logKeeper, n int) (*sql.DB, error) {
+	c, err := newConnector(source, log)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +197,7 @@ func source(path string, opts Options) string {
 		"fullfsync(1)",        // on macOS not only into the disk's cache
 		"cache_size(-16384)",  // more makes commits slower: the whole of it is looked through
 		fmt.Sprintf("journal_size_limit(%d)", opts.largeLog), // what a long read made large does not stay so
-		"wal_autocheckpoint(4000)",                           // pages that change often are copied less often
+		"wal_autocheckpoint(0)",                              // whoever writes sees to it, and to the errors
 	}
 	return address(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}})
 }

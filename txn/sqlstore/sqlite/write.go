@@ -36,7 +36,9 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 		if !ok {
 			return sqlstore.Unwritten(fmt.Errorf("connection is a %T", raw))
 		}
-		d.log.keepShort(ctx, own)
+		if err := own.keepShort(ctx); err != nil {
+			return sqlstore.Unwritten(err)
+		}
 		refused, err = own.write(ctx, table, b)
 		return err
 	})

@@ -110,11 +110,29 @@ func sqliteMutants() []mutants.Mutant {
 			New:  "WHERE parked = ''\"}",
 			Test: conformance("FinalRecordIsClaimed"),
 		},
+	}
+}
+
+// diskMutants are faults in what SQLite has on the disk, and when.
+func diskMutants() []mutants.Mutant {
+	return []mutants.Mutant{
 		{
 			Name: "sqlite: the log and the file may get out of order", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
 			Old:  "synchronous(NORMAL)",
 			New:  "synchronous(OFF)",
 			Test: "TestConnections",
+		},
+		{
+			Name: "sqlite: the log is copied before it is on the disk", File: "txn/sqlstore/sqlite/log.go", Pkg: sqlite,
+			Old:  "	err := k.flush()\n	switch {",
+			New:  "	var err error\n	switch {",
+			Test: "TestLogIsCopiedBeforeItIsOnTheDisk",
+		},
+		{
+			Name: "sqlite: a lost log is copied at the end", File: "txn/sqlstore/sqlite/sqlite.go", Pkg: sqlite,
+			Old:  "unless{log.isLost, keep}",
+			New:  "keep",
+			Test: "TestLostLogIsCopiedAtClose",
 		},
 		{
 			Name: "sqlite: another file is flushed than the log", File: "txn/sqlstore/sqlite/log.go", Pkg: sqlite,
@@ -154,7 +172,7 @@ func batchMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a disk that failed is trusted again", File: "txn/sqlstore/settle.go", Pkg: sql,
-			Old:  "		s.failed.CompareAndSwap(nil, &unsettled{err})\n",
+			Old:  "	s.failed.CompareAndSwap(nil, &unsettled{err})\n",
 			New:  "",
 			Test: "TestUnsettledStoreWritesNoMore",
 		},
