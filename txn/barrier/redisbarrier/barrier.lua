@@ -50,14 +50,34 @@ if before and before.cause == 'refused' then
   return {'empty'}
 end
 
--- wrote: the work has changed something, as far as one can see from outside.
-local wrote = false
+-- used are the commands of the work that did not fail, but for those that are sure to
+-- change nothing.
+local used = {}
 local reads = ' bitcount echo exists get getbit getrange hexists hget hgetall hkeys hlen hmget hstrlen hvals '
   .. 'lindex llen lpos lrange mget ping pttl scard sismember smembers smismember strlen time ttl type '
   .. 'xlen xrange xrevrange zcard zcount zmscore zrange zrangebyscore zrank zrevrange zrevrank zscore '
 
 local function note(command)
-  wrote = wrote or not string.find(reads, ' ' .. string.lower(command) .. ' ', 1, true)
+  command = string.lower(command)
+  if not string.find(reads, ' ' .. command .. ' ', 1, true) then used[command] = true end
+end
+
+-- readonly is the server's word that a command changes nothing.
+local function readonly(command)
+  local ok, info = pcall(redis.call, 'COMMAND', 'INFO', command)
+  local flags = ok and type(info[1]) == 'table' and info[1][3] or {}
+  for _, flag in ipairs(flags) do
+    if (type(flag) == 'table' and flag.ok or flag) == 'readonly' then return true end
+  end
+  return false
+end
+
+-- wrote tells whether the work has changed something, as far as one can see from outside.
+local function wrote()
+  for command in pairs(used) do
+    if not readonly(command) then return true end
+  end
+  return false
 end
 
 local api = setmetatable({
@@ -140,7 +160,7 @@ if ok then
 end
 if type(result) == 'table' then result = result.err end
 result = '+' .. tostring(result)
-if wrote then
+if wrote() then
   set(field, 'half', result)
   return {'half', result}
 end

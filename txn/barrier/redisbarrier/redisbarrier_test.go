@@ -169,6 +169,26 @@ func TestHalfDone(t *testing.T) {
 	}
 }
 
+// TestReadingIsTakenForWriting: whoever has only looked has done nothing, by whatever
+// command, and may refuse or fail.
+func TestReadingIsTakenForWriting(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	s.s.Do("ZADD", "k", "1", "a")
+	for _, looks := range []string{
+		`'ZLEXCOUNT', KEYS[1], '-', '+'`, `'zrangebylex', KEYS[1], '-', '+'`, `'ZRANDMEMBER', KEYS[1]`,
+		`'BITPOS', 'bits', 1`, `'SINTER', 'one', 'two'`, `'PEXPIRETIME', KEYS[1]`,
+	} {
+		look := "redis.call(" + looks + ") "
+		refuses := redisbarrier.NewScript(look + "return redis.error_reply('REFUSED not enough')")
+		s.do(t, call("refuses "+looks, "action"), refuses, "k", barrier.Refused, "")
+		_, _, err := s.b.Do(t.Context(), call("fails "+looks, "action"), redisbarrier.NewScript(look+"error('boom')"), []string{"k"})
+		if err == nil || errors.Is(err, redisbarrier.ErrHalfDone) {
+			t.Errorf("%s: %v", looks, err)
+		}
+	}
+}
+
 // TestFailures: what fails before its first write has done nothing and is repeated.
 func TestFailures(t *testing.T) {
 	t.Parallel()
