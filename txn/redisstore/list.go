@@ -124,7 +124,7 @@ func (s *Store) strands(q *driver.Query) []*strand {
 
 func searchFor(q *driver.Query) search {
 	sr := search{
-		Limit: min(q.Limit, 2*q.Limit/driver.Shards+2), Budget: lookAt,
+		Limit: min(q.Limit, q.Limit/(driver.Shards/2)+2), Budget: lookAt,
 		Modes: q.Modes, Name: q.Name, Prefix: q.Prefix,
 	}
 	if q.Before != (driver.Cursor{}) {

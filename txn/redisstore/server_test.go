@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -368,5 +369,21 @@ func TestDeletedTransactionLeavesKeys(t *testing.T) {
 	}
 	if left := keysIn(server); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestListWithoutEnd: a limit beyond all bounds is none.
+func TestListWithoutEnd(t *testing.T) {
+	s := open(t, connect(t, durable(t)), nil)
+	rec := &driver.Record{ID: "a", Status: driver.Running, Due: time.Now(), Created: time.Now()}
+	if err := s.Create(ctxFor(t), rec); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(ctxFor(t), 10*time.Second)
+	defer cancel()
+	for _, limit := range []int{math.MaxInt, math.MaxInt/2 + 1} {
+		if recs, err := s.List(ctx, driver.Query{Limit: limit}); err != nil || len(recs) != 1 {
+			t.Errorf("limit %d: %d records, %v", limit, len(recs), err)
+		}
 	}
 }
