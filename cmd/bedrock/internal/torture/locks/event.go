@@ -109,6 +109,7 @@ const (
 	fixed     style = "fixed"
 	half      style = "half-ttl" // held for about half of the TTL
 	full      style = "ttl"      // held for about the TTL
+	lasting   style = "lasting"  // held long enough for others to come by, with a lease that lasts
 	devoted   style = "devoted"  // always the same name, with much patience
 	inside    style = "inside"   // entered again under a lease
 	called    style = "called"   // over HTTP, without the client

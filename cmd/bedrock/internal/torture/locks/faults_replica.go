@@ -83,7 +83,7 @@ func (p *pair) faults() []nemesis.Fault {
 			},
 		},
 		{Name: replicaBack, Excuses: refused, Weight: 4, Strike: p.restartReplica},
-		{Name: "replica lagging", Excuses: refused, Strike: p.lag},
+		{Name: "replica lagging", Excuses: refused, Weight: 4, Strike: p.lag},
 		{Name: failOver, Excuses: refused, Weight: 3, Strike: p.failOver},
 		{
 			Name: "server frozen", Excuses: refused,
@@ -123,11 +123,16 @@ func (p *pair) restartReplica(ctx context.Context, random *rand.Rand) (e nemesis
 	return e, err
 }
 
+// lag makes the replica late, now too late and now not, while packets of the workers
+// overtake each other: what was given back because it was not confirmed in time may
+// arrive when it has been granted again.
 func (p *pair) lag(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 	before := p.link.Evidence().Delayed
-	p.link.Delay(nemesis.Between(random, 50*time.Millisecond, 500*time.Millisecond))
-	nemesis.Sleep(ctx, nemesis.Between(random, time.Second, 3*time.Second))
+	p.link.Jitter(nemesis.Between(random, 400*time.Millisecond, 700*time.Millisecond))
+	p.scene.uneven(nemesis.Between(random, 500*time.Millisecond, 1200*time.Millisecond))
+	nemesis.Sleep(ctx, nemesis.Between(random, 2*time.Second, 4*time.Second))
 	p.link.Heal()
+	p.scene.uneven(0)
 	if n := p.link.Evidence().Delayed - before; n > 0 {
 		e.Evidence = fmt.Sprintf("%d packets were late", n)
 	}

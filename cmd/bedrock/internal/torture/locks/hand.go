@@ -122,6 +122,8 @@ func (h *hand) vary(w *wish, ttl time.Duration) {
 		w.style, w.hold = half, nemesis.Between(r, ttl*45/100, ttl*55/100)
 	case roll < 49 && ttl == h.TTL:
 		w.style, w.hold = full, nemesis.Between(r, ttl*9/10, ttl*11/10)
+	case roll < 60 && h.duty == roaming && ttl == h.Long:
+		w.style, w.hold = lasting, nemesis.Between(r, 200*time.Millisecond, time.Second)
 	}
 }
 

@@ -80,7 +80,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 
 // lay lays the ways to the backend: one for each worker, and one for the controller.
 func (r *run) lay() (err error) {
-	r.scene.retarget = r.retarget
+	r.scene.retarget, r.scene.uneven = r.retarget, r.uneven
 	workers := r.Workers
 	if r.scene.url == "mem:" {
 		workers = 1
@@ -119,6 +119,17 @@ func (r *run) retarget(addr string) {
 		m.proxy.Retarget(addr)
 	}
 	r.direct.Retarget(addr)
+}
+
+func (r *run) uneven(most time.Duration) {
+	for _, m := range r.members {
+		if most > 0 {
+			m.proxy.Jitter(most)
+			continue
+		}
+		m.proxy.Heal()
+		m.proxy.Delay(m.distance)
+	}
 }
 
 // controller is the name of the history of the controller.

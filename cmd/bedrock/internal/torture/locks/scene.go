@@ -29,7 +29,10 @@ type scene struct {
 	addr string
 	// retarget is set by the run: it moves all proxies.
 	retarget func(addr string)
-	faults   []nemesis.Fault
+	// uneven is set by the run, too: packets of all workers are late by up to a time, each
+	// by its own. Zero heals that.
+	uneven func(most time.Duration)
+	faults []nemesis.Fault
 	// elections are set where servers may choose a master.
 	elections *elections
 	// atRest complains about what is left when all clients have gone.

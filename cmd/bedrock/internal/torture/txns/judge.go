@@ -240,7 +240,7 @@ const (
 	mostFiles = 1500 // at any time: clients, participants, the store
 	moreFiles = 100  // at rest, beyond what it had at first
 	mostStore = 60   // of a store that is a file: the connections of a pool
-	mostBusy  = 15   // percent of a processor, when there is nothing to do
+	mostBusy  = 8    // percent of a processor, when there is nothing to do
 	// deadFor is how long a store may take to write again when there is space again.
 	deadFor = 5 * time.Second
 )

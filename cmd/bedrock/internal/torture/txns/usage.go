@@ -37,6 +37,8 @@ const (
 	restFor = 2 * time.Second
 	// queueSize is as many as have to wait for a slot for longer than a call may take.
 	queueSize = 200
+	// besidesSize are enough to keep all processors busy if they do not only wait.
+	besidesSize = 8
 	// besidesHold is for how long there is a call to wait for.
 	besidesHold = 5 * time.Second
 )
@@ -53,7 +55,7 @@ func (r *run) atRest(ctx context.Context, t *traffic) {
 		all.Go(func() { t.make(&tr, nil) })
 	}
 	all.Wait()
-	for range 3 {
+	for range besidesSize {
 		tr := draw(r.random, t.drawn.Add(1))
 		tr.Mode, tr.Fate, tr.Hold, tr.Amount = "saga", besides, besidesHold, 1
 		tr.ID = fmt.Sprintf("saga-besides-%d", t.drawn.Load())
