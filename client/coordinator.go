@@ -41,6 +41,9 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 			return result, err
 		}
 		// The server gave up before it knew that the transaction was written down.
+		if again {
+			return undecided(d.ID), inDoubt(d.ID, err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -84,6 +85,23 @@ func TestARunToldPendingIsRefusedLater(t *testing.T) {
 	r, err := one("echo").ID("x").Run(t.Context(), c, nil)
 	if _, ok := errors.AsType[*txn.InDoubtError](err); !ok || r.Outcome != txn.InDoubt {
 		t.Errorf("result %+v, error %v", r, err)
+	}
+}
+
+// TestPendingForEver: a server that never gets to know what became of a submit is asked
+// twice, not in a loop.
+func TestPendingForEver(t *testing.T) {
+	var submits atomic.Int64
+	co := fickle{run: func(d txn.Definition) (txn.Result, error) {
+		submits.Add(1)
+		return txn.Result{ID: d.ID, Outcome: txn.InDoubt}, &txn.InDoubtError{ID: d.ID, Err: context.DeadlineExceeded}
+	}}
+	c := dial(t, serve(t, coordinated(t, co)).url(), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	r, err := one("echo").ID("x").Run(ctx, c, nil)
+	if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" || r.Outcome != txn.InDoubt || submits.Load() != 2 {
+		t.Errorf("result %+v, error %v after %d submits", r, err, submits.Load())
 	}
 }
 
