@@ -74,7 +74,7 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 	defer cancel()
 	asked := time.Now()
 	claimed, err := c.store.Claim(ctx, q)
-	if c.trouble.saw(c.life, err) != nil {
+	if c.trouble.saw(c.life, toClaim, err) != nil {
 		return 0, false, err
 	}
 	c.clock.set(claimed.Now, asked)
@@ -82,6 +82,7 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 		c.adopt(rec, q.Target)
 	}
 	if n = len(claimed.Records); n > 0 {
+		c.trouble.works(toWrite) // that it is ours now
 		c.opts.Observer.Observe(Event{Kind: Claimed, Count: n})
 	}
 	return n, n == q.Limit, nil

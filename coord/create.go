@@ -269,7 +269,7 @@ func (c *Coordinator) write(ctx context.Context, rec *driver.Record) error {
 func (c *Coordinator) createOnce(ctx context.Context, rec *driver.Record) error {
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	return c.trouble.saw(ctx, c.store.Create(bounded, rec))
+	return c.trouble.saw(ctx, toWrite, c.store.Create(bounded, rec))
 }
 
 // accepted compares a new record with the one that has its ID. Where that cannot be

@@ -112,7 +112,7 @@ func isOwn(stored *driver.Record, was driver.Version, rec *driver.Record) bool {
 func (c *Coordinator) update(was driver.Version, rec *driver.Record) error {
 	ctx, cancel := context.WithTimeout(c.calls, storeTimeout)
 	defer cancel()
-	return c.trouble.saw(c.calls, c.store.Update(ctx, was, rec))
+	return c.trouble.saw(c.calls, toWrite, c.store.Update(ctx, was, rec))
 }
 
 // load reads a record, as often as it takes while the context lasts.
@@ -132,7 +132,7 @@ func (c *Coordinator) loadOnce(ctx context.Context, id string) (*driver.Record, 
 	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	rec, err := c.store.Load(bounded, id)
-	return rec, known(id, c.trouble.saw(ctx, err))
+	return rec, known(id, c.trouble.saw(ctx, toRead, err))
 }
 
 // decided tells of a decision, and of the end.

@@ -138,9 +138,9 @@ func (c *Coordinator) writeTopic(ctx context.Context, rec *driver.Record) error 
 	defer cancel()
 	if rec.Revision == 0 {
 		rec.Revision = 1
-		return c.trouble.saw(ctx, c.store.Create(bounded, rec))
+		return c.trouble.saw(ctx, toWrite, c.store.Create(bounded, rec))
 	}
-	return c.trouble.saw(ctx, c.store.Update(bounded, rec.Version(), rec))
+	return c.trouble.saw(ctx, toWrite, c.store.Update(bounded, rec.Version(), rec))
 }
 
 func (c *Coordinator) loadTopic(ctx context.Context, topic string) (*driver.Record, error) {

@@ -79,10 +79,107 @@ func TestAnOutageOfTheStoreIsToldOnceAMinute(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		told := log.all()
-		told = slices.DeleteFunc(told, func(line string) bool { return !strings.Contains(line, "store") })
-		if len(told) != 1+5+1 || !strings.Contains(told[5], "failures=") || !strings.Contains(told[6], "answers again") {
+		told := log.aboutStore()
+		if len(told) != 1+5+1 || !strings.Contains(told[5], "failures=") || !strings.Contains(told[6], "works again") {
 			t.Errorf("%d lines about five minutes: %s", len(told), strings.Join(told, "\n"))
+		}
+	})
+}
+
+// full is a store on a disk that may be full: it is read then, and not written.
+type full struct {
+	driver.Store
+	is atomic.Bool
+}
+
+var errFull = errors.New("database or disk is full")
+
+func (f *full) Create(ctx context.Context, rec *driver.Record) error {
+	if f.is.Load() {
+		return errFull
+	}
+	return f.Store.Create(ctx, rec)
+}
+
+func (f *full) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	if f.is.Load() {
+		return errFull
+	}
+	return f.Store.Update(ctx, was, rec)
+}
+
+// aboutStore is what was logged about the store.
+func (l *lines) aboutStore() []string {
+	return slices.DeleteFunc(l.all(), func(line string) bool { return !strings.Contains(line, "store") })
+}
+
+// TestAStoreThatCanOnlyBeReadIsNotBack: the claims that find nothing succeed all the time,
+// and so does every look at a transaction.
+func TestAStoreThatCanOnlyBeReadIsNotBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log := &full{Store: memstore.New(nil)}, &lines{}
+		c := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		if err := c.Trouble(); err != nil {
+			t.Error("before:", err)
+		}
+		store.is.Store(true)
+		submitted := make(chan error, 1)
+		go func() {
+			_, err := c.Submit(t.Context(), single("x", nil))
+			submitted <- err
+		}()
+		for range 50 {
+			time.Sleep(time.Second)
+			_, _ = c.Wait(t.Context(), "another")
+			if err := c.Trouble(); !errors.Is(err, errFull) {
+				t.Fatal("while nothing can be written:", err)
+			}
+		}
+		if told := log.aboutStore(); len(told) != 1 || !strings.Contains(told[0], "WARN") {
+			t.Error("while it lasts:", strings.Join(told, "\n"))
+		}
+		store.is.Store(false)
+		if err := <-submitted; err != nil {
+			t.Error(err)
+		}
+		if told := log.aboutStore(); len(told) != 2 || !strings.Contains(told[1], "works again") || c.Trouble() != nil {
+			t.Error("when it is over:", strings.Join(told, "\n"), c.Trouble())
+		}
+	})
+}
+
+// TestAFailureThatNobodyMeetsAgainIsNotHeldAgainstTheStore: a replica that gets no calls
+// because it is in trouble could not find out that it is not.
+func TestAFailureThatNobodyMeetsAgainIsNotHeldAgainstTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &full{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("step", "undo"))
+		store.is.Store(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := c.Submit(ctx, single("", nil)); err == nil || c.Trouble() == nil {
+			t.Errorf("submit: %v; trouble: %v", err, c.Trouble())
+		}
+		time.Sleep(15 * time.Second)
+		if err := c.Trouble(); err != nil {
+			t.Error("for ever:", err)
+		}
+	})
+}
+
+// unwilling is a store that takes no record.
+type unwilling struct{ driver.Store }
+
+func (unwilling) Create(context.Context, *driver.Record) error { return driver.ErrRefused }
+
+// TestARefusedRecordIsNoTroubleOfTheStore: one client's mistake is nobody else's outage.
+func TestARefusedRecordIsNoTroubleOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &lines{}
+		c := start(t, unwilling{memstore.New(nil)}, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		_, err := c.Submit(t.Context(), single("", nil))
+		if told := log.aboutStore(); err == nil || c.Trouble() != nil || len(told) != 0 {
+			t.Error(err, c.Trouble(), told)
 		}
 	})
 }

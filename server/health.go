@@ -23,6 +23,7 @@ const (
 // with it. It asks the stores at most once a second, however often it is asked.
 type health struct {
 	inspector txn.Inspector
+	writer    interface{ Trouble() error } // what was seen of the store's writes; may be nil
 	locks     lockdriver.Inspector
 	files     *Files
 	log       *slog.Logger
@@ -34,6 +35,7 @@ type health struct {
 
 func newHealth(c *Config) *health {
 	h := &health{inspector: c.Inspector, files: c.Files, log: c.Logger}
+	h.writer, _ = c.Coordinator.(interface{ Trouble() error })
 	h.locks, _ = c.Locks.(lockdriver.Inspector)
 	return h
 }
@@ -70,7 +72,10 @@ func tellHealth(w http.ResponseWriter, status int, text string) {
 }
 
 // What anybody may know of a server that is not ready.
-var errNoStore = errors.New("the store cannot be reached")
+var (
+	errNoStore = errors.New("the store cannot be reached")
+	errTrouble = errors.New("the store can be reached, and fails to do its work; the log says why")
+)
 
 // ready tells why the server cannot do its work now; nil if it can.
 func (h *health) ready(ctx context.Context) error {
@@ -79,6 +84,9 @@ func (h *health) ready(ctx context.Context) error {
 	}
 	if h.check(ctx) != nil {
 		return errNoStore
+	}
+	if h.writer != nil && h.writer.Trouble() != nil { // which the coordinator has told the log
+		return errTrouble
 	}
 	return nil
 }

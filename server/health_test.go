@@ -1,12 +1,16 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // TestStoreThatIsAwayRestartsServers: a probe of life must not fail with the store; who
@@ -20,6 +24,33 @@ func TestStoreThatIsAwayRestartsServers(t *testing.T) {
 	get("/readyz").want(t, 503, "the store cannot be reached")
 	get("/healthz").want(t, 200, "the store cannot be reached")
 	s.post(t, "/grpc.health.v1.Health/Check", `{}`).want(t, 200, "NOT_SERVING")
+}
+
+// readOnly is a coordinator whose store can be read and not written.
+type readOnly struct {
+	txn.Coordinator
+	err error
+}
+
+func (r *readOnly) Trouble() error { return r.err }
+
+// TestStoreThatCannotWriteIsNotReady: that it can be read says nothing to who submits.
+func TestStoreThatCannotWriteIsNotReady(t *testing.T) {
+	c := config(t)
+	sick := &readOnly{c.Coordinator, errors.New("/secret/path: disk is full")}
+	c.Coordinator = sick
+	s := serve(t, c, nil)
+	get := func(path string) answer { return s.send(t, http.DefaultClient, http.MethodGet, path, "") }
+	get("/livez").want(t, 200, "ok")
+	for path, status := range map[string]int{"/readyz": 503, "/healthz": 200} {
+		a := get(path)
+		a.want(t, status, "fails to do its work")
+		if strings.Contains(a.body, "secret") {
+			t.Errorf("%s tells everybody: %s", path, a.body)
+		}
+	}
+	sick.err = nil
+	get("/readyz").want(t, 200, "ok")
 }
 
 func TestHealthService(t *testing.T) {

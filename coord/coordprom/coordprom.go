@@ -15,6 +15,9 @@ type Options struct {
 	// Store is asked how many transactions there are, each time metrics are
 	// collected. Defaults to no such metrics.
 	Store driver.Counter
+	// Trouble says why the store fails although it can be counted: [coord.Coordinator.Trouble],
+	// of a coordinator that is made before metrics are collected. Defaults to never.
+	Trouble func() error
 	// NameLabel returns the value of the label "name" for a transaction's name. It
 	// must return few different values. Defaults to no such label.
 	NameLabel func(name string) string
@@ -38,8 +41,11 @@ func New(r prometheus.Registerer, opts *Options) (coord.Observer, error) {
 	}
 	m := newMetrics(o)
 	collectors := m.collectors()
+	if o.Trouble == nil {
+		o.Trouble = func() error { return nil }
+	}
 	if o.Store != nil {
-		collectors = append(collectors, newBacklog(o.Store))
+		collectors = append(collectors, newBacklog(o.Store, o.Trouble))
 	}
 	if err := register(r, collectors); err != nil {
 		return nil, fmt.Errorf("coordprom: %w", err)

@@ -270,10 +270,22 @@ func TestAStoreThatDoesNotAnswerTakesNothingWithIt(t *testing.T) {
 # HELP bedrock_txn_fenced_total Transactions that another coordinator took away.
 # TYPE bedrock_txn_fenced_total counter
 bedrock_txn_fenced_total 1
-# HELP bedrock_txn_store_up Whether the store could be counted.
+# HELP bedrock_txn_store_up Whether the store could be counted, and does what it is asked.
 # TYPE bedrock_txn_store_up gauge
 bedrock_txn_store_up 0
 `, "bedrock_txn_fenced_total", "bedrock_txn_store_up", "bedrock_txn_due")
+}
+
+// TestAStoreThatCannotWriteIsNotUp although it can be counted.
+func TestAStoreThatCannotWriteIsNotUp(t *testing.T) {
+	trouble := errors.New("disk is full")
+	_, registry := observer(t, &coordprom.Options{Store: &counting{counts: driver.Counts{Due: 3}}, Trouble: func() error { return trouble }})
+	if up, told := series(t, registry, "bedrock_txn_store_up")[""]; up != 0 || !told {
+		t.Error("up:", up, told)
+	}
+	wantCounts(t, registry, "bedrock_txn_due", map[string]float64{"": 3})
+	trouble = nil
+	wantCounts(t, registry, "bedrock_txn_store_up", map[string]float64{"": 1})
 }
 
 func TestMetricsFollowTheConventions(t *testing.T) {

@@ -29,7 +29,8 @@
 //   - bedrock_txn_parked: gauge, waiting for a person
 //   - bedrock_txn_due: gauge, the backlog that nobody drives yet
 //   - bedrock_txn_oldest_age_seconds: gauge, of the oldest that is not final
-//   - bedrock_txn_store_up: gauge, 0 when counting failed; then the others are absent
+//   - bedrock_txn_store_up: gauge, 0 when counting failed; then the others are absent. 0
+//     too while the coordinator meets failures of the store, with [Options.Trouble]
 //
 // Counters begin at zero, so that an alert on their increase sees the first event. No
 // label holds an ID, a branch or a target. There is a label name only with

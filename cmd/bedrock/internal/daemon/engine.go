@@ -16,11 +16,14 @@ func (d *Daemon) newEngine() (*coord.Coordinator, error) {
 		return nil, err
 	}
 	counter, _ := d.config.Store.(driver.Counter)
-	observer, err := coordprom.New(d.metrics, &coordprom.Options{Store: counter})
+	var engine *coord.Coordinator // metrics are collected when it serves
+	observer, err := coordprom.New(d.metrics, &coordprom.Options{
+		Store: counter, Trouble: func() error { return engine.Trouble() },
+	})
 	if err != nil {
 		return nil, err
 	}
-	engine, err := coord.New(d.config.Store, &coord.Options{
+	engine, err = coord.New(d.config.Store, &coord.Options{
 		Replica: d.config.Replica, Callers: callers, Lease: d.config.Lease, Retention: d.retention(),
 		Observer: observer, Tracing: d.tracing.transactions(), Logger: d.config.Logger,
 	})
