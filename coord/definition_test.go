@@ -45,6 +45,26 @@ func TestAMissingResultStopsTheSaga(t *testing.T) {
 	})
 }
 
+// TestAResultThatWasTooLargeToTakeOverIsSaidToBe: the branch has returned something, and
+// whoever reads that it has not looks for the mistake in the wrong place.
+func TestAResultThatWasTooLargeToTakeOverIsSaidToBe(t *testing.T) {
+	for limit, opts := range map[string]*coord.Options{
+		"at most 8": {Result: 8},
+		"those of all branches together have at most 8": {Results: 8},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := start(t, memstore.New(nil), opts, transferParts())
+			d := transfer()
+			d.Branches[1].Use = map[string]string{"ref": "take.ref"}
+			res, err := c.Run(t.Context(), d)
+			if res.Outcome != txn.RolledBack || !strings.Contains(res.Reason, "branch take: result of ") ||
+				!strings.HasSuffix(res.Reason, limit) {
+				t.Errorf("%+v %v", res, err)
+			}
+		})
+	}
+}
+
 func TestEveryAssuredBranchIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := newParticipants("points", "mail")

@@ -55,7 +55,7 @@ func lookUp(t *txn.Transaction, from string) (json.RawMessage, error) {
 	i, _ := t.Branch(branch)
 	value := json.RawMessage(t.Progress[i].Do.Result)
 	if len(value) == 0 {
-		return nil, fmt.Errorf("branch %s returned nothing", branch)
+		return nil, nothingOf(branch, t.Progress[i].Do.Note)
 	}
 	for path != "" {
 		var field string
@@ -74,6 +74,14 @@ func lookUp(t *txn.Transaction, from string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("result of %s is not JSON", branch)
 	}
 	return value, nil
+}
+
+// nothingOf says why there is no result: a note of what is done is why it was dropped.
+func nothingOf(branch, note string) error {
+	if note != "" {
+		return fmt.Errorf("branch %s: %s", branch, note)
+	}
+	return fmt.Errorf("branch %s returned nothing", branch)
 }
 
 // assured is the message that carries one call. Its ID follows from the call, so
