@@ -65,7 +65,8 @@ func TestCommandEndsWhenTheServerDies(t *testing.T) {
 	awaitGone(t, pid)
 }
 
-// When bedrock itself is killed, nobody is left to end the command.
+// When bedrock itself is killed, nobody is left to end the command. The kernel does it,
+// and for the command alone: what that has started works on, and lock run says so.
 func TestCommandDiesWithBedrock(t *testing.T) {
 	t.Parallel()
 	if !diesWithParent {

@@ -49,8 +49,11 @@ process group of its own, and signals go to the whole group, so that nothing it
 has started works on when the lock is lost; what it leaves running when it ends
 by itself is left alone. Only when standard input is a terminal does the command
 stay in the terminal's group, so that it can read from it; it gets Ctrl-C from the
-terminal then, and other signals go to the command alone. On Linux the command is
-killed when bedrock itself is killed.
+terminal then, and other signals go to the command alone.
+
+On Linux the command is killed when bedrock itself is killed, by SIGKILL. What the
+command has started is not: it works on without the lock. Only the token keeps it
+from harm then, or a script that starts its work with exec.
 
 Exit codes: the command's own; 75 not acquired; 76 lost; 64 usage; 69 the backend
 did not answer; 126 and 127 the command cannot be executed, was not found; 128+n
