@@ -8,8 +8,10 @@ const (
 	MaxBranchID = 64
 	// MaxSubscribers is how many receivers a topic has at most.
 	MaxSubscribers = 1000
-	// DefaultPage and MaxPage are how much a list shows at once.
-	DefaultPage, MaxPage = 100, 1000
+	// DefaultPage is how much a list shows at once that is not told.
+	DefaultPage = 100
+	// MaxPage is how much a list shows at once at most.
+	MaxPage = 1000
 )
 
 // PageSize is how much a list shows that is asked for so much; 0 means [DefaultPage].
