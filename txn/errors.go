@@ -93,7 +93,8 @@ func Aborted(err error) bool {
 	return ok
 }
 
-// Pending is a participant's word that it is still working: ask again after d.
+// Pending is a participant's word that it is still working: ask again after d, a day
+// ([MaxPending]) at most.
 func Pending(d time.Duration) error { return &PendingError{After: d} }
 
 // PendingError is what Pending returns.

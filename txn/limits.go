@@ -1,6 +1,9 @@
 package txn
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Limits that several packages keep to.
 const (
@@ -8,6 +11,8 @@ const (
 	MaxBranchID = 64
 	// MaxSubscribers is how many receivers a topic has at most.
 	MaxSubscribers = 1000
+	// MaxPending is how long a participant may put a coordinator off.
+	MaxPending = 24 * time.Hour
 	// DefaultPage is how much a list shows at once that is not told.
 	DefaultPage = 100
 	// MaxPage is how much a list shows at once at most.

@@ -70,7 +70,7 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	case Pending:
 		op.Calls++
 		op.State = txn.Unsure
-		op.Due = now.Add(orDefault(a.After, defaultPending))
+		op.Due = now.Add(min(orDefault(a.After, defaultPending), txn.MaxPending))
 	case Failed:
 		op.Calls++
 		op.State = txn.Unsure

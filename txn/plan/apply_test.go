@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -229,5 +230,16 @@ func TestWhy(t *testing.T) {
 	tx.Checked = txn.Op{Spent: true, Tries: 3, Note: "no route"}
 	if got, want := plan.Why(tx, check()), "check failed 3 times: no route"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAParticipantPutsItsTransactionOffForEver: however long it asks for, it is asked again
+// in a day.
+func TestAParticipantPutsItsTransactionOffForEver(t *testing.T) {
+	tx := &txn.Transaction{Definition: txn.Definition{Branches: make([]txn.Branch, 1)}, Progress: make([]txn.Progress, 1)}
+	step, now := txn.Step{Phase: txn.PhaseDo}, time.Unix(1e9, 0)
+	plan.Apply(tx, step, plan.Answer{Kind: plan.Pending, After: math.MaxInt64}, now)
+	if due := tx.Op(step).Due; !due.Equal(now.Add(24 * time.Hour)) {
+		t.Errorf("asked again at %v", due)
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-)
 
-// longestRetryAfter bounds how long a participant may put a coordinator off.
-const longestRetryAfter = 24 * time.Hour
+	"github.com/bedrock-go/bedrock/txn"
+)
 
 // FormatRetryAfter is the value of Bedrock-Retry-After.
 func FormatRetryAfter(d time.Duration) string {
@@ -27,7 +26,7 @@ func ParseRetryAfter(millis, standard string, sent time.Time) time.Duration {
 		return d
 	}
 	if date, err := http.ParseTime(standard); err == nil {
-		return min(max(date.Sub(sent), 0), longestRetryAfter)
+		return min(max(date.Sub(sent), 0), txn.MaxPending)
 	}
 	return parseUnits(standard, time.Second)
 }
@@ -38,5 +37,5 @@ func parseUnits(text string, unit time.Duration) time.Duration {
 	if err != nil && n == 0 {
 		return 0
 	}
-	return time.Duration(min(n, uint64(longestRetryAfter/unit))) * unit
+	return time.Duration(min(n, uint64(txn.MaxPending/unit))) * unit
 }
