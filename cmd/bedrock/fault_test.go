@@ -65,6 +65,23 @@ func TestCommandEndsWhenTheServerDies(t *testing.T) {
 	awaitGone(t, pid)
 }
 
+// Whoever waits for the exit code of a lost lock does not wait for the server that is away.
+func TestALostLockIsToldWhenItsCommandIsGone(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	cmd, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--ttl", "500ms", "--",
+		"sh", "-c", "echo $$; exec sleep 60")
+	pid := nextInt(t, lines)
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	awaitGone(t, pid)
+	gone := time.Now()
+	_ = cmd.Wait()
+	if code, late := cmd.ProcessState.ExitCode(), time.Since(gone); code != exitLost || late > closeLimit*3/4 {
+		t.Errorf("exit code %d, want %d; told %v after the command was gone", code, exitLost, late)
+	}
+}
+
 // When bedrock itself is killed, nobody is left to end the command. The kernel does it,
 // and for the command alone: what that has started works on, and lock run says so.
 func TestCommandDiesWithBedrock(t *testing.T) {

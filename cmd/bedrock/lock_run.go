@@ -99,7 +99,7 @@ func (f *runFlags) check() error {
 }
 
 // lockRun runs a command under a lock.
-func (s *system) lockRun(ctx context.Context, name string, argv []string, flags *runFlags) error {
+func (s *system) lockRun(ctx context.Context, name string, argv []string, flags *runFlags) (err error) {
 	if err := flags.check(); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return err
 	}
-	defer closeSession(session)
+	defer func() { closeWithin(session, endLimit(err)) }()
 	signals := make(chan os.Signal, 16)
 	if forwarded := child.Forwarded(); len(forwarded) > 0 {
 		signal.Notify(signals, forwarded...)
@@ -127,6 +127,15 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 		return whyNot(ctx, session, name, err)
 	}
 	return s.runUnder(ctx, lease, s.command(path, argv[1:], lease, flags), signals)
+}
+
+// endLimit is how long the end may take. There is nothing to give back of a lock that was
+// lost, and whoever waits for the exit code is to know at once.
+func endLimit(err error) time.Duration {
+	if e, ok := errors.AsType[*exitError](err); ok && e.code == exitLost && e.err != nil { // not the command's own
+		return lostLimit
+	}
+	return closeLimit
 }
 
 func (f *runFlags) mutexOptions() *lock.MutexOptions {

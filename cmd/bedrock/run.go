@@ -123,6 +123,7 @@ func (s *system) open(opts lock.Options) (*backendurl.Session, error) {
 const (
 	askLimit   = 10 * time.Second // the longest a question to the backend takes
 	closeLimit = 2 * time.Second  // the longest clean-up at the end takes
+	lostLimit  = closeLimit / 10  // the same, when the backend was away until a lock was lost
 )
 
 // ask opens the backend for one question and closes it again.
@@ -138,8 +139,10 @@ func (s *system) ask(ctx context.Context, question func(context.Context, *backen
 }
 
 // closeSession cleans up. What cannot be cleaned up in time ends by itself.
-func closeSession(session *backendurl.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+func closeSession(session *backendurl.Session) { closeWithin(session, closeLimit) }
+
+func closeWithin(session *backendurl.Session, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	_ = session.Close(ctx)
 }
