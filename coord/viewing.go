@@ -24,26 +24,29 @@ func (c *Coordinator) read(ctx context.Context, v *view, heard *listener) {
 	v.turn(nil, err)
 }
 
-// follow looks at the store when something was written here, and otherwise ever less
-// often: others write, too. A store that does not answer is asked again later, not by
-// every watcher anew.
+// follow looks at the store when something was written here, until it has seen it, and
+// otherwise ever less often: others write, too. A store that does not answer is asked
+// again later, not by every watcher anew.
 func (c *Coordinator) follow(ctx context.Context, v *view, heard *listener) error {
 	pause := askStore
 	timer := time.NewTimer(c.jitter(pause))
 	defer timer.Stop()
+	unseen := false // something was written here, and not read yet
 	for {
 		told, err := c.anyChange(ctx, heard, timer)
 		if err != nil {
 			return err
 		}
 		pause = min(2*pause, max(askStoreLater, time.Duration(c.views.len())*leastBetween))
-		if told || c.active.get(v.id) == nil { // what is driven here is written here
-			changed, err := c.look(ctx, v)
-			if err != nil {
+		if unseen = unseen || told; unseen || c.active.get(v.id) == nil { // what is driven here is written here
+			switch changed, err := c.look(ctx, v); {
+			case errors.Is(err, errNotRead):
+			case err != nil:
 				return err
-			}
-			if changed {
-				pause = askStore
+			case changed:
+				pause, unseen = askStore, false
+			default:
+				unseen = false
 			}
 		}
 		timer.Reset(c.jitter(pause))
@@ -64,14 +67,19 @@ func (c *Coordinator) anyChange(ctx context.Context, heard *listener, timer *tim
 	}
 }
 
+// errNotRead is a look that has failed; the next one may say more.
+var errNotRead = errors.New("not read")
+
 // look reads a transaction and shows it, if it has changed.
 func (c *Coordinator) look(ctx context.Context, v *view) (changed bool, err error) {
 	rec, err := c.loadOnce(ctx, v.id)
 	switch {
 	case errors.Is(err, driver.ErrNotFound) || errors.Is(err, driver.ErrClosed):
 		return false, err
-	case err != nil || v.newest != nil && !versionOf(v.newest).before(version{rec.Created, rec.Revision}):
-		return false, nil //nolint:nilerr // the next look may say more
+	case err != nil:
+		return false, errNotRead
+	case v.newest != nil && !versionOf(v.newest).before(version{rec.Created, rec.Revision}):
+		return false, nil
 	}
 	t, _, err := decode(rec)
 	if err != nil {

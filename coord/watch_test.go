@@ -2,14 +2,17 @@ package coord_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
@@ -108,5 +111,48 @@ func TestASlowWatcherIsShownWhatIsOver(t *testing.T) {
 		if !slices.Equal(seen, []txn.Status{txn.Open, txn.Committed}) {
 			t.Errorf("seen %v", seen)
 		}
+	})
+}
+
+// mute is a store that does not answer reads for a while.
+type mute struct {
+	driver.Store
+	silent atomic.Bool
+}
+
+func (m *mute) Load(ctx context.Context, id string) (*driver.Record, error) {
+	if m.silent.Load() {
+		return nil, errors.New("no answer")
+	}
+	return m.Store.Load(ctx, id)
+}
+
+// TestALookThatFailsWaitsForTheNextWrite: what was written here is looked at again, also
+// when the first look finds no store; the next write may be an hour away.
+func TestALookThatFailsWaitsForTheNextWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &mute{Store: memstore.New(nil)}
+		c := start(t, store, &coord.Options{Lease: 10 * time.Minute}, newParticipants("undo"))
+		register(t, c, "first", func(context.Context, txn.Call) ([]byte, error) {
+			time.Sleep(time.Second)
+			store.silent.Store(true)
+			time.AfterFunc(5*time.Second, func() { store.silent.Store(false) })
+			return nil, nil
+		})
+		register(t, c, "second", hang)
+		id := submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{
+			{ID: "a", Do: "first", Undo: "undo"},
+			{ID: "b", Do: "second", Undo: "undo", After: []string{"a"}, Policy: &txn.Policy{Timeout: time.Hour}},
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for tx, err := range c.Watch(ctx, id) {
+			must(t, err)
+			if tx.Progress[0].Do.State == txn.Done {
+				break
+			}
+		}
+		must(t, c.Act(t.Context(), id, txn.ActCompensate, "enough"))
+		_, _ = c.Wait(t.Context(), id)
 	})
 }
