@@ -47,7 +47,11 @@ Participants are HTTP endpoints and gRPC methods. Those on this machine may be c
 as long as only this machine can reach the server; for others give --allow, such as
 https://*.example.com, 10.0.0.0/8, localhost or host:port. A server never calls itself.
 To try things out every server has some of its own:
-` + describeSamples(),
+` + describeSamples() + `
+
+Limits protect the server from its clients. --limit streams-per-client=64 sets one; the
+names, and what they are otherwise:
+` + describeLimits(),
 		Example: `  bedrock serve
   bedrock serve --store postgres://bedrock@db/bedrock --locks redis://cache --allow 'https://*.example.com'
   bedrock serve --listen 0.0.0.0:7700 --tokens tokens.txt --tls-cert server.pem --tls-key server.key`,

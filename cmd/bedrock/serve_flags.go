@@ -28,6 +28,8 @@ type serveFlags struct {
 	lease                         time.Duration
 	retention, archive            string
 	noMigrate, volatile           bool
+	elsewhere                     bool
+	limits                        []string
 	otlp                          string
 	logLevel, logFormat           string
 }
@@ -57,6 +59,8 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.archive, "archive", "", "folder that gets final transactions before they are removed")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the store's schema alone; see 'bedrock migrate'")
 	flags.BoolVar(&f.volatile, "allow-volatile", false, "accept a Redis that may lose transactions")
+	flags.BoolVar(&f.elsewhere, "functions-elsewhere", false, "accept functions that this server does not have: programs with a coordinator of their own on its store have them")
+	flags.StringArrayVar(&f.limits, "limit", nil, "NAME=VALUE of a limit of the server (repeatable); see above")
 	flags.StringVar(&f.otlp, "otlp", "", "URL of an OTLP/HTTP collector that gets traces (default $OTEL_EXPORTER_OTLP_ENDPOINT, or none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -74,7 +78,7 @@ type servePlan struct {
 func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	p := &servePlan{
 		storeOptions: storeurl.Options{NoMigrate: f.noMigrate, AllowVolatile: f.volatile}, certificate: f.certificate,
-		daemon: daemon.Config{Replica: f.replica, Lease: f.lease, Archive: f.archive, Version: readBuild().Version},
+		daemon: daemon.Config{Replica: f.replica, Lease: f.lease, Archive: f.archive, Version: readBuild().Version, Elsewhere: f.elsewhere},
 	}
 	if p.daemon.Replica == "" {
 		p.daemon.Replica, _ = os.Hostname()
@@ -87,7 +91,13 @@ func (f *serveFlags) plan(sys *system) (*servePlan, error) {
 	if p.daemon.Locks, err = f.lockBackend(p.store); err != nil {
 		return nil, err
 	}
+	if f.elsewhere && !p.store.Shared() {
+		return nil, fmt.Errorf("--functions-elsewhere: no other program can work on --store %s, so nobody would ever call them", p.store)
+	}
 	if p.daemon.Allow, err = f.allowed(); err != nil {
+		return nil, err
+	}
+	if p.daemon.Limits, err = f.serverLimits(); err != nil {
 		return nil, err
 	}
 	if p.daemon.Logger, err = f.logger(sys); err != nil {

@@ -44,6 +44,10 @@ type Config struct {
 	Replica string
 	Lease   time.Duration
 	Keep    time.Duration
+	// Elsewhere is that of [coord.Options].
+	Elsewhere bool
+	// Limits protects the server. Nil means the defaults.
+	Limits *server.Limits
 	// Archive is the folder that gets final transactions before they are removed;
 	// empty: none does.
 	Archive string
@@ -141,9 +145,9 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	handler, err := server.New(server.Config{
 		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
 		Auth: d.config.Tokens, Files: d.config.Files, Logger: d.config.Logger,
-		LockObserver: d.counted,
-		Metrics:      promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
-		Console:      d.console(ctx, operator),
+		Limits: d.config.Limits, LockObserver: d.counted,
+		Metrics: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
+		Console: d.console(ctx, operator),
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())

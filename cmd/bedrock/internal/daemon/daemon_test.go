@@ -19,6 +19,7 @@ import (
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
 	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/saga"
@@ -168,5 +169,40 @@ func checkArchive(t *testing.T, text []byte) {
 	}
 	if err := json.Unmarshal(text, &found); err != nil || found.ID != "gone" || found.Status != txn.Committed || found.Payload["order"] != 42 {
 		t.Errorf("archived %s: %v", text, err)
+	}
+}
+
+// TestFunctionsOfProgramsBesideAServer are refused, since a mistyped one would never be
+// called, unless somebody says that there are such programs.
+func TestFunctionsOfProgramsBesideAServer(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		c := dial(t, run(t, func(config *daemon.Config) { config.Elsewhere = elsewhere }))
+		_, err := saga.New("x").Step("one", "orders.pack", "").Submit(t.Context(), c, nil)
+		if accepted := err == nil; accepted != elsewhere {
+			t.Errorf("elsewhere %v: %v", elsewhere, err)
+		}
+	}
+}
+
+// TestLimitsOfAServerAreHeeded has one place for streams.
+func TestLimitsOfAServerAreHeeded(t *testing.T) {
+	address := run(t, func(config *daemon.Config) { config.Limits = &server.Limits{Streams: 1} })
+	c, err := client.Dial(address, &client.Options{Patience: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	id, err := saga.New("x").Step("one", "demo.fail", "").Submit(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range c.Watch(t.Context(), id) {
+		for _, err := range c.Watch(t.Context(), id) {
+			if err == nil || !strings.Contains(err.Error(), "which is all this server takes") {
+				t.Errorf("second stream: %v", err)
+			}
+			break
+		}
+		break
 	}
 }

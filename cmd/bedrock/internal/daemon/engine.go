@@ -25,7 +25,8 @@ func (d *Daemon) newEngine() (*coord.Coordinator, error) {
 	}
 	engine, err = coord.New(d.config.Store, &coord.Options{
 		Replica: d.config.Replica, Callers: callers, Lease: d.config.Lease, Retention: d.retention(),
-		Observer: observer, Tracing: d.tracing.transactions(), Logger: d.config.Logger,
+		Elsewhere: d.config.Elsewhere,
+		Observer:  observer, Tracing: d.tracing.transactions(), Logger: d.config.Logger,
 	})
 	if err != nil {
 		return nil, err
