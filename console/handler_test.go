@@ -122,6 +122,33 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	}
 }
 
+// TestAPageThatIsNotThereSaysWhatIsMissing in words of the reader's, and where to go on.
+func TestAPageThatIsNotThereSaysWhatIsMissing(t *testing.T) {
+	w := newWorld(t, nil)
+	for path, want := range map[string]string{
+		"/transactions/order-1":     `transaction &#34;order-1&#34; is not known`,
+		"/nonsense":                 "There is no such page.",
+		"/transactions?status=done": "want one of parked, in-doubt, open",
+	} {
+		status := http.StatusNotFound
+		if strings.Contains(path, "?") {
+			status = http.StatusBadRequest
+		}
+		body := w.get(t, path, status)
+		if !strings.Contains(body, want) || !strings.Contains(body, `<a href="/transactions">Go back</a>`) {
+			t.Errorf("%s: no %q, or no way back, in\n%s", path, want, body)
+		}
+		for _, inside := range []string{"memstore", "load", "get "} {
+			if strings.Contains(body, inside) {
+				t.Errorf("%s: tells of %q", path, inside)
+			}
+		}
+	}
+	if body := w.get(t, "/transactions?status=commited", http.StatusBadRequest); !strings.Contains(body, "(did you mean committed?)") {
+		t.Errorf("a slip is not understood:\n%s", body)
+	}
+}
+
 func TestTheListIsFiltered(t *testing.T) {
 	w := newWorld(t, nil)
 	w.committed(t, "order-1")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -153,14 +154,27 @@ func (f filter) query() (txn.Query, error) {
 	case slices.Contains(statuses(), txn.Status(f.Status)):
 		q.Status = []txn.Status{txn.Status(f.Status)}
 	case f.Status != "":
-		return q, &txn.FieldError{Field: "status", Problem: fmt.Sprintf("%.40q is none", f.Status)}
+		return q, &txn.FieldError{Field: "status", Problem: wrongWord(f.Status, statusNames())}
 	}
 	if f.Mode != "" && !slices.Contains(modeNames(), f.Mode) {
-		return q, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is none", f.Mode)}
+		return q, &txn.FieldError{Field: "mode", Problem: wrongWord(f.Mode, modeNames())}
 	}
 	var err error
 	q.Before, err = parseCursor(f.Before)
 	return q, err
+}
+
+// wrongWord says what may be meant by a word that is none of those wanted.
+func wrongWord(word string, want []string) string {
+	return fmt.Sprintf("%.40q is none%s: want one of %s", word, nearest.Hint(word, want), strings.Join(want, ", "))
+}
+
+func statusNames() []string {
+	names := []string{parkedFilter}
+	for _, s := range statuses() {
+		names = append(names, string(s))
+	}
+	return names
 }
 
 // cursorText and parseCursor put a place in the list into an address.

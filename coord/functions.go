@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
@@ -52,7 +54,7 @@ func (fs *functions) check(name string) error {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
 	text := fmt.Sprintf("no function %q is registered", name)
-	if near := nearest(name, maps.Keys(fs.byName)); near != "" {
+	if near := nearest.To(name, slices.Sorted(maps.Keys(fs.byName))); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(text)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -56,7 +57,8 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 		return driver.Query{}, err
 	}
 	if q.Mode != "" && c.modes[q.Mode] == nil {
-		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known: want one of %s", q.Mode, c.modeNames())}
+		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known%s: want one of %s",
+			q.Mode, nearest.Hint(q.Mode, c.modeNames()), strings.Join(c.modeNames(), ", "))}
 	}
 	d := driver.Query{
 		Status: q.Status, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
@@ -74,9 +76,7 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 }
 
 // modeNames lists the modes for people.
-func (c *Coordinator) modeNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(c.modes)), ", ")
-}
+func (c *Coordinator) modeNames() []string { return slices.Sorted(maps.Keys(c.modes)) }
 
 // Watch yields a transaction now and after changes until it is final. All watchers of
 // a transaction share what is read of it; each is given a copy. Whoever is slow sees

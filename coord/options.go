@@ -50,7 +50,7 @@ type Options struct {
 	Retention Retention
 	Observer  Observer
 	Tracing   Tracing
-	// Logger tells of trouble. Default: silent.
+	// Logger tells of trouble. Default: [slog.Default]; a [slog.DiscardHandler] is silent.
 	Logger *slog.Logger
 }
 
@@ -84,7 +84,7 @@ func (o *Options) withDefaults() (Options, error) {
 	r.Results = orDefault(r.Results, 1<<20)
 	r.Callers = maps.Clone(r.Callers) // read by every call, whatever becomes of the original
 	if r.Logger == nil {
-		r.Logger = slog.New(slog.DiscardHandler)
+		r.Logger = slog.Default()
 	}
 	if r.Observer == nil {
 		r.Observer = quiet{}

@@ -33,8 +33,8 @@ type Options struct {
 	Meta map[string]string
 	// Observer is told what happens to every lock. Defaults to none.
 	Observer Observer
-	// Logger gets what nobody else is told: lost locks, failed clean-up.
-	// Defaults to silence.
+	// Logger gets what nobody else is told: lost locks, failed clean-up. Defaults to
+	// [slog.Default]; a [slog.DiscardHandler] is silent.
 	Logger *slog.Logger
 }
 
@@ -69,7 +69,7 @@ func (o *Options) withDefaults() (Options, error) {
 		filled.HandOff.Count = 1
 	}
 	if filled.Logger == nil {
-		filled.Logger = slog.New(slog.DiscardHandler)
+		filled.Logger = slog.Default()
 	}
 	return filled, filled.validate()
 }

@@ -26,7 +26,8 @@ type Config struct {
 	Files *Files
 	// Limits protects the server. Nil means the defaults.
 	Limits *Limits
-	// Logger gets the audit trail and failures. Default: silent.
+	// Logger gets the audit trail and failures. Default: [slog.Default]; a
+	// [slog.DiscardHandler] is silent.
 	Logger *slog.Logger
 	// Metrics answers /metrics.
 	Metrics http.Handler

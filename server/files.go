@@ -16,9 +16,10 @@ import (
 // nobody out; but a token that was to be taken out is then still good, so it is told at
 // once: in the log, in Problems, and at /healthz.
 //
-// The zero value is ready to use, and silent.
+// The zero value is ready to use.
 type Files struct {
-	// Logger is told when a file can no longer be used, and when it can again.
+	// Logger is told when a file can no longer be used, and when it can again. Default:
+	// [slog.Default].
 	Logger *slog.Logger
 
 	mu      sync.Mutex
@@ -71,7 +72,7 @@ type reloaded[T any] struct {
 func reloading[T any](f *Files, read func() (T, error), paths ...string) (*reloaded[T], error) {
 	r := &reloaded[T]{read: read, paths: paths, log: f.Logger, stamp: stamp(paths)}
 	if r.log == nil {
-		r.log = slog.New(slog.DiscardHandler)
+		r.log = slog.Default()
 	}
 	v, err := read()
 	if err != nil {

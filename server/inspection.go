@@ -8,6 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/internal/wire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -57,20 +58,19 @@ func queryOf(req *bedrockv1.ListRequest) (txn.Query, error) {
 	}
 	for i, word := range req.GetStatus() {
 		if !slices.Contains(driver.Statuses(), txn.Status(word)) {
-			return q, problem(fmt.Sprintf("status[%d]", i), "%.40q is none: want one of %s", word, statuses())
+			return q, problem(fmt.Sprintf("status[%d]", i), "%.40q is none%s: want one of %s", word, nearest.Hint(word, statuses()), strings.Join(statuses(), ", "))
 		}
 		q.Status = append(q.Status, txn.Status(word))
 	}
 	return q, nil
 }
 
-// statuses lists them for people.
-func statuses() string {
+func statuses() []string {
 	var words []string
 	for _, s := range driver.Statuses() {
 		words = append(words, string(s))
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // Watch implements the service.

@@ -21,7 +21,7 @@ func New(c Config) (http.Handler, error) {
 		return nil, err
 	}
 	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
+		c.Logger = slog.Default()
 	}
 	if c.LockObserver == nil {
 		c.LockObserver = nobody{}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
 // wants is for commands that take arguments: it says which by their names.

@@ -22,7 +22,7 @@ func newMigrate(sys *system) *cobra.Command {
 		Short: "Bring the schema of a store up to date",
 		Long: `Bring the schema of a store of transactions up to date. Servers do it by themselves
 when they start, unless they are told --no-migrate; several at once are safe. A file
-of SQLite that is not there is made, in a folder that is.`,
+of SQLite that is not there is made, in a folder that is; a note says so.`,
 		Example: "  bedrock migrate --store postgres://bedrock@db/bedrock",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,11 +45,15 @@ func (s *system) migrate(ctx context.Context, location *storeurl.Location) error
 	if err := location.CheckFolder(); err != nil {
 		return &exitError{exitUsage, err}
 	}
+	made := location.Missing()
 	store, err := location.Open(ctx, &storeurl.Options{AllowVolatile: true})
 	if err != nil {
 		return &exitError{exitUnavailable, err}
 	}
 	defer store.Close()
+	if made {
+		fmt.Fprintf(s.stderr, "bedrock: note: %s was not there and has been made\n", location)
+	}
 	migrator, ok := store.(driver.Migrator)
 	if !ok {
 		_, err := fmt.Fprintf(s.stdout, "%s has no schema\n", location)

@@ -27,7 +27,7 @@ type system struct {
 func run(args []string, sys *system) int {
 	ctx, stop := untilInterrupted(context.Background())
 	defer stop()
-	quietRedis()
+	quiet()
 	root := newRoot(sys)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/server"
 )
 

@@ -208,7 +208,7 @@ func newTortureCheck(sys *system) *cobra.Command {
 		Use:     "check DIR",
 		Short:   "Judge a history again",
 		Example: "  bedrock torture check /tmp/bedrock-torture-locks-123",
-		Args:    cobra.ExactArgs(1),
+		Args:    wants("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := locks.Judge(args[0])
 			if err != nil {
@@ -229,7 +229,7 @@ func newTortureWorker(sys *system) *cobra.Command {
 	return &cobra.Command{
 		Use:    tortureWorker + " ROLE",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   wants("ROLE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch args[0] {
 			case "locks":

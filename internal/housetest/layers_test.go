@@ -31,6 +31,7 @@ func layers() []layer {
 		{packages: "internal/settle", own: []string{"lock/driver"}},
 		{packages: "internal/wheel"},
 		{packages: "internal/chance"},
+		{packages: "internal/nearest"},
 		{packages: "internal/http1"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
 		// Layer 2: backends, one client library each, and observers.
@@ -67,7 +68,7 @@ func layers() []layer {
 		{packages: "txn/tcc", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
 		{packages: "txn/msg", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
 		{
-			packages: "txn/deffile", own: []string{"txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg"},
+			packages: "txn/deffile", own: []string{"txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest"},
 			foreign: []string{"go.yaml.in/yaml/v3"},
 		},
 		// Layer 2: the participants' side.
@@ -90,7 +91,7 @@ func layers() []layer {
 		// Layer 3: the engine.
 		{
 			packages: "coord",
-			own:      []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/chance"},
+			own:      []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/chance", "internal/nearest"},
 		},
 		// Layer 4: the remote side. The protocol is generated.
 		{packages: "proto/...", foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
@@ -99,7 +100,7 @@ func layers() []layer {
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
 		},
 		{
-			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/settle"},
+			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/settle", "internal/nearest"},
 			foreign: []string{
 				"connectrpc.com/connect", "connectrpc.com/grpchealth", "connectrpc.com/grpcreflect",
 				"google.golang.org/protobuf", "go.opentelemetry.io/otel",
@@ -134,7 +135,7 @@ func layers() []layer {
 		},
 		{
 			packages: "console",
-			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock", "lock/driver"},
+			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock", "lock/driver", "internal/nearest"},
 		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},

@@ -11,8 +11,9 @@ import (
 // Options configure a client on Redis. The zero value and nil mean the
 // defaults.
 type Options struct {
-	// Lock are the options that do not depend on the backend. Its Logger also
-	// gets what the server's settings mean for the safety of locks.
+	// Lock are the options that do not depend on the backend. A Logger in them also
+	// gets what the server's settings mean for the safety of locks, once; without one
+	// they are not examined, which is for Client.Check and bedrock doctor.
 	Lock lock.Options
 	// Profile is whose locks are shared. Defaults to [Redisson].
 	Profile Profile

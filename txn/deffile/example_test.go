@@ -43,5 +43,5 @@ steps:
 	fmt.Println(err)
 	// Output:
 	// order.yaml:2: timeout: "30": want a duration such as 30s or 1m30s
-	// order.yaml:5: step: unknown field "acton"; want id, action, compensate, after, use, payload, policy, steps
+	// order.yaml:5: step: unknown field "acton" (did you mean action?); want id, action, compensate, after, use, payload, policy, steps
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/msg"
 	"github.com/bedrock-go/bedrock/txn/saga"
@@ -33,7 +34,8 @@ func (p *parser) definition(root *yaml.Node) txn.Definition {
 	case "":
 		p.fail(root.Line, "mode is missing; want saga, tcc or msg")
 	default:
-		p.fail(root.Line, "mode %q is not known; want saga, tcc or msg", clip(mode))
+		p.fail(root.Line, "mode %q is not known%s; want saga, tcc or msg", clip(mode),
+			nearest.Hint(clip(mode), []string{saga.Name, tcc.Name, msg.Name}))
 	}
 	return txn.Definition{}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
 // object is a mapping whose fields are known.
@@ -27,7 +29,8 @@ func (p *parser) object(n *yaml.Node, what string, allowed ...string) *object {
 	}
 	for key, value := range p.pairs(n) {
 		if !slices.Contains(allowed, key.Value) {
-			p.fail(key.Line, "%s: unknown field %q; want %s", what, clip(key.Value), strings.Join(allowed, ", "))
+			p.fail(key.Line, "%s: unknown field %q%s; want %s", what, clip(key.Value), nearest.Hint(clip(key.Value), allowed),
+				strings.Join(allowed, ", "))
 			continue
 		}
 		o.fields[key.Value] = value

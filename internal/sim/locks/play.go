@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -64,6 +65,7 @@ func (w *world) connect(i int, c site) {
 	}
 	client, err := lock.New(b, &lock.Options{
 		TTL: time.Second, HandOff: w.plan.handOff, Patience: w.plan.patience, Observer: watcher{w, i},
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		panic(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -101,7 +102,7 @@ func (w *world) coordinator(l *life, s *site) *coord.Coordinator {
 	c, err := coord.New(l.window, &coord.Options{
 		Replica: l.name, Lease: s.lease, Poll: s.poll, PerTarget: s.perTarget, Claimers: s.claimers, Active: s.active,
 		Retention: coord.Retention{Keep: -1}, Callers: map[string]coord.Caller{"http": caller{w, l}},
-		Observer: observer{w, l.replica}, Tracing: tracer{w, s.tracer},
+		Observer: observer{w, l.replica}, Tracing: tracer{w, s.tracer}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		panic(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -63,7 +64,7 @@ func (r *oneRun) stall() time.Duration { return r.timing.Lease + 4*r.timing.Poll
 func (r *oneRun) coordinator(name string, store driver.Store, serve txn.Func) (*coord.Coordinator, error) {
 	c, err := coord.New(store, &coord.Options{
 		Replica: name, Lease: r.timing.Lease, Poll: r.timing.Poll,
-		Retention: coord.Retention{Keep: r.keep()},
+		Retention: coord.Retention{Keep: r.keep()}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, err

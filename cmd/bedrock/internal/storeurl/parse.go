@@ -1,7 +1,9 @@
 package storeurl
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -97,6 +99,15 @@ func (l *Location) CheckFolder() error {
 		return wrong("path", "names a file in the folder %s, which is not there", folder)
 	}
 	return nil
+}
+
+// Missing reports whether the location is a file that is not there, and that would be made.
+func (l *Location) Missing() bool {
+	if l.Kind != SQLite {
+		return false
+	}
+	_, err := os.Stat(l.source)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // parseServer checks what a database's own parser would complain about by quoting

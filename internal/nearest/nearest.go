@@ -13,6 +13,14 @@ func To(typed string, names []string) string {
 	return best
 }
 
+// Hint is To for the middle of a sentence: it names the one that may be meant, or is empty.
+func Hint(typed string, names []string) string {
+	if name := To(typed, names); name != "" {
+		return " (did you mean " + name + "?)"
+	}
+	return ""
+}
+
 // distance counts the letters to insert, to delete or to exchange.
 func distance(a, b []rune) int {
 	row := make([]int, len(b)+1)

@@ -3,7 +3,7 @@ package nearest_test
 import (
 	"testing"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
 func TestASlipIsUnderstoodAndMoreIsNot(t *testing.T) {
