@@ -17,7 +17,8 @@ type Limits struct {
 	Rate int
 	// Burst is how many it may make at once. Default: one second's worth.
 	Burst int
-	// Requests bounds the calls under way. Default 10,000.
+	// Requests bounds the calls under way; one client has room for half of them.
+	// Default 10,000.
 	Requests int
 	// Streams bounds those who watch and listen. Default 10,000.
 	Streams int
@@ -93,9 +94,20 @@ func (l *limit) text(value int64) string {
 	return time.Duration(value).String()
 }
 
+// most is where sums with a value would run over.
+func (l *limit) most() int64 {
+	if l.count != nil {
+		return 1 << 30
+	}
+	return int64(24 * time.Hour)
+}
+
 func (l *limit) check() error {
-	if l.value() < l.least {
-		return fmt.Errorf("server: limit %s is %s, the least is %s", l.name, l.text(l.value()), l.text(l.least))
+	switch v := l.value(); {
+	case v < l.least:
+		return fmt.Errorf("server: limit %s is %s, the least is %s", l.name, l.text(v), l.text(l.least))
+	case v > l.most():
+		return fmt.Errorf("server: limit %s is %s, the most is %s", l.name, l.text(v), l.text(l.most()))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -33,5 +34,21 @@ func TestLimitsAreSetByName(t *testing.T) {
 	}
 	if err := all.Set("stream", "1"); err == nil || all != want {
 		t.Errorf("a limit that is not there: %v", err)
+	}
+}
+
+// TestLimitsThatRunOver: a wait for ever, as large as a number can be, ended every call
+// at once.
+func TestLimitsThatRunOver(t *testing.T) {
+	for name, limits := range map[string]server.Limits{
+		"limit wait is 2562047h47m16.854775807s, the most is 24h0m0s": {Wait: math.MaxInt64},
+		"limit slow is 2562047h47m16.854775807s, the most is 24h0m0s": {Slow: math.MaxInt64},
+		"limit body is 2147483647, the most is 1073741824":            {Body: math.MaxInt32},
+	} {
+		c := config(t)
+		c.Limits = &limits
+		if _, err := server.New(c); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %q", err, name)
+		}
 	}
 }
