@@ -21,6 +21,10 @@ const (
 	longestPause = time.Second
 )
 
+// leastAttempt is what a call is given at least, however little patience is left: a server
+// that is there answers in less.
+const leastAttempt = time.Second
+
 // effect is what a failed call has left behind.
 type effect uint8
 
@@ -89,7 +93,7 @@ func call[Req, Res any](
 		if since.IsZero() {
 			since = time.Now()
 		}
-		if time.Since(since) >= c.patience || !sleep(ctx, pause) {
+		if errors.Is(err, errSilent) || time.Since(since) >= c.patience || !sleep(ctx, pause) {
 			return nil, doubt, given(ctx, err, doubt)
 		}
 	}
@@ -124,8 +128,41 @@ func given(ctx context.Context, err error, doubt bool) error {
 	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 }
 
-// decide makes a call that changes something: a transaction, or what else id names.
+// errSilent ends a call that was sent, and held open without an answer until patience
+// was over: the server is there, and its store is not.
+var errSilent = errors.New("the server has not answered")
+
+// within bounds a call that a server answers at once by the client's patience.
+func within[Req, Res any](c *Client, do func(context.Context, *Req) (*Res, error)) func(context.Context, *Req) (*Res, error) {
+	if c.patience <= 0 {
+		return do
+	}
+	end := time.Now().Add(c.patience)
+	return func(ctx context.Context, req *Req) (*Res, error) {
+		bounded, cancel := context.WithTimeout(ctx, max(time.Until(end), leastAttempt))
+		defer cancel()
+		res, err := do(bounded, req)
+		if err == nil || bounded.Err() == nil || ctx.Err() != nil || unsent(err) {
+			return res, err
+		}
+		if said, _ := wire.TransactionErrorOf(err); said {
+			return res, err
+		}
+		return nil, fmt.Errorf("%w in %v", errSilent, c.patience)
+	}
+}
+
+// decide makes a call that changes something: a transaction, or what else id names. The
+// server answers when that is written down.
 func decide[Req, Res any](
+	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	return decideAndWait(ctx, c, id, within(c, do), req)
+}
+
+// decideAndWait is decide for a call that is answered when there is an outcome: that takes
+// as long as it takes.
+func decideAndWait[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
 	res, doubt, err := call(ctx, c, do, req)
@@ -150,7 +187,7 @@ func inDoubt(id string, err error) error {
 func look[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	res, _, err := call(ctx, c, do, req)
+	res, _, err := call(ctx, c, within(c, do), req)
 	if errors.Is(err, errDoubt) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 	}

@@ -23,8 +23,11 @@ type Options struct {
 	TLS *tls.Config
 	// HTTP makes the calls instead of connections of the client's own. Default: nil.
 	HTTP *http.Client
-	// Patience is how long a call is repeated while the server does not answer.
-	// Default 10 s; -1: not at all.
+	// Patience is how long a call is repeated while the server does not answer, and how
+	// long a server is waited for that is there and does not answer, as when its store is
+	// away; a second at least. Run and Wait wait for an outcome, however long that takes:
+	// it is their context that ends them. Default 10 s; -1: calls are not repeated, and
+	// end with their context.
 	Patience time.Duration
 }
 

@@ -25,7 +25,7 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 	identify(&d)
 	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true}
 	for again := false; ; again = true {
-		res, err := decide(ctx, c, d.ID, c.transactions.Submit, req)
+		res, err := decideAndWait(ctx, c, d.ID, c.transactions.Submit, req)
 		if err != nil && again {
 			err = inDoubt(d.ID, err)
 		}

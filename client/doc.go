@@ -11,7 +11,8 @@
 //	locks, err := lock.New(c.Backend(), nil)
 //
 // Every call ends with its context. While the server does not answer, calls are
-// repeated for [Options.Patience]; that is safe, because the ID of a transaction is
+// repeated for [Options.Patience], and no longer than that, unless they wait for an outcome
+// as Run and Wait do; that is safe, because the ID of a transaction is
 // made up here, before it is first sent. What may or may not have happened then is
 // a *txn.InDoubtError, never a guess.
 package client

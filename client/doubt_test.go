@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/internal/wire"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -102,6 +104,37 @@ func TestPendingForEver(t *testing.T) {
 	r, err := one("echo").ID("x").Run(ctx, c, nil)
 	if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" || r.Outcome != txn.InDoubt || submits.Load() != 2 {
 		t.Errorf("result %+v, error %v after %d submits", r, err, submits.Load())
+	}
+}
+
+// silent is a server whose store is away: it holds every call open.
+func silent() http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	})
+}
+
+// TestAServerThatHoldsACallOpenIsNotWaitedForForEver: whoever has patience for so long
+// knows then that nobody knows.
+func TestAServerThatHoldsACallOpenIsNotWaitedForForEver(t *testing.T) {
+	for what := range changes(nil) {
+		if what == "run" { // waits for an outcome
+			continue
+		}
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			c := dial(t, serve(t, silent()).url(), &client.Options{Patience: time.Millisecond})
+			err := changes(c)[what](ctx)
+			if _, ok := errors.AsType[*txn.InDoubtError](err); !ok || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("told %v; context: %v", err, ctx.Err())
+			}
+			if _, err := c.Get(ctx, "x"); !errors.Is(err, txn.ErrUnavailable) {
+				t.Errorf("get: %v", err)
+			}
+		})
 	}
 }
 
