@@ -129,7 +129,8 @@ func (h *hold) lose(cause error) {
 	c := h.q.client
 	h.lease.endAll(cause)
 	c.renewer.remove(h)
-	c.opts.Logger.Warn("lock: lost", "name", h.grant.Name, "owner", h.grant.Owner, "token", h.lease.token, "err", cause)
+	c.opts.Logger.Warn("lock: lost", "name", h.grant.Name,
+		"owner", driver.PublicOwner(h.grant.Owner), "token", h.lease.token, "err", cause)
 	c.observe(c.background, Event{
 		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Err: cause,
 	})

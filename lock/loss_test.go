@@ -227,7 +227,7 @@ func TestALossIsLoggedOnce(t *testing.T) {
 		text := log.String()
 		wantEqual(t, "late", strings.Count(text, `level=WARN msg="lock: renewal is late"`), 1)
 		wantEqual(t, "lost", strings.Count(text, `level=WARN msg="lock: lost"`), 1)
-		for _, part := range []string{"name=orders/42", "owner=" + lease.Owner(), fmt.Sprintf("token=%d ", lease.Token()), "not renewed in time", "connection refused"} {
+		for _, part := range []string{"name=orders/42", "owner=" + driver.PublicOwner(lease.Owner()), fmt.Sprintf("token=%d ", lease.Token()), "not renewed in time", "connection refused"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the log does not say %q:\n%s", part, text)
 			}

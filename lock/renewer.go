@@ -180,7 +180,8 @@ func (r *renewer) done(h *hold, sent time.Duration, err error) (cause error) {
 	default:
 		h.late.Store(true)
 		if h.failed++; h.failed == 1 {
-			r.client.opts.Logger.Warn("lock: renewal is late", "name", h.grant.Name, "owner", h.grant.Owner, "err", err)
+			r.client.opts.Logger.Warn("lock: renewal is late", "name", h.grant.Name,
+				"owner", driver.PublicOwner(h.grant.Owner), "err", err)
 		}
 		r.schedule(h, r.client.now()+r.retryAfter(h.grant.TTL))
 	}

@@ -51,14 +51,14 @@ func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) {
 			}
 			pause = Pause
 		case errors.Is(err, driver.ErrRefused):
-			s.Log.Warn("lock: clean-up refused, the lock ends by itself", "name", g.Name, "owner", g.Owner, "err", err)
+			s.Log.Warn("lock: clean-up refused, the lock ends by itself", "name", g.Name, "owner", driver.PublicOwner(g.Owner), "err", err)
 			return
 		}
 		if !sleep(ctx, pause) {
 			return
 		}
 		if pause = min(pause*2, Limit); ended && s.Now() >= end {
-			s.Log.Warn("lock: clean-up given up, the lock has run out", "name", g.Name, "owner", g.Owner)
+			s.Log.Warn("lock: clean-up given up, the lock has run out", "name", g.Name, "owner", driver.PublicOwner(g.Owner))
 			return
 		}
 	}
