@@ -86,7 +86,7 @@ func (s *system) readDefinition(name string) (txn.Definition, error) {
 // submit prints the ID as soon as there is one: whatever happens to the wait, the
 // transaction can then be found.
 func (s *system) submit(ctx context.Context, c *client.Client, d txn.Definition, wait bool) error {
-	id, err := c.Submit(ctx, d)
+	id, err := submitSoon(ctx, c, d)
 	if err != nil {
 		return s.interrupted(err)
 	}
@@ -101,6 +101,13 @@ func (s *system) submit(ctx context.Context, c *client.Client, d txn.Definition,
 		return s.interrupted(err)
 	}
 	return errors.Join(s.printResult(&result), err)
+}
+
+// submitSoon gives up when the server's store stays away: the submit is in doubt then.
+func submitSoon(ctx context.Context, c *client.Client, d txn.Definition) (id string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return c.Submit(ctx, d)
 }
 
 // interrupted says where to look when somebody stops waiting: the transaction does
