@@ -80,12 +80,25 @@ func (j *judge) repeated(before []*visit, v *visit) {
 		j.report.Break(ruleOnce, "%s is called again, though it was %s at %s", v.text(), last.answer, last.to)
 		return
 	}
-	if last.answer != plan.Failed || last.to == 0 || j.healthOf(v).down >= tired {
+	if last.answer != plan.Failed || last.to == 0 || j.healthOf(v).down+j.hanging(v) >= tired {
 		return // it may be the probe
 	}
 	if due := j.due(before); v.from < due-j.world.uncertain() && j.recovered(v.target, last.from, v.from) == 0 {
 		j.report.Break(ruleLadder, "%s is called %s after a failure, and due %s later", v.text(), v.from-last.to, due-v.from)
 	}
+}
+
+// hanging counts the calls of the same target by the same replica that have not ended
+// though their time was over: their driver has taken them for calls without an answer.
+func (j *judge) hanging(v *visit) (n int) {
+	for _, row := range j.visits {
+		for _, w := range row {
+			if w.replica == v.replica && w.target == v.target && w.to == 0 && v.from-w.from > j.world.plan.limit {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // due is when an operation may be called again: its last failure and the pause after so
