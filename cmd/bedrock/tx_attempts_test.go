@@ -59,14 +59,14 @@ func tried(n int) *txn.Transaction {
 }
 
 // printed is what a function prints.
-func printed(t *testing.T, print func(*system) error) string {
+func printed(t *testing.T, show func(*system) error) string {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := print(&system{stdout: out, output: formatTable}); err != nil {
+	if err := show(&system{stdout: out, output: formatTable}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(out.Name())

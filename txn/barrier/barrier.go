@@ -49,7 +49,9 @@ func New(db *sql.DB, dialect Dialect, opts *Options) (*Barrier, error) {
 
 // Work is what a participant does within its local transaction. An error rolls the
 // transaction back; the coordinator understands the errors of a [txn.Func]. Do
-// not commit here.
+// not commit here, and return what a statement has failed with: after a deadlock
+// MySQL has rolled the transaction back, the mark with it, and what comes next
+// would be committed by itself, once for each delivery.
 type Work func(ctx context.Context, tx *sql.Tx) (result []byte, err error)
 
 // enterTries bounds how often a deadlock at the barrier is tried again. Nothing
