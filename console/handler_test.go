@@ -144,7 +144,7 @@ func TestAPageThatIsNotThereSaysWhatIsMissing(t *testing.T) {
 			}
 		}
 	}
-	if body := w.get(t, "/transactions?status=opne", http.StatusBadRequest); !strings.Contains(body, "(did you mean open?)") {
+	if body := w.get(t, "/transactions?status=committd", http.StatusBadRequest); !strings.Contains(body, "(did you mean committed?)") {
 		t.Errorf("a slip is not understood:\n%s", body)
 	}
 }
