@@ -134,8 +134,10 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
 	if errors.Is(err, driver.ErrHeld) {
-		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, k.held(err)
+		refusal := k.held(err)
+		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, refusal
 		k.inside = true
+		k.q.share.refused(refusal.Owner)
 		k.q.tellWhy(k.refusal)
 		if k.try {
 			return k.refusal
@@ -200,7 +202,7 @@ func (k *contest) failed(err error) error {
 }
 
 // held translates the backend's refusal.
-func (k *contest) held(err error) error {
+func (k *contest) held(err error) *HeldError {
 	e := &HeldError{Name: k.req.Name}
 	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
 		e.Owner = refusal.Owner

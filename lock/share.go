@@ -40,6 +40,8 @@ type share struct {
 	echo  time.Duration // until when a watch that has begun after it may tell of it
 	pause time.Duration // how long others are given to come
 
+	gone        int           // how many goes others have had since they were owed some
+	seen        sightings     // whose they were, as far as that is known
 	came        int           // how many of those owed something have had their go
 	regulars    int           // how many did so lately
 	misses      int           // how often in a row not all of them came
@@ -113,7 +115,8 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 // most often just one, whoever is quickest.
 func (s *share) owe(others int, draw chance.Draw) {
 	s.all = others <= 1 || s.far() || draw(strictly) == 0
-	s.owed, s.came = others, 0
+	s.owed, s.came, s.gone = others, 0, 0
+	s.seen.forget()
 	if !s.all {
 		s.owed = 1
 	}
@@ -145,10 +148,19 @@ func (s *share) withoutEcho(releases int, now time.Duration) int {
 	return releases - 1
 }
 
-// passed enters that others have had the lock, which is free again.
+// refused enters who had the lock when it was asked for.
+func (s *share) refused(owner string) {
+	if s != nil && s.owed > 0 {
+		s.seen.saw(owner)
+	}
+}
+
+// passed enters that others have had the lock, which is free again. Where nobody told
+// who that was, it counts as somebody who had not gone yet.
 func (s *share) passed(n int, now time.Duration) {
 	if s != nil && s.owed > 0 && n > 0 {
-		n = min(n, s.owed)
+		s.gone += n
+		n = min(max(s.gone-s.seen.again-s.came, 0), s.owed)
 		s.owed, s.came = s.owed-n, s.came+n
 		s.freed = now
 	}

@@ -76,6 +76,24 @@ func TestAProcessFurtherAwayIsNotStarved(t *testing.T) {
 	}
 }
 
+// The second go of one who is near is not that of somebody further away: where many wait,
+// all of them would be content with each other, and give him no time to come.
+func TestOneFurtherAwayThanManyIsNotStarved(t *testing.T) {
+	const ms = time.Millisecond
+	for _, ways := range [][]time.Duration{
+		{0, 0, 5 * ms}, {ms, ms, 2 * ms}, {10 * ms, 10 * ms, 13 * ms}, {0, 0, 0, 5 * ms}, {5 * ms, 5 * ms, 5 * ms, 7 * ms},
+	} {
+		for _, goroutines := range []int{1, 8} {
+			t.Run(fmt.Sprintf("%v, %d each", ways, goroutines), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					c := crowd{ways: ways, goroutines: goroutines, hold: 30 * ms, lasts: 15 * time.Second}
+					wantShares(t, c.compete(t))
+				})
+			})
+		}
+	}
+}
+
 // Who comes too late now and then, because his messages were held up, has not gone: if
 // the others went on without him for a while, a few such moments would starve him.
 func TestWhoIsLateNowAndThenIsWaitedFor(t *testing.T) {

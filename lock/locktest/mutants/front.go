@@ -164,6 +164,11 @@ func queueMutants() []mutants.Mutant {
 			Test: inMemory("CancelledWaiterTakesTheTurn"),
 		},
 		{
+			Name: "a second go counts for somebody else", File: "lock/share.go", Pkg: front,
+			Old: "s.gone-s.seen.again-s.came", New: "s.gone-s.came",
+			Test: "TestOneFurtherAwayThanManyIsNotStarved",
+		},
+		{
 			Name: "close leaves what is held", File: "lock/client.go", Pkg: memory,
 			Old:  "c.releaseAll(ctx, c.queues.close())",
 			New:  "c.releaseAll(ctx, c.queues.close()[:0])",

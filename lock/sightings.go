@@ -1,0 +1,36 @@
+package lock
+
+import (
+	"slices"
+	"strings"
+)
+
+// sightings are what refusals tell of those who go first: whoever is in its turn may go
+// several times, and its second go is not that of somebody else who comes from further
+// away.
+type sightings struct {
+	processes []string // that were seen to have the lock
+	owner     string   // who had it when that was seen last
+	again     int      // how many goes were those of processes seen before
+}
+
+// saw enters that this owner had the lock. One that does not tell its process, as that
+// of a backend that tells hashes, is nobody seen before.
+func (s *sightings) saw(owner string) {
+	colon := strings.LastIndexByte(owner, ':')
+	if colon < 0 || owner == s.owner {
+		return
+	}
+	s.owner = owner
+	if process := owner[:colon]; !slices.Contains(s.processes, process) {
+		s.processes = append(s.processes, process)
+	} else {
+		s.again++
+	}
+}
+
+// forget begins anew.
+func (s *sightings) forget() {
+	clear(s.processes)
+	*s = sightings{processes: s.processes[:0]}
+}
