@@ -12,46 +12,60 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// ask makes one call: when there is a slot, if the breaker lets it, in its time.
-func (c *Coordinator) ask(ctx context.Context, f *flight, a *answer) {
-	if err := c.lacks(f.target); err != nil {
-		a.Answer = plan.Answer{Kind: plan.Held, Lacking: true, Note: err.Error()}
+// approach looks how the way to a target stands. Calls that begin together do so one
+// after another, so it is not chance that makes one of them the probe.
+func (c *Coordinator) approach(f *flight) {
+	if f.lacking = c.lacks(f.target); f.lacking != nil {
 		return
 	}
-	stand := f.lane.breaker.stand(time.Now())
-	a.recoveries = stand.recoveries
-	switch err := f.board(ctx, stand); {
-	case err == nil:
+	f.stand = f.lane.breaker.stand(time.Now())
+	if f.stand.open && !f.stand.blocked {
+		f.stand.blocked = !f.admit()
+	}
+}
+
+// admit gets the breaker's leave.
+func (f *flight) admit() (ok bool) {
+	f.pass, ok = f.lane.breaker.allow(time.Now(), f.limit+grace)
+	return ok
+}
+
+// ask makes one call: when there is a slot, if the breaker lets it, in its time.
+func (c *Coordinator) ask(ctx context.Context, f *flight, a *answer) {
+	if f.lacking != nil {
+		a.Answer = plan.Answer{Kind: plan.Held, Lacking: true, Note: f.lacking.Error()}
+		return
+	}
+	a.recoveries = f.stand.recoveries
+	switch err := f.board(ctx); {
+	case err == nil && ctx.Err() == nil:
 		c.callOnce(ctx, f, a)
 	case errors.Is(err, errDown):
 		a.Answer = held()
 	default:
+		c.lanes.end(f, nothing)
 		a.Answer = notCalled()
 	}
 }
 
-// board gets a slot and the breaker's leave. A probe goes without a slot, of which
-// calls may hold all that will not end for long.
-func (f *flight) board(ctx context.Context, stand standing) error {
+// board gets a slot, and the breaker's leave. A probe has that already, and goes without a
+// slot, of which calls may hold all that will not end for long.
+func (f *flight) board(ctx context.Context) error {
 	switch {
-	case stand.blocked:
+	case f.stand.blocked:
 		return errDown
-	case !stand.open:
-		if err := f.lane.enter(ctx); err != nil {
-			return err
-		}
-		f.slots = true
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	var ok bool
-	if f.pass, ok = f.lane.breaker.allow(time.Now(), f.limit+grace); ok {
+	case f.stand.open:
 		return nil
 	}
-	if f.slots {
-		f.lane.leave()
+	if err := f.lane.enter(ctx); err != nil {
+		return err
 	}
-	return errDown
+	if !f.admit() {
+		f.lane.leave()
+		return errDown
+	}
+	f.slots = true
+	return nil
 }
 
 // callOnce makes the call and enters how it went, however it ends.
@@ -115,6 +129,8 @@ func judge(a plan.Answer) verdict {
 	switch {
 	case a.Down:
 		return down
+	case a.Kind == plan.Held:
+		return nothing // nobody was asked
 	case a.Kind == plan.Failed || a.Kind == plan.Unreached:
 		return failing
 	default:

@@ -93,8 +93,12 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 				}
 				mortal, parts := &mortal{Store: store}, newParticipants("work", "undo")
 				owner := start(t, mortal, nil, newParticipants("undo"))
-				register(t, owner, "work", hang)
-				time.Sleep(time.Second)
+				called := make(chan struct{}, 1)
+				register(t, owner, "work", func(ctx context.Context, call txn.Call) ([]byte, error) {
+					called <- struct{}{}
+					return hang(ctx, call)
+				})
+				<-called
 				lose(t, mortal, start(t, store, nil, parts), id)
 				if res, _ := full.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
 					t.Fatalf("%+v", res)

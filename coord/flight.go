@@ -25,9 +25,11 @@ type flight struct {
 
 	// began is when the participant was called, in µs of the store's clock; 0 before.
 	// Waiting for a slot is nobody's failure: the call's time runs from here.
-	began atomic.Int64
-	pass  pass // the breaker's leave
-	slots bool // a probe has none: all may be taken by calls that hang
+	began   atomic.Int64
+	lacking error    // why it cannot be made here
+	stand   standing // the breaker's when it was about to be made
+	pass    pass     // the breaker's leave
+	slots   bool     // a probe has none: all may be taken by calls that hang
 	// over is set by whoever tells the lane how it went: the call when it ends, or a
 	// driver that does not wait for its end.
 	over atomic.Bool
@@ -79,6 +81,7 @@ func (r *run) fly(s txn.Step) {
 		return
 	}
 	f.call, f.lane = call, r.c.lanes.get(f.target)
+	r.c.approach(f)
 	r.c.calling.Add(1)
 	go r.perform(r.phase, f)
 }

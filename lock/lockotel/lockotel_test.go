@@ -175,12 +175,13 @@ func TestSpansOfWaitAndHoldFollowEachOtherUnderTheCallersSpan(t *testing.T) {
 func TestAWaitThatFailsIsASpanWithAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t)
-		if _, err := w.Mutex("a", nil).Lock(t.Context()); err != nil {
+		lease, err := w.Mutex("a", nil).Lock(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		ctx, parent := w.tracer.Start(t.Context(), "request")
-		_, err := w.Mutex("a", &lock.MutexOptions{Wait: time.Minute}).Lock(ctx)
+		_, err = w.Mutex("a", &lock.MutexOptions{Wait: time.Minute}).Lock(ctx)
 		if !errors.Is(err, lock.ErrHeld) {
 			t.Error(err)
 		}
@@ -190,7 +191,8 @@ func TestAWaitThatFailsIsASpanWithAnError(t *testing.T) {
 			t.Fatalf("%d spans under the caller's", len(spans))
 		}
 		wantSpan(t, spans[0], "lock wait", start, time.Minute)
-		if status := spans[0].Status(); status.Code != codes.Error || status.Description != `lock "a": held` {
+		want := `lock "a": held by ` + lease.Owner()
+		if status := spans[0].Status(); status.Code != codes.Error || status.Description != want {
 			t.Error(status)
 		}
 	})
