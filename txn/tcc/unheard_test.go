@@ -17,7 +17,8 @@ func (unheard) Begin(context.Context, txn.Definition) (string, error) {
 
 // TestABeginInDoubtIsToldAsNeverAccepted, though the transaction may be there.
 func TestABeginInDoubtIsToldAsNeverAccepted(t *testing.T) {
-	res, err := tcc.Do(t.Context(), unheard{}, "order", nil, nil)
+	work := func(context.Context, *tcc.Transaction) error { return nil }
+	res, err := tcc.Do(t.Context(), unheard{}, "order", work, nil)
 	if err == nil || res.Outcome != txn.InDoubt || res.ID != "t" {
 		t.Errorf("%+v %v", res, err)
 	}
