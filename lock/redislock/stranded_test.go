@@ -53,7 +53,9 @@ func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
 // pooledRueidis connects with some idle connections beside the one that is shared.
 func pooledRueidis(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
 	t.Helper()
-	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{InitAddress: []string{p.Addr()}, ForceSingleClient: true})
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+		InitAddress: []string{p.Addr()}, ForceSingleClient: true, PipelineMultiplex: -1, // of four, chance would choose
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// rueidis sends everything over one connection. When that dies silently it takes
+// rueidis sends everything over one connection, or four. When one dies silently it takes
 // ConnWriteTimeout, 10 s if nobody says otherwise, to find out, and a lease may be over
 // before. So after a call that got no answer, calls go over connections of the pool for
 // blocking commands for a while, of which each has answered just now.
@@ -22,8 +22,11 @@ const (
 	// doubtTime is for how long the shared connection is not relied upon: rueidis has
 	// made another by then, or the next call without an answer begins it anew.
 	doubtTime = 15 * time.Second
-	// proofTime is how long a connection may take to answer.
-	proofTime = 500 * time.Millisecond
+	// proofTime is how long a connection may take to answer, and hedgeTime how long it is
+	// the only one that is asked. No more than candidates are.
+	proofTime  = 2 * time.Second
+	hedgeTime  = 100 * time.Millisecond
+	candidates = 20
 )
 
 // unanswered tells whether a call that has begun then and ended so got no answer.
@@ -59,16 +62,53 @@ func (c *conn) line(ctx context.Context) (line rueidis.CoreClient, done func()) 
 }
 
 // proven takes a connection of the pool that is alive. Those that lie idle there may
-// have died, too.
+// have died, too: while one is silent the next is asked, and the first to answer is it.
 func (c *conn) proven(ctx context.Context) (*dedicated, error) {
-	for {
-		d, err := dedicate(ctx, c.client)
-		if err != nil || d.answers(ctx) {
-			return d, err
+	looking, found := context.WithCancel(ctx)
+	defer found()
+	alive, failed := make(chan *dedicated), make(chan error, candidates)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	for asked := 0; ; {
+		select {
+		case <-next.C:
+			if asked++; asked <= candidates {
+				go c.prove(looking, alive, failed)
+				next.Reset(hedgeTime)
+			}
+		case d := <-alive:
+			return d, nil
+		case err := <-failed:
+			return nil, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		d.Close()
+	}
+}
+
+// prove takes a connection, and hands it over if it answers while somebody wants one.
+func (c *conn) prove(ctx context.Context, alive chan<- *dedicated, failed chan<- error) {
+	d, err := dedicate(ctx, c.client)
+	if err != nil {
+		failed <- err
+		return
+	}
+	if !d.answers(ctx) {
+		d.discard()
+		return
+	}
+	select {
+	case alive <- d:
+	case <-ctx.Done():
 		d.release()
 	}
+}
+
+// discard takes a connection that does not answer out of the pool. rueidis needs a second
+// to close one, and whoever looks for another has no such time.
+func (d *dedicated) discard() {
+	d.Close()
+	d.release()
 }
 
 func (d *dedicated) answers(ctx context.Context) bool {
