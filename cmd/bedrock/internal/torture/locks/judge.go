@@ -79,6 +79,10 @@ func (p *past) left(r *audit.Report) {
 			r.Explained["lock left by the killed or cut off"]++
 			continue
 		}
+		if p.window(e.At-(longTTL-e.TTL), e.At, 0, "", twice) != nil {
+			r.Explained["its release was forgotten by the store"]++
+			continue
+		}
 		r.Violate("lock left behind", p.since(e.At), "%s: owner %s, token %d, for another %v", e.Name, e.Owner, e.Token,
 			e.TTL)
 	}
