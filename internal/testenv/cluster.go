@@ -224,7 +224,7 @@ func (c *ClusterSet) WaitFailover(ctx context.Context, slot int, old *RedisServe
 	var master *RedisServer
 	promoted := func() bool {
 		master = c.owner(slot)
-		return master != nil && master != old && isMaster(master) && c.allHealthy()
+		return master != nil && master != old && master.IsMaster() && c.allHealthy()
 	}
 	if err := poll(ctx, 20*time.Millisecond, promoted); err != nil {
 		return nil, fmt.Errorf("waiting for fail-over of slot %d: %w", slot, err)

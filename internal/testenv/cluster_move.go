@@ -67,7 +67,7 @@ func (m *SlotMove) Finish() {
 	m.to.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	m.from.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	for _, node := range m.cluster.Nodes {
-		if !slices.Contains([]*RedisServer{m.from, m.to}, node) && !node.proc.ended() && isMaster(node) {
+		if !slices.Contains([]*RedisServer{m.from, m.to}, node) && !node.proc.ended() && node.IsMaster() {
 			node.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 		}
 	}

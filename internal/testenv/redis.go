@@ -140,6 +140,12 @@ func (s *RedisServer) Info(field string) string {
 	return infoField(s.Do("INFO", "everything"), field)
 }
 
+// IsMaster asks a server for its own opinion. One that does not answer is none.
+func (s *RedisServer) IsMaster() bool {
+	reply, err := s.Try("INFO", "replication")
+	return err == nil && infoField(reply, "role") == "master"
+}
+
 // infoField picks a field from an INFO-like reply.
 func infoField(reply any, field string) string {
 	text, _ := reply.(string)

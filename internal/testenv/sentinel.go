@@ -147,16 +147,10 @@ func (s *SentinelSet) WaitFailover(ctx context.Context, old *RedisServer) (*Redi
 	var master *RedisServer
 	promoted := func() bool {
 		master = s.Master()
-		return master != nil && master != old && isMaster(master)
+		return master != nil && master != old && master.IsMaster()
 	}
 	if err := poll(ctx, 20*time.Millisecond, promoted); err != nil {
 		return nil, fmt.Errorf("waiting for fail-over: %w", err)
 	}
 	return master, nil
-}
-
-// isMaster asks a server for its own opinion.
-func isMaster(s *RedisServer) bool {
-	reply, err := s.Try("INFO", "replication")
-	return err == nil && infoField(reply, "role") == "master"
 }

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -38,7 +37,7 @@ func (e *elections) watch(ctx context.Context) {
 		all.Go(func() {
 			for nemesis.Sleep(ctx, askEvery) {
 				at := history.Now()
-				e.note(s, opinion{master: isMaster(s), at: at})
+				e.note(s, opinion{master: s.IsMaster(), at: at})
 			}
 		})
 	}
@@ -46,14 +45,6 @@ func (e *elections) watch(ctx context.Context) {
 	if e.open != nil {
 		e.close()
 	}
-}
-
-// isMaster asks a server for its own opinion. One that is not there is no master; one
-// that is frozen is asked until it answers, or is killed.
-func isMaster(s *testenv.RedisServer) bool {
-	reply, err := s.Try("ROLE")
-	list, ok := reply.([]any)
-	return err == nil && ok && len(list) > 0 && fmt.Sprint(list[0]) == "master"
 }
 
 func (e *elections) note(s *testenv.RedisServer, now opinion) {
