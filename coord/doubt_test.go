@@ -110,3 +110,38 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 		})
 	}
 }
+
+// TestARefusalThatNobodyWasAskedFor: a step was called, its owner dies, and the step before
+// it answers the second time without the result that the call takes over. That it cannot
+// be called any more does not mean that it was not done.
+func TestARefusalThatNobodyWasAskedFor(t *testing.T) {
+	for _, mode := range []string{"saga", "tcc"} {
+		t.Run(mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memstore.New(nil)
+				dying := &mortal{Store: store}
+				first := transferParts()
+				first.answer("give", errBroken)
+				c1 := start(t, dying, nil, first)
+				d := transfer()
+				d.Mode, d.Branches[1].Use = mode, map[string]string{"from": "take.by"}
+				id, err := c1.Submit(t.Context(), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // give was called, and nothing of it is written
+				dying.dead.Store(true)
+				second := transferParts()
+				second.answer("take", nil) // it is done already, and says no more than that
+				c2 := start(t, store, nil, second)
+				if res, _ := c2.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
+					t.Fatalf("%+v", res)
+				}
+				words := map[string][2]string{"saga": {"action", "compensate"}, "tcc": {"try", "cancel"}}[mode]
+				if diff := cmp.Diff([]string{"take " + words[0], "give " + words[1], "take " + words[1]}, second.made()); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}

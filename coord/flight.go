@@ -77,7 +77,7 @@ func (r *run) fly(s txn.Step) {
 	call, err := r.describe(s)
 	if err != nil {
 		r.land(f)
-		r.apply(answer{flight: f, Answer: plan.Answer{Kind: plan.Refused, Note: err.Error()}})
+		r.apply(answer{flight: f, Answer: plan.Answer{Kind: plan.Refused, Unasked: true, Note: err.Error()}})
 		return
 	}
 	f.call, f.lane = call, r.c.lanes.get(f.target)

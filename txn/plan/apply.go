@@ -42,6 +42,9 @@ type Answer struct {
 	// Lacking says, of what is Held, that this coordinator has nobody who can make the
 	// call; others may have.
 	Lacking bool
+	// Unasked says, of what is Refused, that the participant was not asked: what earlier
+	// calls may have done is still there.
+	Unasked bool
 	// Lasting says that asking again will not change the answer, as with a participant
 	// that does not exist, or takes the call for malformed.
 	Lasting bool
@@ -66,6 +69,9 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 		}
 	case Refused:
 		op.Calls++
+		if a.Unasked && s.Phase == txn.PhaseDo {
+			keepDoubt(&t.Progress[s.Branch])
+		}
 		refuse(t, s, op, early, now)
 	case Pending:
 		op.Calls++
@@ -138,6 +144,13 @@ func refuse(t *txn.Transaction, s txn.Step, op *txn.Op, early, now time.Time) {
 		fail(t, s, op, early, now)
 	default:
 		settle(op, txn.Refused)
+	}
+}
+
+// keepDoubt has a branch taken back that may have been done, and is refused all the same.
+func keepDoubt(p *txn.Progress) {
+	if p.Do.State == txn.Unsure {
+		p.Undo.State = txn.Unsure
 	}
 }
 

@@ -70,6 +70,28 @@ func TestUnreachedForgetsNothing(t *testing.T) {
 	}
 }
 
+// A branch whose outcome was unknown stays so, too, when it is refused by a coordinator
+// that cannot describe the call any more.
+func TestRefusedUnaskedForgetsNothing(t *testing.T) {
+	for name, test := range map[string]struct {
+		before []plan.Answer
+		want   bool
+	}{
+		"never called": {nil, false},
+		"called":       {[]plan.Answer{{Kind: plan.Failed}}, true},
+		"refused":      {[]plan.Answer{{Kind: plan.Failed}, {Kind: plan.Refused}}, false},
+	} {
+		tx := one(txn.Running, txn.Policy{})
+		for _, a := range test.before {
+			plan.Apply(tx, do(0), a, start)
+		}
+		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Refused, Unasked: true}, start)
+		if p := &tx.Progress[0]; p.Do.State != txn.Refused || plan.Touched(tx, 0) != test.want {
+			t.Errorf("%s: %s, touched %v", name, p.Do.State, plan.Touched(tx, 0))
+		}
+	}
+}
+
 func TestAttemptsAreUsedUp(t *testing.T) {
 	tx := one(txn.Running, txn.Policy{Attempts: 3})
 	for n := range 3 {

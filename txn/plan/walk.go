@@ -107,11 +107,13 @@ func goingForward(p *txn.Progress) bool {
 	return p.Do.InFlight || p.Hook.InFlight && !p.Undo.Spent
 }
 
-// Touched tells whether going forward may have had an effect.
+// Touched tells whether going forward may have had an effect: also of a branch that was
+// called, by an owner that has died perhaps, and refused when nobody was asked.
 func Touched(t *txn.Transaction, i int) bool {
-	switch t.Progress[i].Do.State {
+	p := &t.Progress[i]
+	switch p.Do.State {
 	case txn.Idle, txn.Refused:
-		return false
+		return p.Undo.State == txn.Unsure
 	default:
 		return true
 	}

@@ -101,8 +101,8 @@ func answerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a branch with an unknown outcome is not undone", File: "txn/plan/walk.go", Pkg: "txn/saga",
-			Old:  "	case txn.Idle, txn.Refused:\n		return false\n",
-			New:  "	case txn.Idle, txn.Refused, txn.Unsure:\n		return false\n",
+			Old:  "	case txn.Idle, txn.Refused:\n",
+			New:  "	case txn.Idle, txn.Refused, txn.Unsure:\n",
 			Test: "TestPlan/undo_both,_the_later_first",
 		},
 		{
