@@ -4,6 +4,7 @@ import (
 	"crypto/sha1" //nolint:gosec // it is how Redis names scripts, nobody relies on it for security
 	_ "embed"
 	"encoding/hex"
+	"strings"
 )
 
 // Script is a Lua script that is run by its digest and sent in full only to a
@@ -12,7 +13,9 @@ type Script struct {
 	text, sha string
 }
 
-func newScript(text string) *Script {
+// newScript makes a script of one text after another: functions it calls come first.
+func newScript(texts ...string) *Script {
+	text := strings.Join(texts, "\n")
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
 	return &Script{text: text, sha: hex.EncodeToString(sum[:])}
 }
@@ -22,6 +25,12 @@ func (s *Script) Text() *string { return &s.text }
 
 // SHA returns the script's digest, for EVALSHA.
 func (s *Script) SHA() *string { return &s.sha }
+
+//go:embed scripts/tell.lua
+var tellText string
+
+//go:embed scripts/hint.lua
+var hintText string
 
 //go:embed scripts/acquire.lua
 var acquireText string
@@ -63,15 +72,15 @@ type scripts struct {
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire: newScript(acquireText), release: newScript(releaseText), renew: newScript(renewText),
-		force: newScript(forceText), inspect: newScript(inspectText), replicas: newScript(replicasText),
+		acquire: newScript(acquireText), release: newScript(tellText, releaseText), renew: newScript(hintText, renewText),
+		force: newScript(tellText, forceText), inspect: newScript(inspectText), replicas: newScript(replicasText),
 	}
 }
 
 func redlockScripts() scripts {
 	return scripts{
-		acquire: newScript(redlockAcquireText), release: newScript(redlockReleaseText),
-		renew: newScript(redlockRenewText), force: newScript(redlockForceText),
+		acquire: newScript(redlockAcquireText), release: newScript(tellText, redlockReleaseText),
+		renew: newScript(hintText, redlockRenewText), force: newScript(tellText, redlockForceText),
 		inspect: newScript(redlockInspectText), replicas: newScript(replicasText),
 	}
 }

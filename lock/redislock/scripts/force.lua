@@ -6,19 +6,6 @@
 --
 -- Returns 1 when the lock was held.
 
--- tell wakes who listens, and returns how many they are. While it is not known how
--- they listen, it is done both ways.
-local function tell(channel)
-  if ARGV[1] ~= '' then
-    return redis.call(ARGV[1], channel, '0')
-  end
-  local sharded, classic = redis.pcall('spublish', channel, '0'), redis.pcall('publish', channel, '0')
-  if not tonumber(sharded) and not tonumber(classic) then
-    error(classic)
-  end
-  return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
-end
-
 local kind = redis.call('type', KEYS[1]).ok
 if kind ~= 'hash' and kind ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)

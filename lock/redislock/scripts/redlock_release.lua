@@ -2,19 +2,6 @@
 --
 -- KEYS, ARGV and the result are those of release.lua for one lock.
 
--- tell wakes who listens, and returns how many they are. While it is not known how
--- they listen, it is done both ways.
-local function tell(channel)
-  if ARGV[1] ~= '' then
-    return redis.call(ARGV[1], channel, '0')
-  end
-  local sharded, classic = redis.pcall('spublish', channel, '0'), redis.pcall('publish', channel, '0')
-  if not tonumber(sharded) and not tonumber(classic) then
-    error(classic)
-  end
-  return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
-end
-
 local holder = redis.pcall('get', KEYS[1])
 if type(holder) == 'table' and not string.find(holder.err, 'WRONGTYPE') then
   return holder

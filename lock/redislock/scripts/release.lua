@@ -10,19 +10,6 @@
 
 local call = redis.call
 
--- tell wakes who listens, and returns how many they are. While it is not known how
--- they listen, it is done both ways.
-local function tell(channel)
-  if ARGV[1] ~= '' then
-    return call(ARGV[1], channel, '0')
-  end
-  local sharded, classic = redis.pcall('spublish', channel, '0'), redis.pcall('publish', channel, '0')
-  if not tonumber(sharded) and not tonumber(classic) then
-    error(classic)
-  end
-  return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
-end
-
 local function give(lock, channel, latch, owner)
   local has = redis.pcall('hget', lock, owner)
   if type(has) == 'table' and not string.find(has.err, 'WRONGTYPE') then

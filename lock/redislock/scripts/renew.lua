@@ -9,23 +9,12 @@
 -- Returns 1 for each that was renewed, 0 for each that is lost, -1 for each
 -- whose key holds something else.
 
--- tell wakes who listens. While it is not known how they listen, it is done both
--- ways. A user who may not publish must not lose the lock by it.
-local function tell(channel)
-  if ARGV[1] ~= '' then
-    redis.pcall(ARGV[1], channel, '0')
-    return
-  end
-  redis.pcall('spublish', channel, '0')
-  redis.pcall('publish', channel, '0')
-end
-
 local function prolong(lock, lease)
   local shortened = redis.call('pttl', lock) > tonumber(lease)
   local done = redis.call('pexpire', lock, lease)
   if shortened then
     local tagged = string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}'
-    tell(ARGV[2] .. tagged)
+    hint(ARGV[2] .. tagged)
   end
   return done
 end
