@@ -70,7 +70,7 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 	if q.Limit <= 0 || c.life.Err() != nil {
 		return 0, false, errNoRoom
 	}
-	ctx, cancel := context.WithTimeout(c.life, storeTimeout)
+	ctx, cancel := c.claiming()
 	defer cancel()
 	asked := time.Now()
 	claimed, err := c.store.Claim(ctx, q)
@@ -86,6 +86,15 @@ func (c *Coordinator) claim(q driver.Claim) (n int, full bool, err error) {
 		c.opts.Observer.Observe(Event{Kind: Claimed, Count: n})
 	}
 	return n, n == q.Limit, nil
+}
+
+// claiming bounds a claim. One that is under way when the coordinator stops has a while
+// yet to be answered, so that what it is given is put back: nobody else has that before
+// the lease is over.
+func (c *Coordinator) claiming() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(c.calls, storeTimeout)
+	stay := context.AfterFunc(c.life, func() { time.AfterFunc(grace, cancel) })
+	return ctx, func() { stay(); cancel() }
 }
 
 // adopt drives a claimed record.

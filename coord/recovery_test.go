@@ -12,6 +12,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
@@ -112,6 +113,84 @@ func TestStopHandsOver(t *testing.T) {
 			t.Errorf("taken over after %v, as if the lease had to run out", took)
 		}
 	})
+}
+
+// slowClaims answers a claim a while after it was made.
+type slowClaims struct{ driver.Store }
+
+func (s *slowClaims) Claim(ctx context.Context, q driver.Claim) (driver.Claimed, error) {
+	claimed, err := s.Store.Claim(ctx, q)
+	select {
+	case <-time.After(50 * time.Millisecond):
+		return claimed, err
+	case <-ctx.Done():
+		return driver.Claimed{}, ctx.Err()
+	}
+}
+
+// TestStopKeepsWhatIsBeingClaimed: a claim that is under way takes records whose new owner
+// is about to go, and they are nobody's until the lease is over.
+func TestStopKeepsWhatIsBeingClaimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		parts := transferParts()
+		full := start(t, store, &coord.Options{Active: 1}, parts)
+		block := make(chan struct{})
+		defer close(block)
+		register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
+		_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
+		must(t, err)
+		id, err := full.Submit(t.Context(), transfer()) // left to whoever has room
+		must(t, err)
+		stopping, err := coord.New(&slowClaims{store}, nil)
+		must(t, err)
+		parts.register(t, stopping)
+		must(t, stopping.Start(t.Context()))
+		for get(t, full, id).Owner == "" {
+			time.Sleep(time.Millisecond)
+		}
+		must(t, stopping.Stop(t.Context()))
+		stopped := time.Now()
+		start(t, store, nil, parts)
+		if _, err := full.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(stopped); took > time.Second {
+			t.Errorf("taken up %v after the stop", took)
+		}
+	})
+}
+
+// TestStopDoesNotWaitForAClaim that nobody answers.
+func TestStopDoesNotWaitForAClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &silent{Store: memstore.New(nil)}
+		c, err := coord.New(store, nil)
+		must(t, err)
+		must(t, c.Start(t.Context()))
+		store.hangs.Store(true)
+		time.Sleep(time.Second)
+		began := time.Now()
+		must(t, c.Stop(t.Context()))
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("stopped after %v", took)
+		}
+	})
+}
+
+// silent is a store that may hang.
+type silent struct {
+	driver.Store
+
+	hangs atomic.Bool
+}
+
+func (s *silent) Claim(ctx context.Context, q driver.Claim) (driver.Claimed, error) {
+	if s.hangs.Load() {
+		<-ctx.Done()
+		return driver.Claimed{}, ctx.Err()
+	}
+	return s.Store.Claim(ctx, q)
 }
 
 func TestOutageIsDrainedAtOnce(t *testing.T) {
