@@ -15,7 +15,7 @@ func hunters(t *testing.T, l *lab) {
 			"func TestAlways(t *testing.T) { t.Error(\"seed 7: sums are right\") }\n\n" +
 			"func TestElse(t *testing.T) { t.Error(\"no seed\") }\n",
 		"cmd/bedrock/main.go": "package main\n\nimport (\n\t\"os\"\n\n\t\"example.com/sum\"\n)\n\n" +
-			"func main() {\n\tif sum.Sum(2, 3) != 5 {\n\t\tos.Exit(1)\n\t}\n\tif sum.Sum(5, 3) != 8 {\n\t\tos.Exit(2)\n\t}\n}\n",
+			"func main() {\n\tif sum.Sum(2, 3) != 5 || os.Args[1] == \"always\" {\n\t\tos.Exit(1)\n\t}\n\tif sum.Sum(5, 3) != 8 {\n\t\tos.Exit(2)\n\t}\n}\n",
 	} {
 		path := filepath.Join(l.root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -51,14 +51,15 @@ func TestHuntVerdicts(t *testing.T) {
 func TestTortureVerdicts(t *testing.T) {
 	l := bench(t)
 	hunters(t, l)
-	for i, c := range []struct{ after, want string }{
-		{"a - b", caught},
-		{"b + a", missed},
-		{"a +", broken},
-		{"5 + 0*a*b", broken}, // it ends, but not as one that has found something
+	for i, c := range []struct{ after, args, want string }{
+		{"a - b", "torture", caught},
+		{"b + a", "torture", missed},
+		{"a +", "torture", broken},
+		{"5 + 0*a*b", "torture", broken}, // it ends, but not as one that has found something
+		{"a - b", "always", broken},      // as it does without the mutant
 	} {
 		m := sum("a + b", c.after, "")
-		m.Torture = []string{"torture"}
+		m.Torture = []string{c.args}
 		if v := l.try(t.Context(), &m, i); v.word != c.want {
 			t.Errorf("%s: %s, want %s:\n%s", c.after, v.word, c.want, v.output)
 		}

@@ -71,24 +71,6 @@ func (l *lab) healthy(ctx context.Context, chosen []Mutant) error {
 			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", g.pkg, err, out)
 		}
 	}
-	return l.untouched(ctx, chosen)
-}
-
-// untouched checks that torture finds nothing in the code as it is.
-func (l *lab) untouched(ctx context.Context, chosen []Mutant) error {
-	done := make(map[string]bool)
-	for _, m := range chosen {
-		if len(m.Torture) == 0 || done[m.by()] {
-			continue
-		}
-		done[m.by()] = true
-		switch out, found, err := l.torture(ctx, m.Torture, "", "as-it-is"); {
-		case err != nil:
-			return fmt.Errorf("%s: %w\n%s", m.by(), err, out)
-		case found:
-			return fmt.Errorf("%s finds something without any mutant:\n%s", m.by(), out)
-		}
-	}
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 func Main(all []Mutant) {
 	only := flag.String("only", "", "run the mutants whose name matches this regular expression")
 	verbose := flag.Bool("v", false, "show what the tests say")
-	side := flag.Int("p", 2, "how many to run side by side")
+	side := flag.Int("p", 3, "how many to run side by side")
 	more := flag.String("args", "", "flags for tests that look for faults, such as \"-from 10000\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -17,16 +17,25 @@ const (
 	inconclusive  = 6
 )
 
-// tryTorture runs a program with the fault in it.
+// tryTorture lets a program with the fault in it look for it. What it finds counts if the
+// program as it is finds nothing.
 func (l *lab) tryTorture(ctx context.Context, m *Mutant, overlay string, number int) verdict {
-	start := time.Now()
-	out, found, err := l.torture(ctx, m.Torture, overlay, fmt.Sprint(number))
+	start, name := time.Now(), fmt.Sprint(number)
+	out, found, err := l.torture(ctx, m.Torture, overlay, name)
 	v := verdict{word: missed, output: out, took: time.Since(start)}
-	switch {
-	case err != nil:
+	if err != nil {
 		v.word, v.output = broken, err.Error()+"\n"+out
+		return v
+	}
+	if !found {
+		return v
+	}
+	v.word = caught
+	switch out, found, err := l.torture(ctx, m.Torture, "", name+"-as-it-is"); {
+	case err != nil:
+		v.word, v.output = broken, "without any mutant: "+err.Error()+"\n"+out
 	case found:
-		v.word = caught
+		v.word, v.output = broken, "it finds something without any mutant, too:\n"+out
 	}
 	return v
 }
