@@ -5,6 +5,13 @@ LINT      := go tool -modfile=tools.mod golangci-lint
 BENCHSTAT := go tool -modfile=tools.mod benchstat
 SKIPPED   := $(abspath bin/skipped)
 
+# How many packages are tested at once, and how many tests of each: most of them wait.
+TESTS ?= -p 3 -parallel 4
+
+# Packages whose tests have the work done by other processes, or do none: a race in the
+# product would not be seen there. What they run is raced by the tests of its own package.
+OUTSIDE := /(cmd/bedrock|interop|examples/.*|txn/txntest/bank|internal/(testenv|housetest|mutants)|.*/mutants)$$
+
 # How many runs of each kind sim simulates, and the seed of the first.
 RUNS ?= 5000
 FROM ?= 1
@@ -35,11 +42,11 @@ lint: ## Run all linters
 test: ## Run all tests; install the servers they need where possible, list what was skipped elsewhere
 	@build/servers.sh || true
 	@mkdir -p $(dir $(SKIPPED)) && : > $(SKIPPED)
-	@BEDROCK_SKIPPED=$(SKIPPED) go test -count=1 ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+	@BEDROCK_SKIPPED=$(SKIPPED) go test -count=1 $(TESTS) ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
 
 .PHONY: race
-race: ## Run all tests with the race detector
-	go test -race -count=1 ./...
+race: ## Run the tests with the race detector, but for those of OUTSIDE
+	go test -race -count=1 $(TESTS) $$(go list ./... | grep -vE '$(OUTSIDE)')
 
 .PHONY: interop
 interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)

@@ -8,15 +8,25 @@ length=${1:?how long each, such as 20s}
 mkdir -p bin
 go build -o bin/bedrock-torture ./cmd/bedrock
 
-failed=0
+report=$(mktemp) log=$(mktemp)
+trap 'rm -f "$report" "$log"' EXIT
+failed=()
+
+try() {
+	local code=0
+	bin/bedrock-torture torture "$@" --for "$length" >"$report" 2>"$log" || code=$?
+	cat "$report"
+	return "$code"
+}
+
 torture() {
 	local code=0
-	bin/bedrock-torture torture "$@" --for "$length" 2>/dev/null || code=$?
+	try "$@" || code=$?
 	if [ "$code" = 6 ]; then
 		code=0
-		bin/bedrock-torture torture "$@" --for "$length" 2>/dev/null || code=$?
+		try "$@" || code=$?
 	fi
-	[ "$code" = 0 ] || failed=1
+	[ "$code" = 0 ] || failed+=("== $* has ended with $code"$'\n'"$(tail -n 3 "$log")"$'\n'"$(<"$report")")
 }
 
 for scene in memory redis replica sentinel cluster server; do
@@ -25,4 +35,7 @@ done
 for scene in sqlite postgres mariadb redis; do
 	torture tx --start "$scene"
 done
-exit "$failed"
+
+# Said once more at the end, where it is looked for.
+[ ${#failed[@]} = 0 ] || printf '\n%s\n' "${failed[@]}"
+exit $((${#failed[@]} > 0))
