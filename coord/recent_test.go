@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -127,6 +128,37 @@ func TestManyOpenTransactionsAreForgotten(t *testing.T) {
 		}
 		if n := store.reads.Load(); n < many-1024 {
 			t.Errorf("%d reads: want the oldest to be forgotten", n)
+		}
+	})
+}
+
+// TestAnEarlierLifeIsCommitted: what a coordinator remembers was rolled back and removed
+// elsewhere, and its ID begun again with other content. That has the same revision and
+// epoch, and is what is to be committed.
+func TestAnEarlierLifeIsCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		parts := newParticipants("seat", "bed")
+		c1, c2 := start(t, store, nil, parts), start(t, store, nil, parts)
+		begin := func(c *coord.Coordinator, what txn.Target) {
+			d := booking("trip")
+			d.Branches = []txn.Branch{{ID: string(what), Confirm: what}}
+			_, err := c.Begin(t.Context(), d)
+			must(t, err)
+		}
+		begin(c1, "seat")
+		must(t, c2.RollBack(t.Context(), "trip", "too dear"))
+		if res, _ := c2.Wait(t.Context(), "trip"); res.Outcome != txn.RolledBack {
+			t.Fatalf("%+v", res)
+		}
+		must(t, c2.Act(t.Context(), "trip", txn.ActRemove, "it is over"))
+		time.Sleep(time.Second)
+		begin(c2, "bed")
+		must(t, c1.Commit(t.Context(), "trip"))
+		_, err := c1.Wait(t.Context(), "trip")
+		must(t, err)
+		if diff := cmp.Diff([]string{"bed confirm"}, parts.made()); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

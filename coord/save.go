@@ -103,7 +103,8 @@ func (r *run) overtaken(rec *driver.Record) bool {
 // isOwn tells whether what is stored is what was to be written over a version, by the
 // very one who asks.
 func isOwn(stored *driver.Record, was driver.Version, rec *driver.Record) bool {
-	return stored.Revision == was.Revision+1 && stored.Epoch == rec.Epoch && stored.Owner == rec.Owner &&
+	next := driver.Version{Revision: was.Revision + 1, Epoch: rec.Epoch, Created: was.Created}
+	return stored.Version() == next && stored.Owner == rec.Owner &&
 		stored.Status == rec.Status && stored.Parked == rec.Parked && bytes.Equal(stored.State, rec.State) &&
 		(rec.Spec == nil || bytes.Equal(stored.Spec, rec.Spec))
 }

@@ -47,10 +47,19 @@ type Record struct {
 type Version struct {
 	Revision int64
 	Epoch    int64
+	// Created tells the record from an earlier one with its ID, which was removed since:
+	// that had the same revisions and epochs. Microseconds since 1970; 0: none.
+	Created int64
 }
 
 // Version is what a writer of this record must state.
-func (r *Record) Version() Version { return Version{Revision: r.Revision, Epoch: r.Epoch} }
+func (r *Record) Version() Version {
+	v := Version{Revision: r.Revision, Epoch: r.Epoch}
+	if !r.Created.IsZero() {
+		v.Created = r.Created.UnixMicro()
+	}
+	return v
+}
 
 // Clone copies the record with its blobs.
 func (r *Record) Clone() *Record {

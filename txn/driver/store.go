@@ -14,8 +14,7 @@ var (
 	ErrNotFound = errors.New("no such transaction")
 	// ErrExists means that Create found a record with this ID. Nothing was written.
 	ErrExists = errors.New("transaction exists")
-	// ErrStale means that Update or Delete found another revision or epoch. Nothing was
-	// written.
+	// ErrStale means that Update found another version. Nothing was written.
 	ErrStale = errors.New("transaction was changed by somebody else")
 	// ErrRefused means that Create or Update does not take this record: it is too large,
 	// or of a kind that cannot be kept. Nothing was written, and trying again will not

@@ -51,7 +51,7 @@ func (s *Store) delete(shard int, refs []driver.Ref) *command {
 	var ids, args []string
 	for _, ref := range refs {
 		ids = append(ids, ref.ID)
-		args = append(args, ref.ID, number(ref.Revision), number(ref.Epoch))
+		args = append(args, ref.ID, number(ref.Revision), number(ref.Epoch), created(ref.Version))
 	}
 	return run(s.scripts.remove, s.keys[shard].of(ids), args)
 }

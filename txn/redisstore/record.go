@@ -27,6 +27,14 @@ func origin(rec *driver.Record) []string {
 	return []string{rec.Mode, rec.Name, rec.Digest, stamp(rec.Created)}
 }
 
+// created is when a record was created, as its field says it.
+func created(v driver.Version) string {
+	if v.Created == 0 {
+		return ""
+	}
+	return stamp(time.UnixMicro(v.Created))
+}
+
 // progress appends the values that do, but for the spec.
 func progress(values []string, rec *driver.Record, revision int64) []string {
 	return append(values,

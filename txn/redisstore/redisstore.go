@@ -80,7 +80,7 @@ func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Reco
 	if err := rec.Check(); err != nil {
 		return describe("update", rec.ID, err)
 	}
-	values := append(make([]string, 0, 15), rec.ID, number(was.Revision), number(was.Epoch))
+	values := append(make([]string, 0, 16), rec.ID, number(was.Revision), number(was.Epoch), created(was))
 	values = progress(values, rec, was.Revision+1)
 	if rec.Spec != nil {
 		values = append(values, string(rec.Spec))

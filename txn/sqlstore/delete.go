@@ -34,13 +34,13 @@ func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 	// The list of IDs is what planners understand; the versions are for the rows it
 	// leads to.
 	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) + ") AND (" +
-		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? OR ", len(refs)), " OR ") + ")"
-	args := make([]any, 0, 4*len(refs))
+		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? AND created = ? OR ", len(refs)), " OR ") + ")"
+	args := make([]any, 0, 5*len(refs))
 	for _, ref := range refs {
 		args = append(args, ref.ID)
 	}
 	for _, ref := range refs {
-		args = append(args, ref.ID, ref.Revision, ref.Epoch)
+		args = append(args, ref.ID, ref.Revision, ref.Epoch, ref.Created)
 	}
 	var n int64
 	err := s.settling.durably(ctx, func() error {

@@ -149,7 +149,9 @@ func overtakenOwnerWrites(e *env) {
 	late.State = []byte("too late")
 	e.stale(first[0].Version(), late)
 	// Not even one that guessed the revision.
-	e.stale(driver.Version{Revision: second[0].Revision, Epoch: first[0].Epoch}, late)
+	guessed := first[0].Version()
+	guessed.Revision = second[0].Revision
+	e.stale(guessed, late)
 	e.update(second[0])
 }
 

@@ -143,7 +143,8 @@ func (c *comparison) compareCreate() {
 // compareUpdate writes in the version stored, or, at times, in another.
 func (c *comparison) compareUpdate() {
 	c.Helper()
-	id, off := c.id(), pick(c.random, driver.Version{}, driver.Version{}, driver.Version{}, driver.Version{Revision: 1}, driver.Version{Epoch: 1})
+	same := driver.Version{}
+	id, off := c.id(), pick(c.random, same, same, same, driver.Version{Revision: 1}, driver.Version{Epoch: 1}, driver.Version{Created: 1})
 	raise := pick[int64](c.random, 0, 0, 1)
 	c.both("update "+id, func(s driver.Store) (any, error) {
 		rec, err := s.Load(c.ctx(), id)
@@ -153,7 +154,8 @@ func (c *comparison) compareUpdate() {
 		was := rec.Version()
 		c.vary(rec, 2)
 		rec.Epoch += raise
-		err = s.Update(c.ctx(), driver.Version{Revision: was.Revision - off.Revision, Epoch: was.Epoch - off.Epoch}, rec)
+		was.Revision, was.Epoch, was.Created = was.Revision-off.Revision, was.Epoch-off.Epoch, was.Created-off.Created
+		err = s.Update(c.ctx(), was, rec)
 		return rec.Revision, err
 	})
 	c.compareLoad(id)

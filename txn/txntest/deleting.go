@@ -57,6 +57,9 @@ func changedRecordIsDeleted(e *env) {
 		other.Revision, other.Epoch = version.Revision, version.Epoch
 		e.remove(0, other)
 	}
+	earlier := rec.Clone()
+	earlier.Created = dawn().Add(-time.Microsecond)
+	e.remove(0, earlier)
 	e.same("the record after deletes of other versions", e.load("a"), rec)
 	e.remove(1, rec)
 }

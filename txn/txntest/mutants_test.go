@@ -182,6 +182,7 @@ func brokenUpdates() map[string]func(*broken) {
 		"StaleRevisionWrites":    revisionBlind,
 		"IncrementIsLost":        revisionBlind,
 		"StaleEpochWrites":       updated(func(was *driver.Version, _, stored record) { was.Epoch = stored.Epoch }),
+		"EarlierLifeWrites":      updated(func(was *driver.Version, _, stored record) { was.Created = stored.Version().Created }),
 		"UpdateCreates":          reviving,
 		"DeletedRecordIsRevived": reviving,
 		"ImmutableFieldChanges": func(b *broken) {

@@ -18,6 +18,7 @@ func updating() []behaviour {
 		{"UnchangedSpecIsLost", unchangedSpecIsLost},
 		{"StaleRevisionWrites", staleRevisionWrites},
 		{"StaleEpochWrites", staleEpochWrites},
+		{"EarlierLifeWrites", earlierLifeWrites},
 		{"UpdateCreates", updateCreates},
 		{"DeletedRecordIsRevived", deletedRecordIsRevived},
 		{"ImmutableFieldChanges", immutableFieldChanges},
@@ -76,7 +77,9 @@ func staleRevisionWrites(e *env) {
 	for _, revision := range []int64{0, 1, 3, -1} {
 		late := full("a")
 		late.State = []byte("too late")
-		e.stale(driver.Version{Revision: revision, Epoch: rec.Epoch}, late)
+		was := rec.Version()
+		was.Revision = revision
+		e.stale(was, late)
 	}
 }
 
@@ -86,13 +89,33 @@ func staleEpochWrites(e *env) {
 	for _, epoch := range []int64{0, rec.Epoch - 1, rec.Epoch + 1} {
 		late := full("a")
 		late.State = []byte("too late")
-		e.stale(driver.Version{Revision: rec.Revision, Epoch: epoch}, late)
+		was := rec.Version()
+		was.Epoch = epoch
+		e.stale(was, late)
 	}
+}
+
+// earlierLifeWrites: an ID that was removed is used again, and somebody has seen the
+// record that had it before in the same revision and epoch.
+func earlierLifeWrites(e *env) {
+	earlier := final("a")
+	e.create(earlier)
+	e.remove(1, earlier)
+	rec := final("a")
+	rec.Created = dawn().Add(time.Microsecond)
+	e.create(rec)
+	late := earlier.Clone()
+	late.State = []byte("too late")
+	e.stale(earlier.Version(), late)
+	e.update(rec)
 }
 
 func updateCreates(e *env) {
 	for _, revision := range []int64{0, 1} {
-		err := e.store.Update(e.ctx(), driver.Version{Revision: revision}, running("a"))
+		rec := running("a")
+		was := rec.Version()
+		was.Revision = revision
+		err := e.store.Update(e.ctx(), was, rec)
 		if !errors.Is(err, driver.ErrStale) {
 			e.Fatalf("update a record that does not exist: want ErrStale, got %v", err)
 		}
@@ -113,9 +136,11 @@ func deletedRecordIsRevived(e *env) {
 func immutableFieldChanges(e *env) {
 	rec := full("a")
 	e.create(rec)
-	want := rec.Clone()
+	want, was := rec.Clone(), rec.Version()
 	rec.Mode, rec.Name, rec.Digest, rec.Created = "tcc", "another", "another", dawn().Add(time.Hour)
-	e.update(rec)
+	if err := e.store.Update(e.ctx(), was, rec); err != nil {
+		e.Fatal(err)
+	}
 	want.Revision = 2
 	e.same("the record after an update with another origin", e.load("a"), want)
 	e.same("the list after an update with another origin", e.list(driver.Query{}), []*driver.Record{want})
@@ -131,7 +156,8 @@ func epochIsNotRaised(e *env) {
 	}
 	e.same("the record after its epoch was raised", e.load("a"), rec)
 	late := rec.Clone()
-	e.stale(driver.Version{Revision: rec.Revision, Epoch: was.Epoch}, late)
+	was.Revision = rec.Revision
+	e.stale(was, late)
 }
 
 func updateSharesMemory(e *env) {

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	sqldriver "database/sql/driver"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -31,7 +32,8 @@ const most = "9223372036854775807"
 // error for others. The version comes first, because assignments see what those
 // before them have done.
 const replaceSame = " ON DUPLICATE KEY UPDATE revision = " +
-	most + " + (revision <> VALUES(revision) - 1 OR epoch <> VALUES(created)) - " + most + " + VALUES(revision), " + changes
+	most + " + (revision <> VALUES(revision) - 1 OR epoch <> CAST(VALUES(digest) AS SIGNED) OR created <> VALUES(created)) - " +
+	most + " + VALUES(revision), " + changes
 
 func newPacket(table string, b sqlstore.Batch) *packet {
 	p := &packet{}
@@ -55,13 +57,13 @@ func (p *packet) add(text string, args []any) {
 	p.args = append(p.args, args...)
 }
 
-// successors are the records to write. Where a new record says when it was
-// created, which no update changes, they have the epoch expected.
+// successors are the records to write. Where a new record has its digest, which no
+// update changes, they have the epoch expected.
 func successors(updates []sqlstore.Update) []*driver.Record {
 	recs := make([]*driver.Record, len(updates))
 	for i, u := range updates {
 		rec := *u.Record
-		rec.Created = sqlstore.FromMicros(u.Was.Epoch)
+		rec.Created, rec.Digest = sqlstore.FromMicros(u.Was.Created), strconv.FormatInt(u.Was.Epoch, 10)
 		recs[i] = &rec
 	}
 	return recs

@@ -81,11 +81,11 @@ func (d *dialect) update(ctx context.Context, tx *sql.Tx, table string, updates 
 
 // current locks and names the records that have the version expected.
 func current(ctx context.Context, tx *sql.Tx, table string, updates []sqlstore.Update) ([]string, error) {
-	args := make([]any, 0, 3*len(updates))
+	args := make([]any, 0, 4*len(updates))
 	for _, u := range updates {
-		args = append(args, u.ID, u.Was.Revision, u.Was.Epoch)
+		args = append(args, u.ID, u.Was.Revision, u.Was.Epoch, u.Was.Created)
 	}
-	same := strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? OR ", len(updates)), " OR ")
+	same := strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? AND created = ? OR ", len(updates)), " OR ")
 	return names(tx.QueryContext(ctx, "SELECT id FROM "+table+" WHERE "+same+" FOR UPDATE", args...))
 }
 

@@ -83,8 +83,9 @@ func update(table string) string {
 		}
 	}
 	return "UPDATE " + table + " AS t SET " + strings.Join(set, ", ") +
-		fmt.Sprintf(" FROM unnest(%s, $%d::bigint[], $%d::bigint[]) AS v (%s, was_revision, was_epoch)", params, n+1, n+2, names) +
-		" WHERE t.id = v.id AND t.revision = v.was_revision AND t.epoch = v.was_epoch RETURNING t.id"
+		fmt.Sprintf(" FROM unnest(%s, $%d::bigint[], $%d::bigint[], $%d::bigint[])", params, n+1, n+2, n+3) +
+		" AS v (" + names + ", was_revision, was_epoch, was_created)" +
+		" WHERE t.id = v.id AND t.revision = v.was_revision AND t.epoch = v.was_epoch AND t.created = v.was_created RETURNING t.id"
 }
 
 // parameters are the names of the fields, and their arrays as parameters.

@@ -72,7 +72,8 @@ func send(ctx context.Context, c *pgx.Conn, table string, b sqlstore.Batch) (ref
 		recs := column(b.Updates, func(u sqlstore.Update) *driver.Record { return u.Record })
 		args := append(arrays(changed(), recs),
 			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Revision }),
-			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Epoch }))
+			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Epoch }),
+			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Created }))
 		statements.Queue(update(table), args...).Query(func(rows pgx.Rows) error {
 			return missing(rows, recs, &refused)
 		})

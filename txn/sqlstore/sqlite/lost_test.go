@@ -153,7 +153,8 @@ func TestLogGrowsWhileRecordsAreDeleted(t *testing.T) {
 	for n := range rows {
 		rec := newRecord()
 		rec.ID, rec.Status, rec.Spec = fmt.Sprint(n), driver.Committed, make([]byte, row)
-		refs[n] = driver.Ref{ID: rec.ID, Version: driver.Version{Revision: 1, Epoch: rec.Epoch}}
+		refs[n] = driver.Ref{ID: rec.ID, Version: rec.Version()}
+		refs[n].Revision = 1
 		go func() { created <- s.Create(context.Background(), rec) }()
 	}
 	for range rows {

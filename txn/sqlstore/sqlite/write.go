@@ -74,7 +74,7 @@ func (s *statements) prepare(ctx context.Context, conn driver.ConnPrepareContext
 func (s *statements) texts(table string) map[string]*driver.StmtExecContext {
 	columns := strings.Count(sqlstore.Columns, ",")
 	assignments := "status = ?, parked = ?, waits = ?, owner = ?, epoch = ?, revision = ?, due = ?, deadline = ?, " +
-		"updated = ?, finished = ?, state = ? WHERE id = ? AND revision = ? AND epoch = ?"
+		"updated = ?, finished = ?, state = ? WHERE id = ? AND revision = ? AND epoch = ? AND created = ?"
 	return map[string]*driver.StmtExecContext{
 		"BEGIN IMMEDIATE": &s.begin,
 		"COMMIT":          &s.commit,
@@ -148,7 +148,7 @@ func values(u sqlstore.Update) []any {
 	return []any{
 		string(u.Status), u.Parked, u.Waits, u.Owner, u.Epoch, u.Revision,
 		sqlstore.Micros(u.Due), sqlstore.Micros(u.Deadline), sqlstore.Micros(u.Updated), sqlstore.Micros(u.Finished),
-		u.State, u.ID, u.Was.Revision, u.Was.Epoch,
+		u.State, u.ID, u.Was.Revision, u.Was.Epoch, u.Was.Created,
 	}
 }
 

@@ -27,8 +27,8 @@ func decisionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a write whose acknowledgement was lost counts as somebody else's", File: "coord/save.go", Pkg: engine,
-			Old:  "stored.Revision == was.Revision+1 &&",
-			New:  "stored.Revision == 0 &&",
+			Old:  "Revision: was.Revision + 1, Epoch: rec.Epoch,",
+			New:  "Revision: 0, Epoch: rec.Epoch,",
 			Test: "TestLostAcknowledgementIsFoundOut",
 		},
 		{

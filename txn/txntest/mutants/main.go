@@ -19,6 +19,6 @@ func all() []mutants.Mutant {
 	return slices.Concat(
 		decisionMutants(), ownerMutants(), interventionMutants(), recoveryMutants(), restMutants(), callMutants(),
 		definitionMutants(), reachMutants(), answerMutants(), modeMutants(), memoryMutants(),
-		sqliteMutants(), diskMutants(), serverMutants(), batchMutants(), barrierMutants(),
+		sqliteMutants(), diskMutants(), serverMutants(), lifeMutants(), batchMutants(), barrierMutants(),
 	)
 }

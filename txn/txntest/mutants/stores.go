@@ -76,8 +76,8 @@ func sqliteMutants() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: clean-up ignores the version", File: "txn/sqlstore/delete.go", Pkg: sqlite,
-			Old:  "id = ? AND revision = ? AND epoch = ? OR ",
-			New:  "id = ? AND ? > 0 AND ? > 0 OR ",
+			Old:  "id = ? AND revision = ? AND epoch = ? AND created = ? OR ",
+			New:  "id = ? AND ? > 0 AND ? > 0 AND ? <> 0 OR ",
 			Test: conformance("ChangedRecordIsDeleted"),
 		},
 		{
