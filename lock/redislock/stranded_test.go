@@ -13,6 +13,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
 	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
@@ -128,5 +129,41 @@ func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
 	takeAndRelease(t, locks, "a")
 	if proxy.Evidence().BytesSwallowed == 0 {
 		t.Error("no connection was dead")
+	}
+}
+
+// TestServerThatIsBackIsNotAskedAgain: it was silent, then dead, and is back with all
+// its connections new. Whoever looked for one that answers meanwhile has found none,
+// and must not go on looking for ever.
+func TestServerThatIsBackIsNotAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		b := open(t, connect(t, single(server)), nil)
+		g := mustAcquire(t, b, request("a", uuidA+":1"))
+		server.Freeze()
+		ctx, cancel := context.WithTimeout(ctxFor(t), 400*time.Millisecond)
+		defer cancel()
+		if err := b.Renew(ctx, []driver.Grant{g})[0]; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("renewed: %v", err)
+		}
+		server.Kill()
+		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+			var tries sync.WaitGroup
+			for _, owner := range []string{uuidA + ":3", uuidB + ":4"} {
+				tries.Go(func() { tryFor(b, 100*time.Millisecond, owner) })
+			}
+			tries.Wait()
+		}
+		server.Restart(false)
+		mustRelease(t, b, mustAcquire(t, b, request("c", uuidA+":5")))
+	})
+}
+
+// tryFor asks for a lock for that long, and then releases what may have been granted.
+func tryFor(b driver.Backend, d time.Duration, owner string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	if g, err := b.Acquire(ctx, request("b", owner)); err == nil {
+		_, _ = b.Release(ctx, g)
 	}
 }

@@ -3,6 +3,7 @@ package rueidis
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -22,8 +23,8 @@ const (
 	// doubtTime is for how long the shared connection is not relied upon: rueidis has
 	// made another by then, or the next call without an answer begins it anew.
 	doubtTime = 15 * time.Second
-	// proofTime is how long a connection may take to answer, and hedgeTime how long it is
-	// the only one that is asked. No more than candidates are.
+	// proofTime is how long one that answers is looked for, and hedgeTime how long a
+	// connection is the only one that is asked. No more than candidates are.
 	proofTime  = 2 * time.Second
 	hedgeTime  = 100 * time.Millisecond
 	candidates = 20
@@ -63,8 +64,9 @@ func (c *conn) line(ctx context.Context) (line rueidis.CoreClient, done func()) 
 
 // proven takes a connection of the pool that is alive. Those that lie idle there may
 // have died, too: while one is silent the next is asked, and the first to answer is it.
+// A caller may have all the time in the world, and there may be none.
 func (c *conn) proven(ctx context.Context) (*dedicated, error) {
-	looking, found := context.WithCancel(ctx)
+	looking, found := context.WithTimeout(ctx, proofTime)
 	defer found()
 	alive, failed := make(chan *dedicated), make(chan error, candidates)
 	next := time.NewTimer(0)
@@ -80,21 +82,23 @@ func (c *conn) proven(ctx context.Context) (*dedicated, error) {
 			return d, nil
 		case err := <-failed:
 			return nil, err
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-looking.Done():
+			return nil, fmt.Errorf("%w: no connection answers: %w", driver.ErrUnavailable, looking.Err())
 		}
 	}
 }
 
 // prove takes a connection, and hands it over if it answers while somebody wants one.
+// One that breaks instead of being silent tells enough of the server.
 func (c *conn) prove(ctx context.Context, alive chan<- *dedicated, failed chan<- error) {
 	d, err := dedicate(ctx, c.client)
 	if err != nil {
 		failed <- err
 		return
 	}
-	if !d.answers(ctx) {
+	if err := d.ping(ctx); err != nil {
 		d.discard()
+		failed <- fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
 		return
 	}
 	select {
@@ -111,8 +115,11 @@ func (d *dedicated) discard() {
 	d.release()
 }
 
-func (d *dedicated) answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, proofTime)
-	defer cancel()
-	return d.Do(ctx, d.B().Ping().Build()).Error() == nil
+// ping returns nil if there was an answer; a refusal is one, too.
+func (d *dedicated) ping(ctx context.Context) error {
+	err := d.Do(ctx, d.B().Ping().Build()).Error()
+	if _, answered := rueidis.IsRedisErr(err); answered {
+		return nil
+	}
+	return err
 }
