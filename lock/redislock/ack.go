@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,17 +16,26 @@ import (
 type AckError struct {
 	// Need is how many replicas had to have it, Got how many did.
 	Need, Got int
+	// Cause is what the server answered instead of waiting for them; nil if it waited.
+	// It decides then whether asking again may help.
+	Cause error
 }
 
 // Error implements error.
 func (e *AckError) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("no replica was waited for: %s", e.Cause)
+	}
 	return fmt.Sprintf("%d of %d replicas acknowledged", e.Got, e.Need)
 }
 
 // Is reports whether target is [driver.ErrUnavailable] or [driver.ErrSpent].
 func (e *AckError) Is(target error) bool {
-	return target == driver.ErrUnavailable || target == driver.ErrSpent
+	return target == driver.ErrUnavailable && e.Cause == nil || target == driver.ErrSpent
 }
+
+// Unwrap returns Cause.
+func (e *AckError) Unwrap() error { return e.Cause }
 
 // leftError says that a grant which does not count could not be taken back for
 // certain. It is of no class: the grant may be there. What the release was answered
@@ -58,14 +68,25 @@ func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (Repl
 	}
 	call := Call{Keys: h.call[:], Args: args}
 	reply, got, err := b.conn.EvalWait(ctx, b.scripts.acquire, call, need, b.opts.AckTimeout)
-	if err != nil || refused(reply) || got >= need {
-		return reply, err
+	switch _, answered := errors.AsType[*ReplyError](err); {
+	case err == nil && got >= need:
+		return reply, nil
+	case refused(reply): // whatever became of WAIT
+		return reply, nil
+	case err == nil, answered && granted(reply):
+		return Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got, Cause: err})
+	default:
+		return Reply{}, err
 	}
-	return Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got})
 }
 
 // refused tells whether the acquisition was answered with a refusal.
 func refused(reply Reply) bool { return len(reply.Items) > 0 && reply.Items[0].Int == 0 }
+
+// granted tells whether it was answered with a token, of which none is 0.
+func granted(reply Reply) bool {
+	return reply.Int > 0 || len(reply.Items) > 0 && reply.Items[0].Int == 1
+}
 
 // takeBack releases a grant that does not count.
 func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) error {

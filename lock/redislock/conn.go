@@ -25,7 +25,8 @@ type Conn interface {
 	EvalMany(ctx context.Context, s *Script, calls []Call) []Result
 	// EvalWait runs a script and then WAIT on the very same connection: on any
 	// other WAIT tells nothing about the script. It returns how many replicas
-	// have what the script wrote.
+	// have what the script wrote. If only WAIT has failed, the reply of the script
+	// is returned beside the error.
 	EvalWait(ctx context.Context, s *Script, call Call, replicas int, timeout time.Duration) (Reply, int, error)
 	// EachMaster calls fn for every master in turn until it returns an error.
 	EachMaster(ctx context.Context, fn func(Node) error) error

@@ -12,7 +12,8 @@ import (
 )
 
 // ReplyError is an error the server answered. Nothing has happened then: every
-// script of this package changes nothing before it can fail.
+// script of this package changes nothing before it can fail. One that was the answer
+// to WAIT comes after a script that has not failed, and what that did is undone.
 type ReplyError struct {
 	// Cause is the client library's own error.
 	Cause error

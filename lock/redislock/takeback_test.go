@@ -109,3 +109,28 @@ func TestFailedTakeBackIsTakenForNothing(t *testing.T) {
 	}
 	conn.waitForCopy(t)
 }
+
+// TestRefusedWaitLeavesALock: the lock was granted before the server refused to wait for
+// its replicas, so that something has happened.
+func TestRefusedWaitLeavesALock(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+		server := testenv.Redis(t, nil)
+		server.Do("ACL", "SETUSER", "default", "-wait")
+		far := open(t, connect(t, single(server)), &redislock.Options{Acks: 1})
+		locks, err := redislock.New(connect(t, single(server)), &redislock.Options{Acks: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = locks.Close(ctxFor(t)) }()
+		near := open(t, connect(t, single(server)), nil)
+		_, err = far.Acquire(ctxFor(t), request("a", uuidA+":1"))
+		if err == nil || !strings.Contains(err.Error(), "NOPERM") {
+			t.Errorf("want the refusal, got %v", err)
+		}
+		mustRelease(t, near, mustAcquire(t, near, request("a", uuidB+":1")))
+		if _, err = locks.Mutex("b", nil).TryLock(ctxFor(t)); !errors.Is(err, driver.ErrRefused) || lock.MaybeApplied(err) {
+			t.Errorf("want a refusal that is certain, got %v", err)
+		}
+		mustRelease(t, near, mustAcquire(t, near, request("b", uuidB+":2")))
+	})
+}
