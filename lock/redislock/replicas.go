@@ -18,7 +18,8 @@ const (
 	// who ask at the same time.
 	lowCountLife = 2 * time.Millisecond
 	// missedTime is for how long replicas that have gone must acknowledge all the
-	// same: after a fail-over the new master has none until they have found it.
+	// same: after a fail-over the new master has none until they have found it. When
+	// they went nobody knows: the count before may be old.
 	missedTime = 5 * time.Second
 )
 
@@ -37,7 +38,8 @@ type replicas struct {
 	counted time.Time // when the master was asked
 	count   int       // connected at that time
 	needed  int       // as many, or more while some are missed
-	seen    time.Time // when as many as are needed were connected
+	missed  time.Time // when it was first found that there are fewer; zero if there are not
+	least   int       // the fewest there were since
 }
 
 // of returns the replicas of the master that owns a shard. A master that is new
@@ -52,7 +54,7 @@ func (c *replicaCounts) of(owner string, shard int) *replicas {
 	if r == nil {
 		r = &replicas{turn: make(chan struct{}, 1)}
 		if before := c.masters[c.owners[shard]]; before != nil {
-			r.needed, r.seen = before.needed, time.Now()
+			r.needed = before.needed
 		}
 		c.masters[owner] = r
 	}
@@ -77,8 +79,13 @@ func (c *replicaCounts) enter(r *replicas, asked time.Time, count int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.counted, r.count = asked, count
-	if count >= r.needed || asked.Sub(r.seen) >= missedTime {
-		r.needed, r.seen = count, r.counted
+	switch {
+	case count >= r.needed:
+		r.needed, r.missed = count, time.Time{}
+	case r.missed.IsZero() || count < r.least: // one more has gone
+		r.missed, r.least = asked, count
+	case asked.Sub(r.missed) >= missedTime:
+		r.needed, r.missed = count, time.Time{}
 	}
 	return r.needed
 }

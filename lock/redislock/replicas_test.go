@@ -137,3 +137,31 @@ func TestFailedCountIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestFailOverWhileNobodyAskedIsNotNoticed: the last count is old, and tells nothing of
+// how long the replicas have been gone.
+func TestFailOverWhileNobodyAskedIsNotNoticed(t *testing.T) {
+	for name, masters := range map[string][]string{
+		"behind one address": {"x", "x"}, "another master": {"x", "y"}, "back to the first": {"x", "y", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn := &replicated{replicas: 2}
+				need := needs(t, conn)
+				for _, master := range masters {
+					conn.master, conn.replicas = master, 2
+					need()
+					pass(time.Hour)
+				}
+				conn.replicas = 0
+				if n := need(); n != 2 {
+					t.Errorf("a new master needs %d acknowledgements, want 2", n)
+				}
+				pass(missedTime + lowCountLife)
+				if n := need(); n != 0 {
+					t.Errorf("after %s it needs %d, want 0", missedTime, n)
+				}
+			})
+		})
+	}
+}
