@@ -253,11 +253,19 @@ func (k *contest) pause(ctx context.Context, d time.Duration, signal <-chan stru
 	case <-signal:
 	case <-timer.C:
 	case <-ctx.Done():
-		return errEnded
+		return endedAfter(k.whyNot())
 	case <-k.q.client.closed:
 		return opError("lock", k.req.Name, ErrClosed)
 	}
 	return nil
+}
+
+// whyNot returns why the lock was not had when it was asked for last: by this one, or
+// else by whoever was at the front before.
+func (k *contest) whyNot() error {
+	k.q.part.mu.Lock()
+	defer k.q.part.mu.Unlock()
+	return cmp.Or(k.failure, k.refusal, k.q.why)
 }
 
 // giveUp cleans up after a contest that failed.

@@ -410,6 +410,46 @@ func TestWhoWaitsBehindTheFrontIsToldWhy(t *testing.T) {
 	}
 }
 
+// Who is at the front is told as much: it has heard it from the backend itself.
+func TestTheFrontIsToldWho(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore()
+		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, other.Mutex("a", nil))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := locks.Mutex("a", nil).Lock(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantText(t, err, "waited 1s", "before that: lock \"a\": held by "+held.Owner())
+		_, err = locks.Mutex("a", &lock.MutexOptions{Wait: time.Second}).Lock(t.Context())
+		wantHeldBy(t, err, "a", held.Owner())
+		mustUnlock(t, held)
+	})
+}
+
+// Who comes to the front when the backend has been failing waits a little before asking.
+// If its time is over by then, the lock is not held: nobody knows.
+func TestAnUnansweredWaitIsNotTakenForAHeldLock(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		const wait = 3 * time.Second
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		backend.fail(errDown)
+		ctx, cancel := context.WithTimeout(t.Context(), wait-time.Millisecond)
+		defer cancel()
+		front := lockLater(t, ctx, locks.Mutex("a", nil))
+		behind := lockLater(t, t.Context(), locks.Mutex("a", &lock.MutexOptions{Wait: wait}))
+		wantErr(t, (<-front).err, context.DeadlineExceeded)
+		got := <-behind
+		wantErr(t, got.err, errDown)
+		wantEqual(t, "waited", got.after, wait)
+		if errors.Is(got.err, lock.ErrHeld) {
+			t.Errorf("a backend that does not answer is taken for a lock that is held: %v", got.err)
+		}
+		backend.heal()
+	})
+}
+
 // heldElsewhere has a goroutine wait for a lock that another process holds.
 func heldElsewhere(t *testing.T, here *lock.Client, _ *faulty, elsewhere *lock.Client) {
 	t.Helper()
