@@ -69,7 +69,7 @@ func redisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: an unacknowledged grant counts", File: "lock/redislock/ack.go", Pkg: redis,
-			Old: "err != nil || refused(reply) || got >= need {", New: "err != nil || refused(reply) || got >= 0 {",
+			Old: "case err == nil && got >= need:", New: "case err == nil:",
 			Test: "TestUnacknowledgedGrantIsTakenBack/goredis",
 		},
 	}
