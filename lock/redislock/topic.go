@@ -50,8 +50,7 @@ func newTopic(h *hub, channel string, sharded bool) *topic {
 // run is the life of a topic.
 func (t *topic) run() {
 	defer t.hub.work.Done()
-	err := t.subscribe(false)
-	if !t.announce(err) {
+	if !t.announce(t.subscribeFirst()) {
 		return
 	}
 	for t.stay() {
@@ -104,6 +103,16 @@ func (t *topic) lost() {
 	t.leaving = false
 	t.set(false)
 	t.changed()
+}
+
+// subscribeFirst looks for the channel's server anew if it is not where it was: nobody
+// may have listened when it moved, and so have found that out.
+func (t *topic) subscribeFirst() error {
+	err := t.subscribe(false)
+	if err != nil && t.sharded && t.hub.background.Err() == nil {
+		return t.subscribe(true)
+	}
+	return err
 }
 
 // subscribe makes one try. With again, what is known of the channel's server
