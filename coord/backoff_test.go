@@ -349,3 +349,65 @@ func TestALastingAnswerIsToldAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestAStopCutsAPauseShort: an early call is broken off because its coordinator stops,
+// or dies after it has renewed its lease. Its pause goes on at the next, where a failure would use up an attempt otherwise.
+func TestAStopCutsAPauseShort(t *testing.T) {
+	for name, end := range map[string]func(ctx context.Context, c *coord.Coordinator, dying *mortal) error{
+		"stopped": func(ctx context.Context, c *coord.Coordinator, _ *mortal) error { return c.Stop(ctx) },
+		"dies": func(_ context.Context, _ *coord.Coordinator, dying *mortal) error {
+			time.Sleep(4 * time.Second)
+			dying.dead.Store(true)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) { pauseGoesOn(t, end) })
+	}
+}
+
+func pauseGoesOn(t *testing.T, end func(ctx context.Context, c *coord.Coordinator, dying *mortal) error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		dying := &mortal{Store: store}
+		var well, early atomic.Bool
+		step := func(ctx context.Context, call txn.Call) ([]byte, error) {
+			switch {
+			case !well.Load():
+				return nil, errBroken
+			case string(call.Payload) == `"good"`:
+				return nil, nil
+			}
+			early.Store(true)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		c, err := coord.New(dying, nil)
+		must(t, err)
+		register(t, c, "step", step)
+		register(t, c, "undo", step)
+		must(t, c.Start(t.Context()))
+		t.Cleanup(func() { must(t, c.Stop(context.Background())) })
+		policy := &txn.Policy{Attempts: 2, Backoff: time.Hour, MaxBackoff: time.Hour}
+		id := submit(t, c, single(`"bad"`, policy))
+		for range 5 {
+			time.Sleep(time.Second)
+			submit(t, c, single(`"worse"`, policy))
+		}
+		time.Sleep(time.Second)
+		well.Store(true)
+		submit(t, c, single(`"good"`, nil))
+		time.Sleep(time.Second)
+		if !early.Load() {
+			t.Fatal("there was no early call")
+		}
+		must(t, end(t.Context(), c, dying))
+		parts := newParticipants("step", "undo")
+		parts.answer("step", errBroken)
+		other := start(t, store, nil, parts)
+		time.Sleep(time.Minute)
+		if tx := get(t, other, id); tx.Status != txn.Running || tx.Progress[0].Do.Tries != 1 {
+			t.Errorf("a minute later it is %s, %+v", tx.Status, tx.Progress[0].Do)
+		}
+	})
+}

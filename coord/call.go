@@ -112,7 +112,7 @@ func (c *Coordinator) interrupted(ctx context.Context, k plan.Kind) bool {
 // brokenOff is the answer of a call that the coordinator itself has ended. It is
 // nobody's failure, so it uses up no attempt.
 func brokenOff() plan.Answer {
-	return plan.Answer{Kind: plan.Pending, After: time.Millisecond, Note: "broken off"}
+	return plan.Answer{Kind: plan.Pending, BrokenOff: true, After: time.Millisecond, Note: "broken off"}
 }
 
 // notCalled is the answer of a call that was broken off before it was made.

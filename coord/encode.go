@@ -103,14 +103,23 @@ func stateOf(op *txn.Op) txn.OpState {
 	return op.State
 }
 
+// dueOf is when an operation is due for others to read: the pause in which it is called
+// early goes on, should nobody hear how that call ends.
+func dueOf(op *txn.Op) time.Time {
+	if !op.Early.IsZero() {
+		return op.Early
+	}
+	return op.Due
+}
+
 func appendOp(b []byte, op *txn.Op) []byte {
 	b = appendText(append(b, `{"s":`...), string(stateOf(op)))
 	b = appendCount(b, `,"t":`, op.Tries)
 	b = appendCount(b, `,"c":`, op.Calls)
 	b = appendCount(b, `,"l":`, op.Lasting)
 	b = appendCount(b, `,"k":`, op.Lacking)
-	if !op.Due.IsZero() {
-		b = appendTime(append(b, `,"d":`...), op.Due)
+	if due := dueOf(op); !due.IsZero() {
+		b = appendTime(append(b, `,"d":`...), due)
 	}
 	if op.Result != nil {
 		b = appendBytes(append(b, `,"r":`...), op.Result)

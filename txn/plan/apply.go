@@ -45,6 +45,9 @@ type Answer struct {
 	// Unasked says, of what is Refused, that the participant was not asked: what earlier
 	// calls may have done is still there.
 	Unasked bool
+	// BrokenOff says, of what is Pending, that the coordinator itself has ended the call: it
+	// is as if it had not been made, but for what it may have done.
+	BrokenOff bool
 	// Lasting says that asking again will not change the answer, as with a participant
 	// that does not exist, or takes the call for malformed.
 	Lasting bool
@@ -76,7 +79,7 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	case Pending:
 		op.Calls++
 		op.State = txn.Unsure
-		op.Due = now.Add(min(orDefault(a.After, defaultPending), txn.MaxPending))
+		op.Due = askAgain(a, early, now)
 	case Failed:
 		op.Calls++
 		op.State = txn.Unsure
@@ -87,6 +90,15 @@ func Apply(t *txn.Transaction, s txn.Step, a Answer, now time.Time) {
 	case Held:
 		hold(op, early, now.Add(putBack(t, s, op, a)))
 	}
+}
+
+// askAgain is when what is not over yet is asked for again. A call that the coordinator has
+// ended leaves the pause as it was in which it was made early.
+func askAgain(a Answer, early, now time.Time) time.Time {
+	if a.BrokenOff && early.After(now) {
+		return early
+	}
+	return now.Add(min(orDefault(a.After, defaultPending), txn.MaxPending))
 }
 
 // lacking counts in a row how often nobody was there to make the call.

@@ -340,7 +340,7 @@ func callMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a call that is broken off counts as a failure", File: "coord/call.go", Pkg: engine,
-			Old:  "return plan.Answer{Kind: plan.Pending, After: time.Millisecond, Note: \"broken off\"}",
+			Old:  "return plan.Answer{Kind: plan.Pending, BrokenOff: true, After: time.Millisecond, Note: \"broken off\"}",
 			New:  "return plan.Answer{Kind: plan.Failed, Note: \"broken off\"}",
 			Test: "TestACallBrokenOffUsesNoAttempt",
 		},

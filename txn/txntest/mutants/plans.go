@@ -71,7 +71,7 @@ func answerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a participant that is still working has failed", File: "txn/plan/apply.go", Pkg: plans,
-			Old:  "		op.Due = now.Add(min(orDefault(a.After, defaultPending), txn.MaxPending))\n	case Failed:\n",
+			Old:  "		op.Due = askAgain(a, early, now)\n	case Failed:\n",
 			New:  "		fail(t, s, op, early, now)\n	case Failed:\n",
 			Test: "TestApply/pending",
 		},
