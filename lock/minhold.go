@@ -52,13 +52,18 @@ func (h *hold) keepOn() {
 	}
 }
 
-// keepAgain asks the backend until it answers, or the time is over for which the grant
-// is kept. Its holder has been told already.
+// keepAgain asks the backend until it answers. If the time for which the grant is kept
+// is over before, it is released: it may have a whole life yet. Its holder has been
+// told already.
 func (h *hold) keepAgain() {
 	c := h.q.client
 	for pause := settle.Pause; ; pause = min(pause*2, settle.Limit) {
 		left := h.kept - c.now()
-		if left <= 0 || answered(h.keepInBackground(left)) || !c.sleep(pause) {
+		if left <= 0 {
+			c.settle(h.grant, h.doubt)
+			return
+		}
+		if answered(h.keepInBackground(left)) || !c.sleep(min(pause, left)) {
 			return
 		}
 	}
