@@ -1,6 +1,10 @@
 package testenv
 
-import "slices"
+import (
+	"context"
+	"slices"
+	"strconv"
+)
 
 // SlotMove is a slot on its way from one master to another. Until it is
 // finished the old master answers ASK for keys that have gone, and TRYAGAIN for
@@ -58,11 +62,37 @@ func (m *SlotMove) migrate(keys []string) {
 	m.from.Do(args...)
 }
 
-// Finish moves what is left and gives the slot to the new master, which learns
-// it first, so that nobody points at a master that refuses.
+// Finish moves what is left and gives the slot to the new master.
 func (m *SlotMove) Finish() {
 	m.from.t.Helper()
 	m.MoveKeys()
+	m.outrank()
+	m.assign()
+}
+
+// outrank makes the new master's word count for more than all that the old one has said.
+// A message of that one that is on its way yet, and of an epoch that the new one has not
+// heard of, would take the slot back: each would point at the other for ever.
+func (m *SlotMove) outrank() {
+	m.from.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
+	defer cancel()
+	m.cluster.await(ctx, "the new master to know the old one's epoch", func() bool {
+		return epoch(m.to, "cluster_current_epoch") >= epoch(m.from, "cluster_my_epoch")
+	})
+	m.to.Do("CLUSTER", "BUMPEPOCH")
+}
+
+// epoch is a field of CLUSTER INFO.
+func epoch(node *RedisServer, field string) int {
+	n, _ := strconv.Atoi(infoField(node.Do("CLUSTER", "INFO"), field))
+	return n
+}
+
+// assign gives the slot to the new master, which learns it first, so that nobody points
+// at a master that refuses.
+func (m *SlotMove) assign() {
+	m.from.t.Helper()
 	id := nodeID(m.to)
 	m.to.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	m.from.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
