@@ -115,7 +115,7 @@ func (c *Coordinator) adopt(rec *driver.Record, target string) {
 	x := newRun(c, t, rec)
 	x.fetched = target
 	if _, ok := c.active.add(rec.ID, x); !ok {
-		c.release(rec, 0)
+		c.work.Go(func() { c.release(rec, 0) }) // side by side: Stop waits for all that a claim has brought
 		return
 	}
 	if inherited {

@@ -161,6 +161,46 @@ func TestStopKeepsWhatIsBeingClaimed(t *testing.T) {
 	})
 }
 
+// TestStopPutsBackOneByOne: a claim that ends with the stop has brought a hundred records,
+// and each write takes a tenth of a second.
+func TestStopPutsBackOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New(nil)
+		parts := transferParts()
+		full := start(t, store, &coord.Options{Active: 1}, parts)
+		block := make(chan struct{})
+		defer close(block)
+		register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
+		_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
+		must(t, err)
+		var id string
+		for range 100 {
+			id, err = full.Submit(t.Context(), transfer())
+			must(t, err)
+		}
+		stopping, err := coord.New(&slowWrites{Store: &slowClaims{store}}, nil)
+		must(t, err)
+		parts.register(t, stopping)
+		must(t, stopping.Start(t.Context()))
+		for get(t, full, id).Owner == "" {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		must(t, stopping.Stop(t.Context()))
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("stopped after %v", took)
+		}
+	})
+}
+
+// slowWrites is a store whose writes take their time.
+type slowWrites struct{ driver.Store }
+
+func (s *slowWrites) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	time.Sleep(100 * time.Millisecond)
+	return s.Store.Update(ctx, was, rec)
+}
+
 // TestStopDoesNotWaitForAClaim that nobody answers.
 func TestStopDoesNotWaitForAClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
