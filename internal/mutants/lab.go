@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,15 +51,16 @@ func newLab(ctx context.Context) (*lab, error) {
 
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
 
+// group is tests of a package that one pattern selects. They are of equal depth: the part
+// of a pattern for subtests would select among those of a test that is meant whole.
+type group struct {
+	pkg   string
+	depth int
+}
+
 // healthy checks that the tests pass on the code as it is: a test that fails
 // anyway catches nothing.
-func (l *lab) healthy(ctx context.Context, chosen []Mutant) error {
-	// Of equal depth: the part of a pattern for subtests would select among those of
-	// a test that is meant whole.
-	type group struct {
-		pkg   string
-		depth int
-	}
+func (l *lab) healthy(ctx context.Context, chosen []Mutant, side int) error {
 	tests := make(map[group][]string)
 	for _, m := range chosen {
 		if m.hunted() {
@@ -66,28 +69,36 @@ func (l *lab) healthy(ctx context.Context, chosen []Mutant) error {
 		g := group{m.Pkg, strings.Count(m.Test, "/")}
 		tests[g] = append(tests[g], m.Test)
 	}
-	for g, names := range tests {
-		if out, err := l.goTest(ctx, g.pkg, anyOf(names), ""); err != nil {
-			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", g.pkg, err, out)
+	groups := slices.Collect(maps.Keys(tests))
+	failures := make([]error, len(groups))
+	sideBySide(len(groups), side, func(i int) {
+		g := groups[i]
+		if out, err := l.goTest(ctx, g.pkg, anyOf(tests[g]), ""); err != nil {
+			failures[i] = fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", g.pkg, err, out)
 		}
-	}
-	return nil
+	})
+	return errors.Join(failures...)
 }
 
 // tryAll tries the mutants, a few side by side.
 func (l *lab) tryAll(ctx context.Context, all []Mutant, side int) []verdict {
-	var group sync.WaitGroup
 	verdicts := make([]verdict, len(all))
+	sideBySide(len(all), side, func(i int) { verdicts[i] = l.try(ctx, &all[i], i) })
+	return verdicts
+}
+
+// sideBySide does the first n things, in order, but so many at once.
+func sideBySide(n, side int, do func(i int)) {
+	var all sync.WaitGroup
 	slots := make(chan struct{}, side)
-	for i := range all {
+	for i := range n {
 		slots <- struct{}{}
-		group.Go(func() {
+		all.Go(func() {
 			defer func() { <-slots }()
-			verdicts[i] = l.try(ctx, &all[i], i)
+			do(i)
 		})
 	}
-	group.Wait()
-	return verdicts
+	all.Wait()
 }
 
 // try runs the test of a mutant against it.

@@ -53,7 +53,7 @@ func run(ctx context.Context, all []Mutant, only string, verbose bool, side int)
 	}
 	defer lab.close()
 	start, chosen := time.Now(), matching(all, pattern)
-	if err := lab.healthy(ctx, chosen); err != nil {
+	if err := lab.healthy(ctx, chosen, side); err != nil {
 		return err
 	}
 	verdicts := lab.tryAll(ctx, chosen, side)

@@ -61,13 +61,13 @@ func TestBrokenOff(t *testing.T) {
 func TestHealthy(t *testing.T) {
 	l := bench(t)
 	chosen := []Mutant{sum("a + b", "a - b", "TestSum")}
-	if err := l.healthy(t.Context(), chosen); err != nil {
+	if err := l.healthy(t.Context(), chosen, 2); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(l.root, "sum.go"), []byte("package sum\n\nfunc Sum(a, b int) int { return 0 }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if l.healthy(t.Context(), chosen) == nil {
+	if l.healthy(t.Context(), chosen, 2) == nil {
 		t.Error("a test that fails anyway is taken for healthy")
 	}
 }

@@ -23,10 +23,14 @@ func virtual() crash.Config {
 }
 
 // TestSingleFaults breaks every call once.
-func TestSingleFaults(t *testing.T) { crash.Matrix(t, virtual()) }
+func TestSingleFaults(t *testing.T) {
+	t.Parallel()
+	crash.Matrix(t, virtual())
+}
 
 // TestDoubleFaults breaks two calls of a run.
 func TestDoubleFaults(t *testing.T) {
+	t.Parallel()
 	n := 4000
 	if testing.Short() {
 		n = 500
