@@ -244,8 +244,38 @@ func TestStallsExcuse(t *testing.T) {
 	s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms, token: 901})
 	s.lease("w1.1", lease{op: 902, name: "job", ask: at, until: at + 100*ms, no: at + 600*ms})
 	s.tell("w1.1", event{From: at + 50*ms, At: at + 590*ms, Kind: kindStall})
+	// Granted at once, and heard of when the process went on.
+	s.lease("w1.1", lease{
+		op: 903, name: "late", ask: at + 3*time.Second, got: at + 5100*ms, out: at + 5110*ms, left: at + 5111*ms, token: 903,
+	})
+	s.lease("w2.1", lease{
+		op: 904, name: "late", ask: at + 3010*ms, got: at + 5112*ms, out: at + 5120*ms, left: at + 5121*ms, token: 904,
+	})
+	s.tell("w1.1", event{From: at + 3020*ms, At: at + 5090*ms, Kind: kindStall})
 	if r := s.judge(); r.Verdict != audit.Clean {
 		t.Errorf("got %v", r.Violations)
+	}
+}
+
+// A release that only a master heard that is none any more, or that one has forgotten,
+// leaves the lock for the rest of its life; at any other time it does not.
+func TestAReleaseThatIsForgottenExcuses(t *testing.T) {
+	const at = 20 * time.Second
+	for what, excuses := range map[audit.Verdict]nemesis.Excuses{
+		audit.Clean: {Loss: true, Wait: true, Twice: true}, audit.Violated: {Loss: true, Wait: true},
+	} {
+		s := healthy(t)
+		s.lease("w1.1", lease{
+			op: 901, name: "job", ask: at, got: at + ms, out: at + 50*ms, left: at + 51*ms, token: 901, ttl: longTTL,
+		})
+		s.lease("w2.1", lease{op: 902, name: "job", ask: at + 60*ms, no: at + 6*time.Second})
+		s.tell(controller, event{At: at20, Kind: kindFault, Window: &nemesis.Window{
+			Kind: "fail-over", From: at + 20*ms, To: at + 500*ms, Excuses: excuses,
+			Effect: nemesis.Effect{Evidence: "it was followed by another"},
+		}})
+		if r := s.judge(); r.Verdict != what {
+			t.Errorf("%+v: %s, want %s: %v", excuses, r.Verdict, what, r.Violations)
+		}
 	}
 }
 

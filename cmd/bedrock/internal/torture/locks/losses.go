@@ -119,7 +119,7 @@ func (p *past) standing(r *audit.Report) {
 	for _, l := range p.leases {
 		switch {
 		case l.got > 0:
-			busy[l.name] = append(busy[l.name], span{l.got, l.freed()})
+			busy[l.name] = append(busy[l.name], span{l.granted(), max(l.freed(), p.revived(l))})
 		case l.no == 0 && l.life.killed > 0: // may have been granted to nobody any more
 			busy[l.name] = append(busy[l.name], span{l.ask, l.life.killed + l.ttl})
 		case l.class == classClosed && l.life.ends[l.client].failed():
@@ -146,6 +146,26 @@ func (p *past) standing(r *audit.Report) {
 			}
 		}
 	}
+}
+
+// granted is since when a lease may have kept the lock from others: since its process
+// stood still, if it heard of it when it went on.
+func (l *lease) granted() time.Duration {
+	for _, s := range l.life.stalls {
+		if s.from >= l.ask && s.from < l.got && l.got-s.to < time.Second {
+			return s.from
+		}
+	}
+	return l.got
+}
+
+// revived is until when a lease may stand in a store that has forgotten its release, or
+// that was no master when it was told: 0 if that was at no such time.
+func (p *past) revived(l *lease) time.Duration {
+	if l.left == 0 || p.window(l.left-time.Second, l.left, recovery, "", twice) == nil {
+		return 0
+	}
+	return l.left + l.ttl
 }
 
 // troubled are the times in which nobody may be able to go on.
