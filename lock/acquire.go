@@ -41,7 +41,7 @@ func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 		return c.acquireObserved(ctx, parent, m, try)
 	}
 	start := time.Now()
-	lease, err := c.compete(ctx, parent, m, try)
+	lease, err := c.compete(ctx, parent, m, try, start)
 	if err != nil {
 		return nil, describeWait(ctx, parent, m.name, start, err)
 	}
@@ -51,7 +51,7 @@ func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Leas
 func (c *Client) acquireObserved(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
 	start := time.Now()
 	c.observe(parent, Event{Kind: EventQueued, Name: m.name})
-	lease, err := c.compete(ctx, parent, m, try)
+	lease, err := c.compete(ctx, parent, m, try, start)
 	if err != nil {
 		err = describeWait(ctx, parent, m.name, start, err)
 		c.observe(parent, Event{Kind: EventLeft, Name: m.name, Wait: time.Since(start), Err: err})
@@ -64,8 +64,8 @@ func (c *Client) acquireObserved(ctx, parent context.Context, m *Mutex, try bool
 	return lease, nil
 }
 
-func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
-	q, w, err := c.queues.enter(parent, m, try)
+func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool, start time.Time) (*Lease, error) {
+	q, w, err := c.queues.enter(parent, m, try, start)
 	if err != nil {
 		return nil, err
 	}

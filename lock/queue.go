@@ -51,8 +51,9 @@ type turn struct {
 }
 
 // enter puts the caller into the name's queue. It is at the front when the
-// waiter is nil. With try it is refused rather than parked.
-func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter, error) {
+// waiter is nil. With try it is refused rather than parked. Its patience counts from
+// since.
+func (t *queues) enter(ctx context.Context, m *Mutex, try bool, since time.Time) (*queue, *waiter, error) {
 	p := t.part(m.name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +62,7 @@ func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter
 	}
 	q := p.byName[m.name]
 	if q == nil {
-		q = &queue{client: t.client, part: p, name: m.name, share: p.shares.take(m.name, t.client.now())}
+		q = &queue{client: t.client, part: p, name: m.name, share: p.shares.take(m.name, t.client)}
 		p.byName[m.name] = q
 		t.client.work.Add(1)
 		return q, nil, nil
@@ -69,7 +70,7 @@ func (t *queues) enter(ctx context.Context, m *Mutex, try bool) (*queue, *waiter
 	if try {
 		return nil, nil, q.heldHere()
 	}
-	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1), since: time.Now()}
+	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1), since: since}
 	q.waiters.push(w)
 	return q, w, nil
 }
@@ -153,8 +154,10 @@ func (q *queue) leave() {
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
-		now := q.client.now()
-		q.part.shares.keep(q.name, q.shareToKeep(now), now)
+		if q.share != nil {
+			now := q.client.now()
+			q.part.shares.keep(q.name, q.shareToKeep(now), now)
+		}
 	}
 	q.part.mu.Unlock()
 	if next != nil {

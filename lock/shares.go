@@ -9,13 +9,13 @@ type shares struct {
 }
 
 // take removes and returns the share of a name; nil if there is none.
-func (l *shares) take(name string, now time.Duration) *share {
+func (l *shares) take(name string, c *Client) *share {
 	s := l.byName[name]
 	if s == nil {
 		return nil
 	}
 	delete(l.byName, name)
-	if s.stale(now) {
+	if s.stale(c.now()) {
 		return nil
 	}
 	return s
@@ -23,9 +23,6 @@ func (l *shares) take(name string, now time.Duration) *share {
 
 // keep puts a share aside.
 func (l *shares) keep(name string, s *share, now time.Duration) {
-	if s == nil {
-		return
-	}
 	if len(l.byName) >= l.limit {
 		l.tidy(now)
 	}
