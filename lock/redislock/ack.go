@@ -69,9 +69,7 @@ func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (Repl
 	call := Call{Keys: h.call[:], Args: args}
 	reply, got, err := b.conn.EvalWait(ctx, b.scripts.acquire, call, need, b.opts.AckTimeout)
 	switch _, answered := errors.AsType[*ReplyError](err); {
-	case err == nil && got >= need:
-		return reply, nil
-	case refused(reply): // whatever became of WAIT
+	case err == nil && got >= need, refused(reply): // a refusal stands, whatever became of WAIT
 		return reply, nil
 	case err == nil, answered && granted(reply):
 		return Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got, Cause: err})

@@ -79,12 +79,10 @@ func (c *replicaCounts) enter(r *replicas, asked time.Time, count int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.counted, r.count = asked, count
-	switch {
-	case count >= r.needed:
-		r.needed, r.missed = count, time.Time{}
-	case r.missed.IsZero() || count < r.least: // one more has gone
+	switch oneMoreGone := r.missed.IsZero() || count < r.least; {
+	case count < r.needed && oneMoreGone:
 		r.missed, r.least = asked, count
-	case asked.Sub(r.missed) >= missedTime:
+	case count >= r.needed, asked.Sub(r.missed) >= missedTime:
 		r.needed, r.missed = count, time.Time{}
 	}
 	return r.needed

@@ -69,7 +69,7 @@ func redisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: an unacknowledged grant counts", File: "lock/redislock/ack.go", Pkg: redis,
-			Old: "case err == nil && got >= need:", New: "case err == nil:",
+			Old: "case err == nil && got >= need,", New: "case err == nil,",
 			Test: "TestUnacknowledgedGrantIsTakenBack/goredis",
 		},
 	}
