@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -33,8 +32,8 @@ func (s *Store) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
 func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 	// The list of IDs is what planners understand; the versions are for the rows it
 	// leads to.
-	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) + ") AND (" +
-		strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? AND created = ? OR ", len(refs)), " OR ") + ")"
+	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) +
+		") AND (" + AsSeen(len(refs)) + ")"
 	args := make([]any, 0, 5*len(refs))
 	for _, ref := range refs {
 		args = append(args, ref.ID)

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -32,6 +33,13 @@ func Values(rec *driver.Record) []any {
 		Micros(rec.Due), Micros(rec.Deadline), Micros(rec.Created), Micros(rec.Updated), Micros(rec.Finished),
 		rec.Spec, rec.State,
 	}
+}
+
+// AsSeen is a condition that n records meet: each by its ID, revision, epoch and creation,
+// which are what somebody has seen of it.
+func AsSeen(n int) string {
+	const one = "id = ? AND revision = ? AND epoch = ? AND created = ? OR "
+	return strings.TrimSuffix(strings.Repeat(one, n), " OR ")
 }
 
 // Micros is how a time is stored: microseconds since 1970, 0 for none.

@@ -85,8 +85,8 @@ func current(ctx context.Context, tx *sql.Tx, table string, updates []sqlstore.U
 	for _, u := range updates {
 		args = append(args, u.ID, u.Was.Revision, u.Was.Epoch, u.Was.Created)
 	}
-	same := strings.TrimSuffix(strings.Repeat("id = ? AND revision = ? AND epoch = ? AND created = ? OR ", len(updates)), " OR ")
-	return names(tx.QueryContext(ctx, "SELECT id FROM "+table+" WHERE "+same+" FOR UPDATE", args...))
+	text := "SELECT id FROM " + table + " WHERE " + sqlstore.AsSeen(len(updates)) + " FOR UPDATE"
+	return names(tx.QueryContext(ctx, text, args...))
 }
 
 // replace makes an INSERT write what may change of a record that exists. A spec

@@ -19,7 +19,7 @@ func serverMutants() []mutants.Mutant {
 			Test: conformance("StaleEpochWrites"),
 		},
 		{
-			Name: "mysql: anybody's epoch writes", File: mysql + "/write.go", Pkg: mysql,
+			Name: "mysql: anybody's epoch writes", File: "txn/sqlstore/record.go", Pkg: mysql,
 			Old:  "id = ? AND revision = ? AND epoch = ? AND",
 			New:  "id = ? AND revision = ? AND ? > 0 AND",
 			Test: conformance("StaleEpochWrites"),

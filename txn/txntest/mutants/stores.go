@@ -75,7 +75,7 @@ func sqliteMutants() []mutants.Mutant {
 			Test: conformance("StaleRevisionWrites"),
 		},
 		{
-			Name: "sqlite: clean-up ignores the version", File: "txn/sqlstore/delete.go", Pkg: sqlite,
+			Name: "sqlite: clean-up ignores the version", File: "txn/sqlstore/record.go", Pkg: sqlite,
 			Old:  "id = ? AND revision = ? AND epoch = ? AND created = ? OR ",
 			New:  "id = ? AND ? > 0 AND ? > 0 AND ? <> 0 OR ",
 			Test: conformance("ChangedRecordIsDeleted"),
