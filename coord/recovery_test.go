@@ -128,27 +128,37 @@ func (s *slowClaims) Claim(ctx context.Context, q driver.Claim) (driver.Claimed,
 	}
 }
 
+// claimedByAnother has a coordinator without room accept transactions, which are left to
+// whoever has some: one over its own view of the store, who has claimed the last when this
+// returns. Its answer may still be under way.
+func claimedByAnother(t *testing.T, store, view driver.Store, parts *participants, n int) (full, other *coord.Coordinator, last string) {
+	full = start(t, store, &coord.Options{Active: 1}, parts)
+	block := make(chan struct{})
+	t.Cleanup(func() { close(block) })
+	register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
+	_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
+	must(t, err)
+	for range n {
+		last, err = full.Submit(t.Context(), transfer())
+		must(t, err)
+	}
+	other, err = coord.New(view, nil)
+	must(t, err)
+	parts.register(t, other)
+	must(t, other.Start(t.Context()))
+	for get(t, full, last).Owner == "" {
+		time.Sleep(time.Millisecond)
+	}
+	return full, other, last
+}
+
 // TestStopKeepsWhatIsBeingClaimed: a claim that is under way takes records whose new owner
 // is about to go, and they are nobody's until the lease is over.
 func TestStopKeepsWhatIsBeingClaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New(nil)
 		parts := transferParts()
-		full := start(t, store, &coord.Options{Active: 1}, parts)
-		block := make(chan struct{})
-		defer close(block)
-		register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
-		_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
-		must(t, err)
-		id, err := full.Submit(t.Context(), transfer()) // left to whoever has room
-		must(t, err)
-		stopping, err := coord.New(&slowClaims{store}, nil)
-		must(t, err)
-		parts.register(t, stopping)
-		must(t, stopping.Start(t.Context()))
-		for get(t, full, id).Owner == "" {
-			time.Sleep(time.Millisecond)
-		}
+		full, stopping, id := claimedByAnother(t, store, &slowClaims{store}, parts, 1)
 		must(t, stopping.Stop(t.Context()))
 		stopped := time.Now()
 		start(t, store, nil, parts)
@@ -166,25 +176,7 @@ func TestStopKeepsWhatIsBeingClaimed(t *testing.T) {
 func TestStopPutsBackOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New(nil)
-		parts := transferParts()
-		full := start(t, store, &coord.Options{Active: 1}, parts)
-		block := make(chan struct{})
-		defer close(block)
-		register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
-		_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
-		must(t, err)
-		var id string
-		for range 100 {
-			id, err = full.Submit(t.Context(), transfer())
-			must(t, err)
-		}
-		stopping, err := coord.New(&slowWrites{Store: &slowClaims{store}}, nil)
-		must(t, err)
-		parts.register(t, stopping)
-		must(t, stopping.Start(t.Context()))
-		for get(t, full, id).Owner == "" {
-			time.Sleep(time.Millisecond)
-		}
+		_, stopping, _ := claimedByAnother(t, store, &slowWrites{Store: &slowClaims{store}}, transferParts(), 100)
 		began := time.Now()
 		must(t, stopping.Stop(t.Context()))
 		if took := time.Since(began); took > 3*time.Second {
