@@ -77,14 +77,7 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memstore.New(nil)
-				block := make(chan struct{})
-				defer close(block)
-				hang := func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }
-				full := start(t, store, &coord.Options{Active: 1}, newParticipants("work", "undo"))
-				register(t, full, "hang", hang)
-				if _, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "hang"}}}); err != nil {
-					t.Fatal(err)
-				}
+				full := withoutRoom(t, store, newParticipants("work", "undo"))
 				id, err := full.Submit(t.Context(), txn.Definition{
 					Mode: "saga", Timeout: 3 * time.Second, Branches: []txn.Branch{{ID: "a", Do: "work", Undo: "undo"}},
 				})
@@ -93,10 +86,12 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 				}
 				mortal, parts := &mortal{Store: store}, newParticipants("work", "undo")
 				owner := start(t, mortal, nil, newParticipants("undo"))
-				called := make(chan struct{}, 1)
-				register(t, owner, "work", func(ctx context.Context, call txn.Call) ([]byte, error) {
+				called, block := make(chan struct{}, 1), make(chan struct{})
+				defer close(block)
+				register(t, owner, "work", func(context.Context, txn.Call) ([]byte, error) {
 					called <- struct{}{}
-					return hang(ctx, call)
+					<-block
+					return nil, nil
 				})
 				<-called
 				lose(t, mortal, start(t, store, nil, parts), id)

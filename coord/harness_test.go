@@ -117,6 +117,18 @@ func transferParts() *participants {
 	return newParticipants("take", "give-back", "give", "take-back")
 }
 
+// withoutRoom starts a coordinator that is busy until the test ends: what it accepts is
+// left to whoever has room.
+func withoutRoom(t *testing.T, store driver.Store, parts *participants) *coord.Coordinator {
+	c := start(t, store, &coord.Options{Active: 1}, parts)
+	block := make(chan struct{})
+	t.Cleanup(func() { close(block) })
+	register(t, c, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
+	_, err := c.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
+	must(t, err)
+	return c
+}
+
 // get reads a transaction that must be there.
 func get(t *testing.T, c *coord.Coordinator, id string) *txn.Transaction {
 	t.Helper()

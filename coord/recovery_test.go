@@ -128,16 +128,12 @@ func (s *slowClaims) Claim(ctx context.Context, q driver.Claim) (driver.Claimed,
 	}
 }
 
-// claimedByAnother has a coordinator without room accept transactions, which are left to
-// whoever has some: one over its own view of the store, who has claimed the last when this
-// returns. Its answer may still be under way.
+// claimedByAnother has one coordinator accept transactions for which it has no room, and
+// another one claim them in its own view of the store. When this returns the last is
+// claimed, and the answer may still be under way.
 func claimedByAnother(t *testing.T, store, view driver.Store, parts *participants, n int) (full, other *coord.Coordinator, last string) {
-	full = start(t, store, &coord.Options{Active: 1}, parts)
-	block := make(chan struct{})
-	t.Cleanup(func() { close(block) })
-	register(t, full, "block", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
-	_, err := full.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "block"}}})
-	must(t, err)
+	full = withoutRoom(t, store, parts)
+	var err error
 	for range n {
 		last, err = full.Submit(t.Context(), transfer())
 		must(t, err)
