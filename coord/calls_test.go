@@ -38,11 +38,9 @@ func (p *participants) numbers(branch string) []number {
 // call, within one owner by the attempt and between owners by the epoch.
 func TestCallsSayWhoseTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New(nil)
-		dying := &mortal{Store: store}
 		parts := transferParts()
 		parts.answer("give", errBroken)
-		c1 := start(t, dying, nil, parts)
+		store, dying, c1 := mortalOwner(t, parts)
 		id, err := c1.Submit(t.Context(), transfer())
 		if err != nil {
 			t.Fatal(err)
@@ -68,11 +66,9 @@ func TestCallsSayWhoseTheyAre(t *testing.T) {
 // due again, is in the store while it waits.
 func TestRetriesOutliveTheirCoordinator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New(nil)
-		dying := &mortal{Store: store}
 		parts := transferParts()
 		parts.answer("give", errBroken)
-		c1 := start(t, dying, nil, parts)
+		store, dying, c1 := mortalOwner(t, parts)
 		d := transfer()
 		d.Branches[1].Policy = &txn.Policy{Backoff: 20 * time.Second, Attempts: 3, Then: txn.Park}
 		id, err := c1.Submit(t.Context(), d)

@@ -113,11 +113,9 @@ func TestARefusalThatNobodyWasAskedFor(t *testing.T) {
 	for _, mode := range []string{"saga", "tcc"} {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := memstore.New(nil)
-				dying := &mortal{Store: store}
 				first := transferParts()
 				first.answer("give", errBroken)
-				c1 := start(t, dying, nil, first)
+				store, dying, c1 := mortalOwner(t, first)
 				d := transfer()
 				d.Mode, d.Branches[1].Use = mode, map[string]string{"from": "take.by"}
 				id, err := c1.Submit(t.Context(), d)

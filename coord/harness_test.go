@@ -12,6 +12,7 @@ import (
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -115,6 +116,13 @@ func transfer() txn.Definition {
 
 func transferParts() *participants {
 	return newParticipants("take", "give-back", "give", "take-back")
+}
+
+// mortalOwner starts a coordinator that can be made to die, and its store.
+func mortalOwner(t *testing.T, parts *participants) (*memstore.Store, *mortal, *coord.Coordinator) {
+	store := memstore.New(nil)
+	dying := &mortal{Store: store}
+	return store, dying, start(t, dying, nil, parts)
 }
 
 // withoutRoom starts a coordinator that is busy until the test ends: what it accepts is

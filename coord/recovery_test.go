@@ -18,11 +18,8 @@ import (
 
 func TestCrashIsRecovered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New(nil)
 		// The first owner hangs in its second step and is then cut off from the store.
-		hang := newParticipants("take", "give-back", "take-back")
-		dying := &mortal{Store: store}
-		c1 := start(t, dying, nil, hang)
+		store, dying, c1 := mortalOwner(t, newParticipants("take", "give-back", "take-back"))
 		block := make(chan struct{})
 		if err := c1.Register("give", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }); err != nil {
 			t.Fatal(err)
@@ -54,11 +51,9 @@ func TestCrashIsRecovered(t *testing.T) {
 // nothing of it is entered.
 func TestCrashLeavesDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New(nil)
-		dying := &mortal{Store: store}
 		first := transferParts()
 		first.answer("give", errBroken)
-		c1 := start(t, dying, nil, first)
+		store, dying, c1 := mortalOwner(t, first)
 		id, err := c1.Submit(t.Context(), transfer())
 		if err != nil {
 			t.Fatal(err)

@@ -151,6 +151,14 @@ func (e *env) stale(was driver.Version, rec *driver.Record) {
 	e.same("the writer's own record after a refused write", rec, given)
 }
 
+// late has somebody write a record whose version has passed.
+func (e *env) late(was driver.Version, rec *driver.Record) {
+	e.Helper()
+	rec = rec.Clone()
+	rec.State = []byte("too late")
+	e.stale(was, rec)
+}
+
 // claim claims as a replica would.
 func (e *env) claim(c driver.Claim) []*driver.Record {
 	e.Helper()

@@ -75,11 +75,9 @@ func staleRevisionWrites(e *env) {
 	e.create(rec)
 	e.update(rec)
 	for _, revision := range []int64{0, 1, 3, -1} {
-		late := full("a")
-		late.State = []byte("too late")
 		was := rec.Version()
 		was.Revision = revision
-		e.stale(was, late)
+		e.late(was, full("a"))
 	}
 }
 
@@ -87,11 +85,9 @@ func staleEpochWrites(e *env) {
 	rec := full("a")
 	e.create(rec)
 	for _, epoch := range []int64{0, rec.Epoch - 1, rec.Epoch + 1} {
-		late := full("a")
-		late.State = []byte("too late")
 		was := rec.Version()
 		was.Epoch = epoch
-		e.stale(was, late)
+		e.late(was, full("a"))
 	}
 }
 
@@ -104,9 +100,7 @@ func earlierLifeWrites(e *env) {
 	rec := final("a")
 	rec.Created = dawn().Add(time.Microsecond)
 	e.create(rec)
-	late := earlier.Clone()
-	late.State = []byte("too late")
-	e.stale(earlier.Version(), late)
+	e.late(earlier.Version(), earlier)
 	e.update(rec)
 }
 
