@@ -90,7 +90,7 @@ func (o *DoOptions) lock(ctx context.Context, m *Mutex) (*Lease, error) {
 }
 
 func (o *DoOptions) retry(ctx context.Context, m *Mutex) (*Lease, error) {
-	delay := orDefault(o.RetryDelay, 100*time.Millisecond)
+	delay, start := orDefault(o.RetryDelay, 100*time.Millisecond), time.Now()
 	for tries := 0; ; tries++ {
 		lease, err := m.TryLock(ctx)
 		if !errors.Is(err, ErrHeld) || tries == o.Retries {
@@ -101,7 +101,7 @@ func (o *DoOptions) retry(ctx context.Context, m *Mutex) (*Lease, error) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, waitError(ctx, m.name, time.Duration(tries+1)*delay)
+			return nil, waitError(ctx, m.name, time.Since(start))
 		}
 	}
 }
@@ -111,8 +111,9 @@ func (m *Mutex) clone() *Mutex {
 	return &other
 }
 
-// anonymous matches what the compiler calls a function literal.
-var anonymous = regexp.MustCompile(`\.func\d+(\.\d+)*$`)
+// anonymous matches what the compiler calls a function literal. In between may be the names
+// of functions that it has put in the place of their calls: main.main.func1.helper.2.
+var anonymous = regexp.MustCompile(`\.func\d+(\.(.+\.)?\d+)?$`)
 
 // namedAfter returns m, or a copy named after fn if m has no name.
 func (m *Mutex) namedAfter(fn any) (*Mutex, error) {

@@ -91,6 +91,7 @@ func TestDoWithoutLimitsWaitsForTheContext(t *testing.T) {
 				start := time.Now()
 				err := lock.Do(ctx, locks.Mutex("a", nil), fails(t), opts)
 				wantErr(t, err, context.DeadlineExceeded)
+				wantText(t, err, "waited 1m0s")
 				wantEqual(t, "time taken", time.Since(start), time.Minute)
 			})
 		})
@@ -149,6 +150,7 @@ func TestDoTakesTheNameOfItsFunction(t *testing.T) {
 		}{
 			{names.pointer, "github.com/bedrock-go/bedrock/lock_test.(*nameSeen).pointer"},
 			{nameValue{names}.value, "github.com/bedrock-go/bedrock/lock_test.nameValue.value"},
+			{func1{names}.value, "github.com/bedrock-go/bedrock/lock_test.func1.value"},
 		}
 		for _, test := range tests {
 			wantErr(t, lock.Do(t.Context(), locks.Mutex("", nil), test.fn, nil), nil)
@@ -176,6 +178,29 @@ func TestDoRefusesAFunctionLiteralWithoutAName(t *testing.T) {
 }
 
 var packageLiteral = func(context.Context, *lock.Lease) error { return nil }
+
+// TestLiteralsOfInlinedFunctionsGuardDifferentLocks: what the compiler calls a literal
+// depends on who calls the function in which it stands, if that is a literal as well.
+func TestLiteralsOfInlinedFunctionsGuardDifferentLocks(t *testing.T) {
+	locks := openMem(t, nil)
+	for _, make := range []func() func(context.Context, *lock.Lease) error{
+		func() func(context.Context, *lock.Lease) error { return makesLiteral() },
+		func() func(context.Context, *lock.Lease) error { return func1{}.makesLiteral() },
+	} {
+		wantInvalid(t, lock.Do(t.Context(), locks.Mutex("", nil), make(), nil), "name", "function literal")
+	}
+}
+
+func makesLiteral() func(context.Context, *lock.Lease) error {
+	return func(context.Context, *lock.Lease) error { return nil }
+}
+
+// func1 is called like a literal, and is none.
+type func1 struct{ *nameSeen }
+
+func (n func1) value(ctx context.Context, l *lock.Lease) error { return n.pointer(ctx, l) }
+
+func (func1) makesLiteral() func(context.Context, *lock.Lease) error { return makesLiteral() }
 
 // nameSeen remembers the name under which its method ran.
 type nameSeen struct{ name string }
