@@ -174,7 +174,7 @@ func (c *Coordinator) changeRecent(ctx context.Context, id string, f edit) (done
 	if rec == nil {
 		return false, nil
 	}
-	d := redraft(rec, f)
+	d := c.redraft(rec, f)
 	if d.told != nil || !d.write {
 		return false, nil //nolint:nilerr // what the store has decides
 	}
@@ -188,13 +188,18 @@ func (c *Coordinator) draft(ctx context.Context, id string, f edit) (*draft, err
 	if err != nil {
 		return &draft{}, err
 	}
-	return redraft(rec, f), nil
+	return c.redraft(rec, f), nil
 }
 
-func redraft(rec *driver.Record, f edit) *draft {
+// redraft makes a change to a record. What no mode of this version can plan is left to
+// coordinators that have one.
+func (c *Coordinator) redraft(rec *driver.Record, f edit) *draft {
 	t, complete, err := decode(rec)
-	if err != nil {
+	switch {
+	case err != nil:
 		return &draft{told: err}
+	case c.modes[t.Mode] == nil:
+		return &draft{told: fmt.Errorf("%s: mode %.40q is not known to this coordinator: %w", rec.ID, t.Mode, txn.ErrAction)}
 	}
 	if rec.Owner != "" || complete != rec.Epoch {
 		doubt(t)
