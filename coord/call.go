@@ -183,6 +183,8 @@ func (c *Coordinator) submitPart(ctx context.Context, d txn.Definition) error {
 	t, rec, err := c.prepare(ctx, d, false)
 	if err == nil {
 		_, err = c.accept(ctx, t, rec)
+	} else {
+		_, err = c.sentBefore(ctx, &d, err)
 	}
 	return err
 }

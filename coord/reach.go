@@ -42,8 +42,11 @@ func (c *Coordinator) checkTarget(t txn.Target) error {
 	case "":
 		return nil
 	case "async":
+		if isTopic(txn.Target(rest)) { // for the message that delivers it
+			return nil
+		}
 		return c.checkTarget(txn.Target(rest))
-	case "topic":
+	case topicMode:
 		return errors.New("only a message can be delivered to a topic")
 	}
 	caller, ok := c.opts.Callers[scheme]

@@ -3,10 +3,14 @@ package coord
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -35,8 +39,20 @@ func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber tx
 		case len(all) >= txn.MaxSubscribers:
 			return nil, &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all))}
 		}
-		return append(all, subscriber), nil
+		return append(all, subscriber), c.sendable(append(all, subscriber))
 	})
+}
+
+// sendable refuses subscribers of which no message could be made.
+func (c *Coordinator) sendable(all []txn.Target) error {
+	d := txn.Definition{Mode: msg.Name, Branches: make([]txn.Branch, len(all))}
+	for i, to := range all {
+		d.Branches[i] = txn.Branch{ID: numbered(strings.Repeat("x", txn.MaxBranchID), i+1), Confirm: to}
+	}
+	if err := c.checker.Definition(&d); err != nil {
+		return &txn.FieldError{Field: "topic", Problem: "would have more subscribers than a message can: " + err.Error()}
+	}
+	return nil
 }
 
 // Unsubscribe takes a receiver from a topic. Messages submitted before still reach
@@ -60,9 +76,8 @@ func (c *Coordinator) Subscribers(ctx context.Context, topic string) ([]txn.Targ
 }
 
 func (c *Coordinator) checkSubscriber(t txn.Target) error {
-	scheme, _ := plan.Scheme(t)
 	err := plan.CheckTarget(t)
-	if err == nil && scheme == topicMode {
+	if err == nil && isTopic(txn.Target(strings.TrimPrefix(string(t), "async:"))) {
 		err = errors.New("a topic cannot subscribe to a topic")
 	}
 	if err == nil {
@@ -161,12 +176,13 @@ func subscribers(rec *driver.Record) ([]txn.Target, error) {
 // expand replaces a message's topics by their subscribers. It tells whether there
 // were any.
 func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, error) {
-	if d.Mode != msg.Name || !slices.ContainsFunc(d.Branches, isTopic) {
+	if d.Mode != msg.Name || !slices.ContainsFunc(d.Branches, toTopic) {
 		return false, nil
 	}
 	var all []txn.Branch
+	shareAlone(d)
 	for i, b := range d.Branches {
-		if !isTopic(b) {
+		if !toTopic(b) {
 			all = append(all, b)
 			continue
 		}
@@ -183,7 +199,7 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, erro
 		}
 		for n, to := range receivers {
 			each := b
-			each.ID, each.Confirm = fmt.Sprintf("%s-%d", b.ID, n+1), to
+			each.ID, each.Confirm = numbered(b.ID, n+1), to
 			all = append(all, each)
 		}
 	}
@@ -191,10 +207,30 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, erro
 	return true, nil
 }
 
+// shareAlone gives the payload of the only branch to the message, where it is kept once,
+// however many receivers that branch turns into.
+func shareAlone(d *txn.Definition) {
+	if len(d.Branches) == 1 {
+		d.Payload, d.Branches[0].Payload = d.PayloadOf(0), nil
+	}
+}
+
+// numbered is the ID of a subscriber's branch. One that leaves no room for the number
+// gives its end for what tells it from others.
+func numbered(id string, n int) string {
+	number := "-" + strconv.Itoa(n)
+	if len(id)+len(number) <= txn.MaxBranchID || len(id) > txn.MaxBranchID {
+		return id + number
+	}
+	sum := sha256.Sum256([]byte(id))
+	end := "-" + hex.EncodeToString(sum[:8]) + number
+	return id[:txn.MaxBranchID-len(end)] + end
+}
+
 // sentBefore finds a message again that was accepted when its topics had other
 // subscribers than those for which it is refused now.
 func (c *Coordinator) sentBefore(ctx context.Context, d *txn.Definition, refusal error) (string, error) {
-	if d.Mode != msg.Name || c.checker.ID(d.ID) != nil || !slices.ContainsFunc(d.Branches, isTopic) {
+	if d.Mode != msg.Name || c.checker.ID(d.ID) != nil || !slices.ContainsFunc(d.Branches, toTopic) {
 		return "", refusal
 	}
 	_, digest, err := encodeSpec(d)
@@ -212,7 +248,9 @@ func (c *Coordinator) sentBefore(ctx context.Context, d *txn.Definition, refusal
 	}
 }
 
-func isTopic(b txn.Branch) bool {
-	scheme, _ := plan.Scheme(b.Confirm)
+func toTopic(b txn.Branch) bool { return isTopic(b.Confirm) }
+
+func isTopic(t txn.Target) bool {
+	scheme, _ := plan.Scheme(t)
 	return scheme == topicMode
 }

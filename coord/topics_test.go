@@ -10,10 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/msg"
+	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // TestAMessageIsRefusedWhenItsSubscribersHaveGone although it was accepted before.
@@ -207,6 +209,75 @@ func TestATopicOfOldIsLost(t *testing.T) {
 		}
 		if n, err := store.Count(t.Context()); err != nil || len(n.ByStatus) > 0 {
 			t.Errorf("%+v, %v", n, err)
+		}
+	})
+}
+
+// TestAnAssuredPartCannotReachItsTopic although its transaction is committed: each of a
+// hundred subscribers gets a branch of its own, which has to fit beside the others.
+func TestAnAssuredPartCannotReachItsTopic(t *testing.T) {
+	for name, part := range map[string]txn.Branch{
+		"name":    {ID: strings.Repeat("p", txn.MaxBranchID)},
+		"payload": {ID: "p", Payload: []byte(`"` + strings.Repeat("x", 100<<10) + `"`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all := make([]string, 100)
+				for i := range all {
+					all[i] = fmt.Sprint("mail-", i)
+				}
+				parts := newParticipants(all...)
+				c := start(t, memstore.New(nil), nil, parts)
+				for _, to := range all {
+					must(t, c.Subscribe(t.Context(), "orders", txn.Target(to)))
+				}
+				part.Confirm = "async:topic:orders"
+				if res, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{part}}); err != nil {
+					t.Fatalf("%+v %v", res, err)
+				}
+				time.Sleep(time.Minute)
+				if n := parts.count(); n != len(all) {
+					t.Errorf("%d of %d were called", n, len(all))
+				}
+				for _, call := range parts.calls {
+					if string(call.Payload) != string(part.Payload) {
+						t.Fatalf("%s got %d bytes", call.Branch, len(call.Payload))
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestATopicHasMoreSubscribersThanAMessageCanHave although each of them was accepted.
+func TestATopicHasMoreSubscribersThanAMessageCanHave(t *testing.T) {
+	for _, long := range []int{1, 2000} {
+		synctest.Test(t, func(t *testing.T) {
+			c := start(t, memstore.New(nil), &coord.Options{
+				Callers: map[string]coord.Caller{"http": &picky{}}, Limits: plan.Limits{Branches: 100},
+			}, nil)
+			var err error
+			for i := 0; err == nil && i < txn.MaxSubscribers; i++ {
+				err = c.Subscribe(t.Context(), "orders", txn.Target(fmt.Sprintf("http://mail/%04d/%s", i, strings.Repeat("x", long))))
+			}
+			if field, ok := errors.AsType[*txn.FieldError](err); err != nil && (!ok || field.Field != "topic") {
+				t.Fatal(err)
+			}
+			_, err = msg.New("x").Topic("orders").Send(t.Context(), c, 1)
+			must(t, err)
+		})
+	}
+}
+
+// TestATopicGoesRoundInACircle: what an assured part of it sends would come back to it.
+func TestATopicGoesRoundInACircle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, nil)
+		for _, to := range []txn.Target{"topic:orders", "async:topic:orders"} {
+			err := c.Subscribe(t.Context(), "orders", to)
+			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "subscriber" {
+				t.Errorf("%s: %v", to, err)
+			}
 		}
 	})
 }
