@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,4 +132,37 @@ func TestADelayBeginsWithTheDecision(t *testing.T) {
 			t.Errorf("delivered after %v", took)
 		}
 	})
+}
+
+// TestOneResultIsTakenOverWithoutEnd: a result of some kilobytes that a step takes over
+// thousands of times would make a call of hundreds of megabytes.
+func TestOneResultIsTakenOverWithoutEnd(t *testing.T) {
+	for name, from := range map[string]string{"another's": "take", "its own": "give"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				longest := 0
+				c := start(t, memstore.New(nil), nil, nil)
+				for _, f := range []string{"take", "give", "give-back", "take-back"} {
+					must(t, c.Register(f, func(_ context.Context, call txn.Call) ([]byte, error) {
+						longest = max(longest, len(call.Payload))
+						return []byte(`"` + strings.Repeat("x", 60<<10) + `"`), nil
+					}))
+				}
+				must(t, c.Register("refuse", func(context.Context, txn.Call) ([]byte, error) { return nil, errNoMoney }))
+				d := transfer()
+				d.Branches = append(d.Branches, txn.Branch{ID: "end", After: []string{"give"}, Do: "refuse"})
+				d.Branches[1].Use = make(map[string]string)
+				for i := range 500 {
+					d.Branches[1].Use[fmt.Sprint("field", i)] = from
+				}
+				res, err := c.Run(t.Context(), d)
+				if res.Outcome != txn.RolledBack || from == "take" && !strings.Contains(res.Reason, "at most 1048576") {
+					t.Errorf("%+v %v", res, err)
+				}
+				if longest > 1<<20+10_000 {
+					t.Errorf("a payload of %d bytes", longest)
+				}
+			})
+		})
+	}
 }

@@ -103,7 +103,7 @@ func (r *run) describe(s txn.Step) (txn.Call, error) {
 	if s.Phase != txn.PhaseDo {
 		call.Result = t.Progress[s.Branch].Do.Result
 	}
-	payload, err := payload(t, s)
+	payload, err := payload(t, s, r.c.opts.Results)
 	call.Payload = payload
 	return call, err
 }

@@ -31,7 +31,7 @@ type Options struct {
 	// with a note. Default 64 KiB.
 	Result int
 	// Results bounds what is kept of all answers of one transaction together, in bytes;
-	// more is dropped with a note. Default 1 MiB.
+	// more is dropped with a note. No call takes over more than that. Default 1 MiB.
 	Results int
 
 	// Lease is how long a transaction stays with a coordinator that no longer says

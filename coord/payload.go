@@ -16,10 +16,11 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// payload is the body of a call, with what it takes over from earlier results.
+// payload is the body of a call, with what it takes over from earlier results: at most
+// as much as all of these may have, since one of them may be taken over many times.
 // A result that is missing is an error on the way forward; on the way back, where
 // nothing may be refused, the field is left out.
-func payload(t *txn.Transaction, s txn.Step) ([]byte, error) {
+func payload(t *txn.Transaction, s txn.Step, most int) ([]byte, error) {
 	body := t.PayloadOf(s.Branch)
 	use := t.Branches[s.Branch].Use
 	if len(use) == 0 {
@@ -31,8 +32,12 @@ func payload(t *txn.Transaction, s txn.Step) ([]byte, error) {
 			return nil, fmt.Errorf("payload is not a JSON object: %w", err)
 		}
 	}
+	left := most
 	for _, name := range slices.Sorted(maps.Keys(use)) {
 		value, err := lookUp(t, use[name])
+		if left -= len(value); err == nil && left < 0 {
+			err = fmt.Errorf("takes over more than all results may have: at most %d bytes", most)
+		}
 		switch {
 		case err == nil:
 			object[name] = value
