@@ -12,6 +12,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
@@ -164,5 +165,48 @@ func TestOneResultIsTakenOverWithoutEnd(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// strict is a store that takes no text with a zero byte, nor one that is none, not even in
+// a question, as PostgreSQL does.
+type strict struct{ driver.Store }
+
+func (s strict) Load(ctx context.Context, id string) (*driver.Record, error) {
+	if id != strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", ""), "") {
+		return nil, errors.New("invalid byte sequence")
+	}
+	return s.Store.Load(ctx, id)
+}
+
+// TestABadIDIsTakenForTroubleOfTheStore: what it says then is about nothing but this
+// question, which would be asked again and again.
+func TestABadIDIsTakenForTroubleOfTheStore(t *testing.T) {
+	for _, id := range []string{"", "a\x00b", "\xff", "topic/orders", strings.Repeat("x", 129)} {
+		synctest.Test(t, func(t *testing.T) {
+			c := start(t, strict{memstore.New(nil)}, nil, newParticipants("mail"))
+			must(t, c.Subscribe(t.Context(), "orders", "mail"))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := c.Wait(ctx, id)
+			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "id" || c.Trouble() != nil {
+				t.Errorf("%q: %v; the store: %v", id, err, c.Trouble())
+			}
+		})
+	}
+}
+
+// TestWhatNothingIsCalledIsSearchedFor: whoever asks for it is told what is wrong.
+func TestWhatNothingIsCalledIsSearchedFor(t *testing.T) {
+	c := start(t, memstore.New(nil), nil, nil)
+	for _, text := range []string{"a\x00b", "\xff", strings.Repeat("x", 129)} {
+		for want, q := range map[string]txn.Query{
+			"name": {Name: text}, "prefix": {Prefix: text}, "before": {Before: driver.Cursor{ID: text}},
+		} {
+			_, err := c.List(t.Context(), q)
+			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != want {
+				t.Errorf("%s %q: %v", want, text, err)
+			}
+		}
 	}
 }

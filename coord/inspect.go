@@ -60,6 +60,9 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known%s: want one of %s",
 			q.Mode, nearest.Hint(q.Mode, c.modeNames()), strings.Join(c.modeNames(), ", "))}
 	}
+	if err := searchable(q); err != nil {
+		return driver.Query{}, err
+	}
 	d := driver.Query{
 		Status: q.Status, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
 		FinishedBefore: q.FinishedBefore, Before: q.Before, Limit: limit, Brief: true,
@@ -73,6 +76,18 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 	}
 	slices.Sort(d.Modes)
 	return d, nil
+}
+
+// searchable refuses words that no ID and no name is made of. Not every database takes
+// them, in a question neither.
+func searchable(q txn.Query) error {
+	const most = 128
+	for _, f := range [...]struct{ field, value string }{{"name", q.Name}, {"prefix", q.Prefix}, {"before", q.Before.ID}} {
+		if f.value != printable(f.value, most) {
+			return &txn.FieldError{Field: f.field, Problem: fmt.Sprintf("%.40q: want at most %d printable bytes", f.value, most)}
+		}
+	}
+	return nil
 }
 
 // modeNames lists the modes for people.

@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,7 +19,7 @@ const (
 
 // Wait returns when a transaction is final or parked.
 func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
-	if err := c.ready(); err != nil {
+	if err := cmp.Or(c.ready(), c.checker.ID(id)); err != nil {
 		return txn.Result{ID: id, Outcome: txn.InDoubt}, err
 	}
 	heard := c.news.listen(id)
