@@ -35,7 +35,7 @@ type Options struct {
 	// is lost shortens the lease, it does not lose the lock. Defaults to
 	// AcksNone.
 	Acks Acks
-	// AckTimeout bounds the wait for replicas. Defaults to 1 s.
+	// AckTimeout bounds the wait for replicas. At most 24 h. Defaults to 1 s.
 	AckTimeout time.Duration
 }
 
@@ -111,8 +111,8 @@ func (o *Options) validate() error {
 		return fmt.Errorf("redislock: TokenTTL is %s; use -1 to keep tokens for ever", o.TokenTTL)
 	case o.Acks < AckAll || o.Acks > largestAcks:
 		return fmt.Errorf("redislock: Acks is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, largestAcks)
-	case o.AckTimeout < time.Millisecond:
-		return fmt.Errorf("redislock: AckTimeout is %s, it must be 1 ms at least", o.AckTimeout)
+	case o.AckTimeout < time.Millisecond || o.AckTimeout > lock.MaxTTL:
+		return fmt.Errorf("redislock: AckTimeout is %s, allowed are 1ms to %s", o.AckTimeout, lock.MaxTTL)
 	}
 	return nil
 }

@@ -132,7 +132,11 @@ func (b *backend) leaseText(ttl time.Duration) string {
 
 // milliseconds rounds up: a lease must not end before its holder thinks it does.
 func milliseconds(d time.Duration) string {
-	return strconv.FormatInt(max(int64((d+time.Millisecond-1)/time.Millisecond), 1), 10)
+	ms := d.Milliseconds()
+	if d%time.Millisecond > 0 {
+		ms++
+	}
+	return strconv.FormatInt(max(ms, 1), 10)
 }
 
 // checkRequest refuses what this backend lacks.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"strings"
 	"testing"
@@ -431,7 +432,7 @@ func (l lines) Write(line []byte) (int, error) {
 func TestBadOptions(t *testing.T) {
 	conn := connectGoredis(t, target{addrs: []string{"127.0.0.1:1"}})
 	for _, opts := range []redislock.Options{
-		{Profile: 9}, {PubSub: 9}, {TokenTTL: -2}, {Acks: -3}, {Acks: 1001}, {AckTimeout: -1},
+		{Profile: 9}, {PubSub: 9}, {TokenTTL: -2}, {Acks: -3}, {Acks: 1001}, {AckTimeout: -1}, {AckTimeout: math.MaxInt64},
 	} {
 		if _, err := redislock.New(conn, &opts); err == nil || !strings.HasPrefix(err.Error(), "redislock: ") {
 			t.Errorf("%+v: %v", opts, err)

@@ -2,7 +2,9 @@ package redislock_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/redislock"
@@ -34,5 +36,15 @@ func TestCounterRunsAheadOfTheClock(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestForEverIsAMillisecond: the longest time there is runs over when it is rounded up.
+func TestForEverIsAMillisecond(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(server)), &redislock.Options{TokenTTL: math.MaxInt64})
+	mustAcquire(t, b, request("a", uuidA+":1"))
+	if left, ok := server.Do("PTTL", "redisson_lock_token:{a}").(int64); !ok || left < (24*time.Hour).Milliseconds() {
+		t.Errorf("the counter is kept for %d ms", left)
 	}
 }

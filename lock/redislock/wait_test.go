@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	goredisclient "github.com/redis/go-redis/v9"
 	rueidisclient "github.com/redis/rueidis"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
 	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
 )
 
@@ -129,4 +131,50 @@ func TestSubscriptionTakesTheLastConnection(t *testing.T) {
 	}
 	mustRelease(t, other, held)
 	mustRelease(t, b, mustAcquire(t, b, request("a", uuidA+":2")))
+}
+
+// TestReplicasAreWaitedForForLongerThanForAnAnswer: a client that is less patient with
+// servers than Acks wants it to be with replicas would never hear how many they are, and
+// the grant would not be taken back.
+func TestReplicasAreWaitedForForLongerThanForAnAnswer(t *testing.T) {
+	for name, connect := range map[string]func(t *testing.T, addr string) redislock.Conn{
+		"goredis": func(t *testing.T, addr string) redislock.Conn {
+			client := goredisclient.NewClient(&goredisclient.Options{Addr: addr, ReadTimeout: 200 * time.Millisecond})
+			t.Cleanup(func() { _ = client.Close() })
+			return goredis.Wrap(client)
+		},
+		"goredis, cluster": func(t *testing.T, addr string) redislock.Conn {
+			client := goredisclient.NewClusterClient(&goredisclient.ClusterOptions{
+				Addrs: []string{addr}, ReadTimeout: 200 * time.Millisecond,
+				ClusterSlots: func(context.Context) ([]goredisclient.ClusterSlot, error) {
+					return []goredisclient.ClusterSlot{{End: 16383, Nodes: []goredisclient.ClusterNode{{Addr: addr}}}}, nil
+				},
+			})
+			t.Cleanup(func() { _ = client.Close() })
+			return goredis.Wrap(client)
+		},
+		"rueidis": func(t *testing.T, addr string) redislock.Conn {
+			client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+				InitAddress: []string{addr}, ForceSingleClient: true, ConnWriteTimeout: 200 * time.Millisecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(client.Close)
+			return rueidis.Wrap(client)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := testenv.Redis(t, nil)
+			b := open(t, connect(t, server.Addr()), &redislock.Options{Acks: 1, AckTimeout: time.Second})
+			g, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
+			if _, ok := errors.AsType[*redislock.AckError](err); !ok {
+				t.Errorf("want an AckError, got the grant %+v and %v", g, err)
+			}
+			if server.Do("EXISTS", "a") != int64(0) {
+				t.Error("the grant was not taken back")
+			}
+		})
+	}
 }

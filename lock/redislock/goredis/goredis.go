@@ -170,7 +170,7 @@ func (c *conn) evalWait(
 	if err != nil {
 		return acked{}, classify(err)
 	}
-	pipe := master.Pipeline()
+	pipe := reading(master, timeout).Pipeline()
 	cmd := newCommand(ctx, verb, script, call.Keys, call.Args)
 	_ = pipe.Process(ctx, cmd)
 	wait := &command{Cmd: redis.NewCmd(ctx, "wait", replicas, timeout.Milliseconds())}
@@ -194,3 +194,19 @@ func (c *conn) masterFor(ctx context.Context, key string) (pipeliner, error) {
 
 // pipeliner is a client that makes pipelines.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
+
+// reading returns a client of the same server that reads an answer which the server takes
+// so long to give. The client's own time-out is for the way there and back.
+func reading(server pipeliner, takes time.Duration) pipeliner {
+	own, ok := server.(interface {
+		Options() *redis.Options
+		WithTimeout(timeout time.Duration) *redis.Client
+	})
+	if !ok {
+		return server
+	}
+	if limit := own.Options().ReadTimeout; limit > 0 && takes > limit/2 {
+		return own.WithTimeout(takes + limit)
+	}
+	return server
+}

@@ -180,8 +180,8 @@ func setAcks(o *Options, v string) string {
 
 func setAckTimeout(o *Options, v string) string {
 	d, err := time.ParseDuration(v)
-	if err != nil || d < time.Millisecond {
-		return "is not a duration of 1ms or more"
+	if err != nil || d < time.Millisecond || d > lock.MaxTTL {
+		return "is not a duration from 1ms to 24h"
 	}
 	o.AckTimeout = d
 	return ""

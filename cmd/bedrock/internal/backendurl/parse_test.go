@@ -86,6 +86,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"redis://h?acks=some":           "option acks is none of majority, all, 0 to 255",
 		"redis://h?acks=-1":             "option acks",
 		"redis://h?ack-timeout=0s":      "option ack-timeout",
+		"redis://h?ack-timeout=25h":     "option ack-timeout is not a duration from 1ms to 24h",
 		"redis://h?token-ttl=0":         "option token-ttl",
 		"redis://h?profile=other":       "option profile is neither redisson nor redlock",
 		"redis://h?pubsub=other":        "option pubsub",
