@@ -31,15 +31,17 @@ func untilDrained(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// patient bounds a wait by the server's patience and its life.
+// patient bounds a wait by the server's patience, its life, and the rights of its caller.
 func patient(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	bounded, cancel := context.WithTimeout(ctx, most)
+	entitled, leave := untilRevoked(ctx)
+	bounded, cancel := context.WithTimeout(entitled, most)
+	end := func() { cancel(); leave() }
 	drain, ok := ctx.Value(drainKey{}).(context.Context)
 	if !ok {
-		return bounded, cancel
+		return bounded, end
 	}
 	stop := context.AfterFunc(drain, cancel)
-	return bounded, func() { stop(); cancel() }
+	return bounded, func() { stop(); end() }
 }
 
 var errStopping = errors.New("the server is stopping")
@@ -52,7 +54,7 @@ func ctxError(ctx context.Context) error {
 	case errors.Is(context.Cause(ctx), errStopping):
 		return connect.NewError(connect.CodeUnavailable, errStopping)
 	case errors.Is(context.Cause(ctx), errRevoked):
-		return connect.NewError(connect.CodeUnauthenticated, errRevoked)
+		return revoked()
 	default:
 		return connect.NewError(connect.CodeCanceled, ctx.Err())
 	}

@@ -116,7 +116,7 @@ func (g *gate) enter(who visitor, stream bool) (place, error) {
 
 // bound makes the context of a call: it says who makes it, and ends in time.
 func (g *gate) bound(w http.ResponseWriter, r *http.Request, who visitor, p procedure, api bool) (context.Context, context.CancelFunc) {
-	ctx := context.WithValue(r.Context(), credentialKey{}, who.Credential)
+	ctx := withAdmission(r.Context(), admission{who, p.least, g.auth})
 	if who.Name != "" {
 		ctx = txn.ContextWithActor(ctx, who.Name)
 	}
@@ -126,7 +126,7 @@ func (g *gate) bound(w http.ResponseWriter, r *http.Request, who visitor, p proc
 	if api && !p.stream { // a store that does not answer would keep the call for ever
 		return context.WithTimeout(ctx, g.longest)
 	}
-	return g.untilRevoked(ctx, who.token, p.least)
+	return untilRevoked(ctx)
 }
 
 // identify finds out who makes a request.

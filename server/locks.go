@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -103,5 +104,8 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 
 // failed translates an error for the client, and logs what the client is not told.
 func (l *locks) failed(ctx context.Context, what string, err error) error {
+	if errors.Is(err, errRevoked) {
+		return revoked()
+	}
 	return translated(ctx, l.log, what, err, wire.LockError(err))
 }

@@ -23,7 +23,7 @@ func (l *locks) wait(ctx context.Context, req driver.Request, most time.Duration
 	defer cancel()
 	leave, err := l.lines.enter(bounded, req.Name)
 	if err != nil {
-		return driver.Grant{}, stillHeld(ctx, nil)
+		return driver.Grant{}, stillHeld(ctx, bounded, nil)
 	}
 	defer leave()
 	return l.contend(ctx, bounded, req)
@@ -46,7 +46,7 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 			return grant, err
 		}
 		if !pause(bounded, watch, err) {
-			return driver.Grant{}, stillHeld(ctx, err)
+			return driver.Grant{}, stillHeld(ctx, bounded, err)
 		}
 	}
 }
@@ -93,11 +93,13 @@ func pause(ctx context.Context, watch driver.Watch, held error) bool {
 	return true
 }
 
-// stillHeld is the answer when a wait is over.
-func stillHeld(ctx context.Context, held error) error {
+// stillHeld is the answer when a bounded wait is over.
+func stillHeld(ctx, bounded context.Context, held error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(context.Cause(bounded), errRevoked):
+		return errRevoked
 	case held != nil:
 		return held
 	default:

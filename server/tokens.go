@@ -35,13 +35,8 @@ type Credential struct {
 	Remote string // address
 }
 
-type credentialKey struct{}
-
 // CredentialFrom tells who makes the call a context belongs to.
-func CredentialFrom(ctx context.Context) Credential {
-	c, _ := ctx.Value(credentialKey{}).(Credential)
-	return c
-}
+func CredentialFrom(ctx context.Context) Credential { return admissionFrom(ctx).Credential }
 
 // ParseTokens reads lines of role, name and hash of a token; # begins a comment.
 // HashToken makes the hashes:

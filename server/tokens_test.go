@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/server"
 )
@@ -126,6 +127,44 @@ func TestRevokedTokenKeepsItsStreams(t *testing.T) {
 	if got := listen.message(t); !strings.Contains(got, "unauthenticated") {
 		t.Errorf("the stream goes on: %s", got)
 	}
+}
+
+// TestRevokedTokenGetsWhatItWaitsFor: a wait is as long as the server allows. Whoever has
+// lost the right to a lock meanwhile must not be given it, nor stand in the way of others.
+func TestRevokedTokenGetsWhatItWaitsFor(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	one := "client a " + server.HashToken("one") + "\n"
+	write(t, file, one+"client b "+server.HashToken("two")+"\n")
+	c := config(t)
+	var err error
+	if c.Auth, err = new(server.Files).Tokens(file); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, c, nil)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization", "Bearer one").want(t, 200)
+	s.post(t, locks+"Acquire", `{"name": "x", "ttl": "60s"}`, "Authorization", "Bearer one").want(t, 200)
+	acquired, waited := make(chan answer, 2), make(chan answer, 1)
+	var calls sync.WaitGroup
+	for range cap(acquired) { // one asks the store, the other stands in line behind it
+		calls.Go(func() {
+			acquired <- s.post(t, locks+"Acquire", `{"name": "x", "wait": "30s"}`, "Authorization", "Bearer two")
+		})
+	}
+	calls.Go(func() {
+		waited <- s.post(t, transactions+"Wait", `{"id": "w", "wait_for": "30s"}`, "Authorization", "Bearer two")
+	})
+	eventually(t, func() bool {
+		return strings.Contains(s.post(t, locks+"Inspect", `{"name": "x"}`, "Authorization", "Bearer one").body, `"waiting":1`)
+	})
+	write(t, file, one)
+	start := time.Now()
+	calls.Wait()
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("the waits went on for %v", took)
+	}
+	(<-acquired).want(t, 401, "unauthenticated")
+	(<-acquired).want(t, 401, "unauthenticated")
+	(<-waited).want(t, 200, `"pending":true`)
 }
 
 // TestOneClientTakesAllStreams: others still find room.
