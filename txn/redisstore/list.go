@@ -25,18 +25,23 @@ const (
 )
 
 // List implements [driver.Store]. It merges what the shards find, a little of
-// each at a time, and then reads the records.
+// each at a time, and then reads the records. For those that were removed in between it
+// goes on, since an answer that is not full is the last.
 func (s *Store) List(ctx context.Context, q driver.Query) ([]*driver.Record, error) {
 	q.Limit = cmp.Or(q.Limit, defaultLimit)
-	ids, err := s.find(ctx, &q)
+	strands := s.strands(&q)
 	var recs []*driver.Record
-	for some := range slices.Chunk(ids, readsAtOnce) {
-		if err == nil {
-			recs, err = s.readAll(ctx, recs, some, q.Brief)
+	for len(recs) < q.Limit {
+		ids, err := s.find(ctx, strands, min(q.Limit-len(recs), readsAtOnce))
+		if err == nil && len(ids) == 0 {
+			break
 		}
-	}
-	if err != nil {
-		return nil, describe("list", "transactions", err)
+		if err == nil {
+			recs, err = s.readAll(ctx, recs, ids, q.Brief)
+		}
+		if err != nil {
+			return nil, describe("list", "transactions", err)
+		}
 	}
 	return recs, nil
 }
@@ -62,11 +67,10 @@ func (s *Store) readAll(ctx context.Context, recs []*driver.Record, ids []string
 	return recs, nil
 }
 
-// find returns the IDs of what the query selects, in order.
-func (s *Store) find(ctx context.Context, q *driver.Query) ([]string, error) {
-	strands := s.strands(q)
+// find returns the next IDs of what the strands search for, in order.
+func (s *Store) find(ctx context.Context, strands []*strand, most int) ([]string, error) {
 	var ids []string
-	for len(ids) < q.Limit {
+	for len(ids) < most {
 		if err := s.feed(ctx, strands); err != nil {
 			return nil, err
 		}
