@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bedrock-go/bedrock/internal/wire"
@@ -82,13 +83,14 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	return wire.GrantOf(res.GetGrant()), nil
 }
 
-// acquireTime bounds a request that its caller has left behind.
-const acquireTime = 10 * time.Second
+// callTime bounds a request that a server answers at once, or never: whoever has asked may
+// have left, or have all the time in the world while others wait for the lock.
+const callTime = 10 * time.Second
 
 // acquire is not broken off when its caller leaves. That would close the connection,
 // and not call back what is on its way: nobody would know when to clean up.
 func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.AcquireResponse, error) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTime)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
 	return b.client.locks.Acquire(bounded, &bedrockv1.AcquireRequest{
@@ -107,8 +109,17 @@ func acquireError(name string, err error) error {
 	return driver.Spent(meant)
 }
 
+// tooLarge tells whether a server has refused a request for its size. One that is too
+// busy says more.
+func tooLarge(err error) bool {
+	said, _ := wire.LockErrorOf(err)
+	return !said && connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeResourceExhausted
+}
+
 // Renew implements [driver.Backend].
 func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	results := make([]error, len(grants))
 	sound := make([]int, 0, len(grants)) // indexes: one that is not would spoil the rest
 	for i := range grants {
@@ -122,13 +133,19 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	return results
 }
 
-// renew renews some of the grants in one request.
+// renew renews some of the grants in one request; or in several, if it is too large for
+// the server, whose limit nobody here knows.
 func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, results []error) {
 	req := &bedrockv1.RenewRequest{Grants: make([]*bedrockv1.Grant, len(part))}
 	for i, at := range part {
 		req.Grants[i] = wire.Grant(grants[at])
 	}
 	res, err := b.client.locks.Renew(ctx, req)
+	if half := len(part) / 2; half > 0 && tooLarge(err) {
+		b.renew(ctx, grants, part[:half], results)
+		b.renew(ctx, grants, part[half:], results)
+		return
+	}
 	if err == nil && len(res.GetRenewals()) != len(part) {
 		err = fmt.Errorf("%d answers to %d renewals", len(res.GetRenewals()), len(part))
 	}
@@ -146,6 +163,8 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if err := driver.CheckOwner(g.Owner); err != nil {
 		return 0, fmt.Errorf("release %q: %w", g.Name, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	res, err := b.client.locks.Release(ctx, &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id})
 	if err != nil {
 		return 0, lockError("release", g.Name, err)

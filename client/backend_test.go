@@ -1,0 +1,78 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/server"
+)
+
+// silence takes requests and answers none.
+type silence struct{}
+
+func (silence) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestASilentServerKeepsHoldersForEver: an Unlock is most often given a context without an
+// end, and whoever waits for the lock in the same process would wait for it, too.
+func TestASilentServerKeepsHoldersForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, "http://bedrock.invalid", &client.Options{HTTP: &http.Client{Transport: silence{}}})
+		b := c.Backend()
+		defer func() { _ = b.Close() }()
+		g := driver.Grant{Name: "a", Owner: "o", TTL: time.Minute}
+		for what, call := range map[string]func(context.Context) error{
+			"acquire": func(ctx context.Context) error {
+				_, err := b.Acquire(ctx, driver.Request{Name: "a", Owner: "o", TTL: time.Minute, Tokens: 1})
+				return err
+			},
+			"renew":   func(ctx context.Context) error { return b.Renew(ctx, []driver.Grant{g})[0] },
+			"release": func(ctx context.Context) error { _, err := b.Release(ctx, g); return err },
+		} {
+			start := time.Now()
+			if err := call(context.Background()); err == nil {
+				t.Errorf("%s: no error", what)
+			}
+			if took := time.Since(start); took > 15*time.Second {
+				t.Errorf("%s took %v", what, took)
+			}
+		}
+	})
+}
+
+// TestASmallLimitOfRequestsLosesLeases: a server may take small requests only, and how many
+// leases a client has is not for it to know.
+func TestASmallLimitOfRequestsLosesLeases(t *testing.T) {
+	s := serve(t, handler(t, engine(t, nil), func(c *server.Config) { c.Limits = &server.Limits{Body: 4 << 10} }))
+	b := dial(t, s.url(), nil).Backend()
+	defer func() { _ = b.Close() }()
+	var grants []driver.Grant
+	for i := range 100 {
+		g, err := b.Acquire(t.Context(), driver.Request{
+			Name: fmt.Sprint(strings.Repeat("x", 500), i), Owner: "o", TTL: time.Minute, Tokens: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants = append(grants, g)
+	}
+	grants = append(grants, driver.Grant{Name: "other", Owner: "o", TTL: time.Minute})
+	errs := b.Renew(t.Context(), grants)
+	for i, err := range errs[:100] {
+		if err != nil {
+			t.Fatalf("grant %d: %v", i, err)
+		}
+	}
+	if errs[100] == nil {
+		t.Error("what was never granted is renewed")
+	}
+}
