@@ -168,6 +168,29 @@ func TestOneResultIsTakenOverWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestOneResultIsReadAgainForEachField: a call that takes over ten thousand small fields of
+// one large result took seconds to be made, each time, while no lease was renewed.
+func TestOneResultIsReadAgainForEachField(t *testing.T) {
+	parts := newParticipants("give-back", "give", "take-back")
+	c := start(t, memstore.New(nil), nil, parts)
+	must(t, c.Register("take", func(context.Context, txn.Call) ([]byte, error) {
+		return []byte(`{"pad":"` + strings.Repeat("x", 60<<10) + `","card":{"id":7}}`), nil
+	}))
+	d := transfer()
+	d.Branches[1].Use = make(map[string]string)
+	for i := range 9_990 {
+		d.Branches[1].Use[fmt.Sprint("field", i)] = "take.card.id"
+	}
+	began := time.Now()
+	res, err := c.Run(t.Context(), d)
+	if took := time.Since(began); err != nil || took > time.Second {
+		t.Errorf("%v in %v, %v", res.Outcome, took, err)
+	}
+	if call := parts.calls[0]; !strings.Contains(string(call.Payload), `"field9989":7`) {
+		t.Errorf("%.100s", call.Payload)
+	}
+}
+
 // strict is a store that takes no text with a zero byte, nor one that is none, not even in
 // a question, as PostgreSQL does.
 type strict struct{ driver.Store }

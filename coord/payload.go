@@ -32,12 +32,9 @@ func payload(t *txn.Transaction, s txn.Step, most int) ([]byte, error) {
 			return nil, fmt.Errorf("payload is not a JSON object: %w", err)
 		}
 	}
-	left := most
+	earlier := results{t: t, left: most, most: most, objects: make(map[string]map[string]json.RawMessage)}
 	for _, name := range slices.Sorted(maps.Keys(use)) {
-		value, err := lookUp(t, use[name])
-		if left -= len(value); err == nil && left < 0 {
-			err = fmt.Errorf("takes over more than all results may have: at most %d bytes", most)
-		}
+		value, err := earlier.take(use[name])
 		switch {
 		case err == nil:
 			object[name] = value
@@ -52,41 +49,6 @@ func payload(t *txn.Transaction, s txn.Step, most int) ([]byte, error) {
 func own(t *txn.Transaction, i int, from string) bool {
 	branch, _ := plan.SplitUse(from)
 	return branch == t.Branches[i].ID
-}
-
-// lookUp finds charge.id in the result of branch charge.
-func lookUp(t *txn.Transaction, from string) (json.RawMessage, error) {
-	branch, path := plan.SplitUse(from)
-	i, _ := t.Branch(branch)
-	value := json.RawMessage(t.Progress[i].Do.Result)
-	if len(value) == 0 {
-		return nil, nothingOf(branch, t.Progress[i].Do.Note)
-	}
-	for path != "" {
-		var field string
-		field, path, _ = strings.Cut(path, ".")
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(value, &object); err != nil {
-			return nil, fmt.Errorf("result of %s has no object at %q", branch, field)
-		}
-		next, ok := object[field]
-		if !ok {
-			return nil, fmt.Errorf("result of %s has no field %q", branch, field)
-		}
-		value = next
-	}
-	if !json.Valid(value) {
-		return nil, fmt.Errorf("result of %s is not JSON", branch)
-	}
-	return value, nil
-}
-
-// nothingOf says why there is no result: a note of what is done is why it was dropped.
-func nothingOf(branch, note string) error {
-	if note != "" {
-		return fmt.Errorf("branch %s: %s", branch, note)
-	}
-	return fmt.Errorf("branch %s returned nothing", branch)
 }
 
 // assured is the message that carries one call. Its ID follows from the call, so
