@@ -15,6 +15,7 @@ const (
 	firstPoll   = time.Millisecond       // without a watch: the first pause
 	longestPoll = 100 * time.Millisecond // and the longest
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
+	longestWait = 30 * time.Second       // with a watch, at most: it may listen where nobody tells of releases any more
 	aMoment     = time.Second            // how long a request may take and not count as unanswered
 )
 
@@ -238,7 +239,7 @@ func (k *contest) wait(ctx context.Context, err error) error {
 	if left <= 0 {
 		left = blindPause
 	}
-	if err := k.pause(ctx, left+time.Millisecond, k.q.watch.C()); err != nil {
+	if err := k.pause(ctx, min(left, longestWait)+time.Millisecond, k.q.watch.C()); err != nil {
 		return err
 	}
 	k.othersOut(k.q.client.now())
