@@ -110,7 +110,9 @@ func fill(header http.Header, call *txn.Call) {
 func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer {
 	e, ok := errors.AsType[*connect.Error](err)
 	if !ok || !connect.IsWireError(err) {
-		return attempt.Failed(ctx, err)
+		a := attempt.Failed(ctx, err)
+		a.Down = a.Down || errors.Is(err, errNobodyThere)
+		return a
 	}
 	note := wire.Excerpt(e.Message())
 	switch e.Code() {

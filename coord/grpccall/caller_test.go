@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -209,14 +210,18 @@ func TestOtherServers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := httptest.NewUnstartedServer(h)
-			s.Config.Protocols = new(http.Protocols)
-			s.Config.Protocols.SetUnencryptedHTTP2(true)
-			s.Start()
-			defer s.Close()
-			target := txn.Target(strings.Replace(s.URL, "http:", "grpc:", 1) + "/test.Stock/Deduct")
-			if got := caller(t, nil).Call(t.Context(), target, call("x")); got.Kind != plan.Failed || got.Note == "" {
+			got := caller(t, nil).Call(t.Context(), served(t, h), call("x"))
+			if got.Kind != plan.Failed || got.Note == "" || got.Down {
 				t.Error(got)
+			}
+		})
+	}
+	for _, said := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+		t.Run(fmt.Sprint("proxy ", said), func(t *testing.T) {
+			target := served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(said) })
+			got := caller(t, nil).Call(t.Context(), target, call("x"))
+			if got.Kind != plan.Failed || !got.Down || !strings.Contains(got.Note, fmt.Sprint(said)) {
+				t.Errorf("%+v", got)
 			}
 		})
 	}
@@ -228,6 +233,17 @@ func TestOtherServers(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// served is the target of a server that speaks HTTP/2 without TLS.
+func served(t *testing.T, h http.HandlerFunc) txn.Target {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	t.Cleanup(s.Close)
+	return txn.Target(strings.Replace(s.URL, "http:", "grpc:", 1) + "/test.Stock/Deduct")
 }
 
 func BenchmarkCall(b *testing.B) {

@@ -3,6 +3,7 @@ package grpccall
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -47,10 +48,29 @@ type capped struct {
 // Do implements connect.HTTPClient. It follows no redirects and keeps no cookies.
 func (c capped) Do(r *http.Request) (*http.Response, error) {
 	reply, err := c.RoundTrip(r)
-	if err == nil {
-		reply.Body = &cappedBody{ReadCloser: reply.Body, left: c.most}
+	switch {
+	case err != nil:
+		return nil, err
+	case bypassed(reply):
+		_ = reply.Body.Close()
+		return nil, fmt.Errorf("%w: HTTP status %d", errNobodyThere, reply.StatusCode)
 	}
-	return reply, err
+	reply.Body = &cappedBody{ReadCloser: reply.Body, left: c.most}
+	return reply, nil
+}
+
+// errNobodyThere is a proxy's word that the participant behind it is down.
+var errNobodyThere = errors.New("nobody is there")
+
+// bypassed tells whether a proxy has answered because no participant does: what speaks gRPC
+// has a status of its own.
+func bypassed(reply *http.Response) bool {
+	switch reply.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return reply.Header.Get("Grpc-Status") == ""
+	default:
+		return false
+	}
 }
 
 var errTooLong = errors.New("the response is too long")
