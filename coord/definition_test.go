@@ -233,3 +233,32 @@ func TestWhatNothingIsCalledIsSearchedFor(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyAnswersAQuestion: who is asked through a message has said nothing when that is
+// sent, which would count as a yes.
+func TestNobodyAnswersAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := newParticipants("check", "hook", "receive", "fail")
+		parts.answer("check", errNoMoney)
+		parts.answer("hook", errNoMoney)
+		parts.answer("fail", errBroken)
+		c := start(t, memstore.New(nil), nil, parts)
+		_, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "receive"}},
+			Check: &txn.Check{Target: "async:check", After: time.Second},
+		})
+		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "check.target" {
+			t.Errorf("check: %v", err)
+		}
+		_, err = c.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{
+			{ID: "a", Do: "fail", Policy: &txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "async:hook"}},
+		}})
+		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "branches[0].policy.hook" {
+			t.Errorf("hook: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if made := parts.made(); len(made) > 0 {
+			t.Errorf("made %v", made)
+		}
+	})
+}

@@ -96,8 +96,8 @@ type Policy struct {
 	// Then says what follows when Attempts are used up. Default: Park; a saga's
 	// step that goes forward: Compensate.
 	Then Exhausted `json:"then,omitempty"`
-	// Hook is asked what to do when Then is Hook. Its calls' Op names the operation
-	// that has no attempts left: hook:action.
+	// Hook is asked what to do when Then is Hook; not through async:, which brings no
+	// answer. Its calls' Op names the operation that has no attempts left: hook:action.
 	Hook Target `json:"hook,omitempty"`
 }
 

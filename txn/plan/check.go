@@ -187,7 +187,7 @@ func (c *Checker) check(d *txn.Definition) error {
 	if d.Check.After < 0 || d.Check.After > c.limits.Timeout {
 		return problem("check.after", "%v: want 0 (default) to %v", d.Check.After, c.limits.Timeout)
 	}
-	if err := target(d.Check.Target, false); err != nil {
+	if err := asked(d.Check.Target); err != nil {
 		return under("check.target", err)
 	}
 	if err := policy(d.Check.Policy); err != nil {

@@ -43,7 +43,7 @@ func exhausted(p *txn.Policy) error {
 	case "", txn.Compensate, txn.Park:
 		return nil
 	case txn.Hook:
-		if err := target(p.Hook, false); err != nil {
+		if err := asked(p.Hook); err != nil {
 			return under("hook", err)
 		}
 		return nil

@@ -30,6 +30,15 @@ func CheckTarget(t txn.Target) error {
 	return nil
 }
 
+// asked checks a target whose answer is waited for. A message of its own is delivered
+// until it is taken; that it will be is no answer.
+func asked(t txn.Target) error {
+	if scheme, _ := Scheme(t); scheme == "async" {
+		return problem("", "%q: is asked a question, and async: brings no answer", clip(string(t)))
+	}
+	return target(t, false)
+}
+
 // target checks how a target is written, not whether it may be called.
 func target(t txn.Target, mayBeEmpty bool) error {
 	s := string(t)
