@@ -1,12 +1,8 @@
 package rueidis
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/redis/rueidis"
 
-	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -74,9 +70,6 @@ func translateMap(m *rueidis.RedisMessage) (redislock.Reply, error) {
 func classify(err error) error {
 	if _, answered := rueidis.IsRedisErr(err); answered {
 		return &redislock.ReplyError{Cause: err}
-	}
-	if errors.Is(err, rueidis.ErrClosing) {
-		return fmt.Errorf("%w: %w", driver.ErrRefused, err)
 	}
 	return err
 }

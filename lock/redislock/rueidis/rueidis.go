@@ -61,7 +61,8 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 	if isNoScript(result.Error()) {
 		result = line.Do(ctx, eval(line, s, keys, args))
 	}
-	return reply(result)
+	answer, err := reply(result)
+	return answer, c.judged(err)
 }
 
 // EvalMany implements redislock.Conn.
@@ -88,6 +89,7 @@ func (c *conn) evalMany(ctx context.Context, s *redislock.Script, calls []redisl
 		}
 		results[i].Reply, results[i].Err = reply(result)
 	}
+	c.judgeAll(results)
 	return results
 }
 
@@ -127,7 +129,7 @@ func (c *conn) evalWait(
 	}
 	answer, err := reply(results[0])
 	if err != nil {
-		return acked{}, err
+		return acked{}, c.judged(err)
 	}
 	n, err := reply(results[1])
 	return acked{answer, int(n.Int)}, err
