@@ -262,3 +262,30 @@ func TestNobodyAnswersAQuestion(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsSentIsUndoneBeforeItArrives: a step that goes by a message of its own is done when
+// that is durable, so its undo may come first, and nothing takes back what comes then.
+func TestWhatIsSentIsUndoneBeforeItArrives(t *testing.T) {
+	for name, d := range map[string]txn.Definition{
+		"branches[0].undo":    {Mode: "saga", Branches: []txn.Branch{{ID: "take", Do: "async:take", Undo: "give-back"}}},
+		"branches[0].confirm": {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take", Confirm: "give-back"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				parts := transferParts()
+				parts.answer("take", errBroken, errBroken, nil)
+				parts.answer("give", errNoMoney)
+				c := start(t, memstore.New(nil), nil, parts)
+				d.Branches = append(d.Branches, txn.Branch{ID: "give", After: []string{"take"}, Do: "give"})
+				_, err := c.Run(t.Context(), d)
+				if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != name {
+					t.Errorf("told %v", err)
+				}
+				time.Sleep(time.Minute)
+				if made := parts.made(); len(made) > 0 {
+					t.Errorf("made %v", made)
+				}
+			})
+		})
+	}
+}

@@ -12,7 +12,8 @@ import (
 //	https://pay.example/charge      an HTTP endpoint
 //	grpc://host:port/pkg.Svc/Method a gRPC method (grpcs:// with TLS)
 //	topic:orders                    all subscribers of a topic (messages only)
-//	async:TARGET                    TARGET, reached through a message of its own
+//	async:TARGET                    TARGET, reached through a message of its own, which
+//	                                nothing confirms or takes back
 //
 // The empty target has nothing to do and succeeds at once.
 type Target string

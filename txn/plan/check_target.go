@@ -19,7 +19,23 @@ func targets(b *txn.Branch) error {
 			return under(t.name, err)
 		}
 	}
-	return nil
+	return sent(b)
+}
+
+// sent refuses what is to follow a message. Going forward is done when that is durable, not
+// when it arrives: what follows could come first, and an undo would then undo nothing.
+func sent(b *txn.Branch) error {
+	const early = "could come before what do sends through async:"
+	switch scheme, _ := Scheme(b.Do); {
+	case scheme != "async":
+		return nil
+	case b.Confirm != "":
+		return problem("confirm", early)
+	case b.Undo != "":
+		return problem("undo", early)
+	default:
+		return nil
+	}
 }
 
 // CheckTarget refuses what is not written like a target.

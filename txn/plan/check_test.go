@@ -88,6 +88,7 @@ func TestWrongSagas(t *testing.T) {
 		"after itself":       {func(d *txn.Definition) { d.Branches[0].After = []string{"a"} }, `branches[0].after: branch "a" waits for itself in a circle`},
 		"circle":             {func(d *txn.Definition) { d.Branches[0].After = []string{"b/1"} }, `branches[0].after: branch "a" waits`},
 		"nobody":             {func(d *txn.Definition) { d.Branches[1].Do = "" }, `branches[1]: branch "b/1" calls nobody`},
+		"undo of a message":  {func(d *txn.Definition) { d.Branches[0].Do = "async:f" }, "branches[0].undo: could come before"},
 		"confirm":            {func(d *txn.Definition) { d.Branches[1].Confirm = "f" }, "branches[1].confirm: has no meaning in mode saga"},
 		"delay":              {func(d *txn.Definition) { d.Delay = 1 }, "delay: has no meaning in mode saga"},
 		"negative delay":     {func(d *txn.Definition) { d.Delay = -1 }, "delay: -1ns"},
@@ -146,7 +147,7 @@ func TestWrongTargets(t *testing.T) {
 		"f", "stock.deduct", "a/b_c-d.9", "http://host/x?y=1", "https://[::1]:8080/", "grpcs://h:443/a.B/C", "async:topic:orders", "async:https://h/x",
 	} {
 		d := aSaga()
-		d.Branches[0].Do = target
+		d.Branches[0].Do, d.Branches[0].Undo = target, ""
 		if err := checked(d); err != nil {
 			t.Errorf("%q: %v", target, err)
 		}

@@ -91,7 +91,7 @@ func (f *definer) saga() txn.Definition {
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Undo = f.target(), f.target()
 		if (f.Chance(0.3) || f.plan.ambush && f.Chance(0.5)) && !f.plan.busy {
-			b.Do = "async:" + b.Do
+			b.Do, b.Undo = "async:"+b.Do, ""
 		}
 		if f.Chance(0.1) {
 			b.Undo = ""
