@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	rueidisclient "github.com/redis/rueidis"
+
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
 )
 
 // TestClusterSlotOnTheMove: a lock is acquired, renewed and released while its
@@ -154,4 +157,32 @@ func TestClusterAcks(t *testing.T) {
 			mustRelease(t, b, mustAcquire(t, b, request(fmt.Sprint(t.Name(), i), uuidA+":1")))
 		}
 	})
+}
+
+// forgetful is a client that has not heard yet of one of the masters.
+type forgetful struct {
+	rueidisclient.Client
+	unknown string
+}
+
+// Nodes implements rueidis.Client.
+func (f forgetful) Nodes() map[string]rueidisclient.Client {
+	nodes := f.Client.Nodes()
+	delete(nodes, f.unknown)
+	return nodes
+}
+
+// TestAMasterTheClientHasNotHeardOfIsPassedOver: a list without its locks would look whole.
+func TestAMasterTheClientHasNotHeardOfIsPassedOver(t *testing.T) {
+	set := testenv.Cluster(t, 3, 0)
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{InitAddress: set.Addrs()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	b := open(t, rueidis.Wrap(forgetful{client, set.Nodes[1].Addr()}), nil)
+	infos, err := b.(driver.Inspector).List(ctxFor(t), "", 9)
+	if !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("locks: %v, error: %v", infos, err)
+	}
 }

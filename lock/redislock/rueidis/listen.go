@@ -2,12 +2,10 @@ package rueidis
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/redis/rueidis"
 
-	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -24,7 +22,7 @@ func (c *conn) Listen(ctx context.Context, node string, sink redislock.Sink) (re
 	client := c.client
 	if node != "" {
 		if client = c.client.Nodes()[node]; client == nil {
-			return nil, fmt.Errorf("%w: the client does not know server %s yet", driver.ErrUnavailable, node)
+			return nil, unknownServer(node)
 		}
 	}
 	line, err := dedicate(ctx, client)

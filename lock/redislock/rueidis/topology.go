@@ -40,16 +40,24 @@ func (c *conn) EachMaster(ctx context.Context, fn func(redislock.Node) error) er
 	nodes := c.client.Nodes()
 	seen := make(map[string]bool)
 	for _, r := range ranges {
-		client := nodes[r.addr]
-		if client == nil || seen[r.addr] {
+		if seen[r.addr] {
 			continue
 		}
 		seen[r.addr] = true
+		client := nodes[r.addr]
+		if client == nil {
+			return unknownServer(r.addr)
+		}
 		if err := fn(&node{client, r.addr}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unknownServer says that the client has yet to learn of a server that the cluster has.
+func unknownServer(addr string) error {
+	return fmt.Errorf("%w: the client does not know server %s yet", driver.ErrUnavailable, addr)
 }
 
 // slotRange is a run of slots that one master has.
