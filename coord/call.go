@@ -84,7 +84,7 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
 		a.Answer = notCalled() // broken off meanwhile, perhaps by a decision
 		return
 	}
-	a.Answer = c.dispatch(limited, f.target, call)
+	a.Answer = c.dispatch(limited, f, call)
 }
 
 // called tells everybody how a call went.
@@ -138,16 +138,16 @@ func judge(a plan.Answer) verdict {
 	}
 }
 
-// dispatch finds who can make the call.
-func (c *Coordinator) dispatch(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
-	scheme, rest := plan.Scheme(target)
+// dispatch finds who can make the call. A message keeps what is the same for all attempts.
+func (c *Coordinator) dispatch(ctx context.Context, f *flight, call txn.Call) plan.Answer {
+	scheme, rest := plan.Scheme(f.target)
 	switch scheme {
 	case "":
 		return c.function(ctx, rest, call)
 	case "async":
-		return c.assure(ctx, txn.Target(rest), call)
+		return c.assure(ctx, txn.Target(rest), f.call)
 	}
-	return c.opts.Callers[scheme].Call(ctx, target, call)
+	return c.opts.Callers[scheme].Call(ctx, f.target, call)
 }
 
 // function calls a participant in this process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
+	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // TestATopicWithoutSubscribersIsRefused even if the message has other receivers.
@@ -288,4 +290,35 @@ func TestWhatIsSentIsUndoneBeforeItArrives(t *testing.T) {
 			})
 		})
 	}
+}
+
+// spans gives every call a header of its own.
+type spans struct{ calls atomic.Int64 }
+
+func (*spans) Submit(context.Context, *txn.Definition) map[string]string { return nil }
+
+func (s *spans) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(plan.Answer)) {
+	headers := map[string]string{"span": fmt.Sprint(s.calls.Add(1))}
+	maps.Copy(headers, call.Headers)
+	return headers, func(plan.Answer) {}
+}
+
+// TestAnAssuredPartIsCalledWithoutHeaders although they travel with every call; but what an
+// attempt adds to them does not: a repeated attempt would be another message.
+func TestAnAssuredPartIsCalledWithoutHeaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := newParticipants("mail")
+		c := start(t, memstore.New(nil), &coord.Options{Tracing: &spans{}}, parts)
+		_, err := c.Run(t.Context(), txn.Definition{
+			Mode: "tcc", Headers: map[string]string{"tenant": "7"}, Branches: []txn.Branch{{ID: "mail", Confirm: "async:mail"}},
+		})
+		must(t, err)
+		time.Sleep(time.Minute)
+		if n := parts.count(); n != 1 || parts.calls[0].Headers["tenant"] != "7" {
+			t.Errorf("%+v", parts.calls)
+		}
+		if kept := get(t, c, parts.calls[0].Transaction).Headers; len(kept) != 1 {
+			t.Errorf("the message keeps %v", kept)
+		}
+	})
 }

@@ -52,11 +52,12 @@ func own(t *txn.Transaction, i int, from string) bool {
 }
 
 // assured is the message that carries one call. Its ID follows from the call, so
-// a repeated call finds it again.
+// a repeated call finds it again, if it has the same content: the headers are those of the
+// transaction, without what each attempt adds.
 func assured(to txn.Target, call txn.Call) txn.Definition {
 	sum := sha256.Sum256([]byte(call.Transaction + "\n" + call.Branch + "\n" + call.Op))
 	return txn.Definition{
-		ID: "async-" + hex.EncodeToString(sum[:16]), Mode: msg.Name, Name: call.Transaction,
+		ID: "async-" + hex.EncodeToString(sum[:16]), Mode: msg.Name, Name: call.Transaction, Headers: call.Headers,
 		Branches: []txn.Branch{{ID: call.Branch, Confirm: to, Payload: call.Payload}},
 	}
 }
