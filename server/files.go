@@ -101,8 +101,10 @@ func (r *reloaded[T]) look() error {
 	return r.problem
 }
 
+// stale tells whether it is time to look again; and it is when the clock was set back.
 func (r *reloaded[T]) stale() bool {
-	return time.Now().UnixNano()-r.checked.Load() > int64(lookAgain)
+	passed := time.Duration(time.Now().UnixNano() - r.checked.Load())
+	return passed > lookAgain || passed < 0
 }
 
 // refresh reads the files if they have changed, or could not be used. r.mu is held.

@@ -3,13 +3,16 @@ package server_test
 import (
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
 )
 
@@ -101,6 +104,30 @@ func TestRevocationWithATypoIsSilent(t *testing.T) {
 	if !strings.Contains(log.String(), "can be used again") {
 		t.Errorf("log: %s", log)
 	}
+}
+
+// TestAClockSetBackHidesARevocation: it would until the clock has caught up.
+func TestAClockSetBackHidesARevocation(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	write(t, file, "viewer a "+server.HashToken("one")+"\n")
+	tokens, err := new(server.Files).Tokens(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, "viewer b "+server.HashToken("two")+" # a is gone\n")
+	synctest.Test(t, func(t *testing.T) { // in here it is the year 2000
+		h, err := server.New(server.Config{Locks: memlock.NewBackend(nil), Auth: tokens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest(http.MethodPost, locks+"Inspect", strings.NewReader(`{"name": "a"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer one")
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
+			t.Errorf("status %d: %s", w.Code, w.Body)
+		}
+	})
 }
 
 // TestRevokedTokenKeepsItsStreams: what a token has opened ends with it.
