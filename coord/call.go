@@ -145,7 +145,7 @@ func (c *Coordinator) dispatch(ctx context.Context, f *flight, call txn.Call) pl
 	case "":
 		return c.function(ctx, rest, call)
 	case "async":
-		return c.assure(ctx, txn.Target(rest), f.call)
+		return c.assure(ctx, txn.Target(rest), f)
 	}
 	return c.opts.Callers[scheme].Call(ctx, f.target, call)
 }
@@ -191,8 +191,8 @@ func (c *Coordinator) submitPart(ctx context.Context, d txn.Definition) error {
 
 // assure hands a call to a reliable message of its own. The part is done once that
 // is durable, because it will arrive.
-func (c *Coordinator) assure(ctx context.Context, to txn.Target, call txn.Call) plan.Answer {
-	err := c.submitPart(ctx, assured(to, call))
+func (c *Coordinator) assure(ctx context.Context, to txn.Target, f *flight) plan.Answer {
+	err := c.submitPart(ctx, assured(to, &f.call, f.life))
 	_, inDoubt := errors.AsType[*txn.InDoubtError](err)
 	switch {
 	case err == nil:

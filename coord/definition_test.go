@@ -322,3 +322,29 @@ func TestAnAssuredPartIsCalledWithoutHeaders(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAssuredPartOfAnEarlierLifeIsTakenForThisOnes: the message of the first transaction
+// took long to be delivered, so it is there for longer; the ID was free, and is used again.
+func TestAnAssuredPartOfAnEarlierLifeIsTakenForThisOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := newParticipants("mail")
+		parts.answer("mail", errBroken)
+		c := start(t, memstore.New(nil), &coord.Options{Retention: coord.Retention{Keep: time.Hour}}, parts)
+		d := txn.Definition{ID: "order-1", Mode: "tcc", Branches: []txn.Branch{{ID: "mail", Confirm: "async:mail"}}}
+		_, err := c.Run(t.Context(), d)
+		must(t, err)
+		time.Sleep(2 * time.Hour)
+		if _, err := c.Get(t.Context(), d.ID); !errors.Is(err, txn.ErrNotFound) {
+			t.Fatal(err)
+		}
+		parts.answer("mail")
+		time.Sleep(10 * time.Minute)
+		first := parts.count()
+		_, err = c.Run(t.Context(), d)
+		must(t, err)
+		time.Sleep(time.Minute)
+		if n := parts.count(); n != first+1 {
+			t.Errorf("%d mails for the second transaction", n-first)
+		}
+	})
+}

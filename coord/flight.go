@@ -20,7 +20,8 @@ type flight struct {
 	step   txn.Step
 	target txn.Target
 	call   txn.Call
-	lane   *lane // nil when there is nothing to call
+	life   time.Time // when the transaction was created
+	lane   *lane     // nil when there is nothing to call
 	limit  time.Duration
 
 	// began is when the participant was called, in µs of the store's clock; 0 before.
@@ -66,7 +67,7 @@ type answer struct {
 
 // fly starts a call.
 func (r *run) fly(s txn.Step) {
-	f := &flight{step: s, target: r.tx.Target(s), limit: plan.Timeout(r.tx.Policy(s))}
+	f := &flight{step: s, target: r.tx.Target(s), life: r.tx.Created, limit: plan.Timeout(r.tx.Policy(s))}
 	r.tx.Op(s).InFlight = true
 	r.flights = append(r.flights, f)
 	if f.target == "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -53,9 +54,11 @@ func own(t *txn.Transaction, i int, from string) bool {
 
 // assured is the message that carries one call. Its ID follows from the call, so
 // a repeated call finds it again, if it has the same content: the headers are those of the
-// transaction, without what each attempt adds.
-func assured(to txn.Target, call txn.Call) txn.Definition {
-	sum := sha256.Sum256([]byte(call.Transaction + "\n" + call.Branch + "\n" + call.Op))
+// transaction, without what each attempt adds. A transaction that has the ID of an earlier
+// one was created at another time, and has messages of its own.
+func assured(to txn.Target, call *txn.Call, created time.Time) txn.Definition {
+	life := strconv.FormatInt(created.UnixMicro(), 10)
+	sum := sha256.Sum256([]byte(call.Transaction + "\n" + call.Branch + "\n" + call.Op + "\n" + life))
 	return txn.Definition{
 		ID: "async-" + hex.EncodeToString(sum[:16]), Mode: msg.Name, Name: call.Transaction, Headers: call.Headers,
 		Branches: []txn.Branch{{ID: call.Branch, Confirm: to, Payload: call.Payload}},

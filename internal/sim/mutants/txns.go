@@ -19,8 +19,8 @@ func callMutants() []mutants.Mutant {
 		"(ctx.Err() != nil || c.life.Err() != nil)", "ctx.Err() != nil")
 	stopped.Also = []mutants.Edit{{
 		File: "coord/call.go",
-		Old:  "	err := c.submitPart(ctx, assured(to, call))\n",
-		New:  "	err := c.ready()\n	if err == nil {\n		err = c.submitPart(ctx, assured(to, call))\n	}\n",
+		Old:  "	err := c.submitPart(ctx, assured(to, &f.call, f.life))\n",
+		New:  "	err := c.ready()\n	if err == nil {\n		err = c.submitPart(ctx, assured(to, &f.call, f.life))\n	}\n",
 	}}
 	return []mutants.Mutant{
 		queued, probe, stopped,
