@@ -35,5 +35,6 @@
 //
 // The channel's name counts as a key too, because it is passed among the keys of
 // the script, as Redisson does it. CONFIG GET is used by Check only, which does
-// without.
+// without. A user of bedrock serve needs ~bedrock/health, too: by that lock, which
+// nobody takes, the server finds out whether it can do its work.
 package redislock
