@@ -65,7 +65,12 @@ func (c *Coordinator) Unsubscribe(ctx context.Context, topic string, subscriber 
 
 // Subscribers lists the receivers of a topic.
 func (c *Coordinator) Subscribers(ctx context.Context, topic string) ([]txn.Target, error) {
-	rec, err := c.loadTopic(ctx, topic)
+	return subscribersIn(c.store.Load(ctx, topicPrefix+topic))
+}
+
+// subscribersIn are those of a topic that was looked for; nobody has subscribed to one
+// that is not there.
+func subscribersIn(rec *driver.Record, err error) ([]txn.Target, error) {
 	if errors.Is(err, driver.ErrNotFound) {
 		return nil, nil
 	}
@@ -158,10 +163,6 @@ func (c *Coordinator) writeTopic(ctx context.Context, rec *driver.Record) error 
 	return c.trouble.saw(ctx, toWrite, c.store.Update(bounded, rec.Version(), rec))
 }
 
-func (c *Coordinator) loadTopic(ctx context.Context, topic string) (*driver.Record, error) {
-	return c.store.Load(ctx, topicPrefix+topic)
-}
-
 func subscribers(rec *driver.Record) ([]txn.Target, error) {
 	var all []txn.Target
 	if len(rec.Spec) == 0 {
@@ -190,7 +191,7 @@ func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, erro
 			return false, &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: err.Error()}
 		}
 		_, topic := plan.Scheme(b.Confirm)
-		receivers, err := c.Subscribers(ctx, topic)
+		receivers, err := subscribersIn(c.load(ctx, topicPrefix+topic))
 		if err != nil {
 			return false, err
 		}

@@ -281,3 +281,41 @@ func TestATopicGoesRoundInACircle(t *testing.T) {
 		}
 	})
 }
+
+// stumbling is a store that cannot be read once, when somebody looks for a topic.
+type stumbling struct {
+	driver.Store
+	again bool
+}
+
+func (s *stumbling) Load(ctx context.Context, id string) (*driver.Record, error) {
+	if s.again && strings.HasPrefix(id, "topic/") {
+		s.again = false
+		return nil, errAway
+	}
+	return s.Store.Load(ctx, id)
+}
+
+// TestAStoreThatStumblesUsesUpAttemptsOfAnAssuredTopic: that its subscribers could not be read
+// is nobody's failure.
+func TestAStoreThatStumblesUsesUpAttemptsOfAnAssuredTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &stumbling{Store: memstore.New(nil)}
+		parts := newParticipants("mail")
+		c := start(t, store, nil, parts)
+		must(t, c.Subscribe(t.Context(), "orders", "mail"))
+		store.again = true
+		_, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{
+			{ID: "mail", Confirm: "async:topic:orders", Policy: &txn.Policy{Attempts: 1}},
+		}})
+		must(t, err)
+		time.Sleep(time.Minute)
+		store.again = true
+		_, err = msg.New("x").Topic("orders").Send(t.Context(), c, 1)
+		must(t, err)
+		time.Sleep(time.Minute)
+		if n := parts.count(); n != 2 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
