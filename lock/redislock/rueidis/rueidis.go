@@ -46,10 +46,12 @@ func (c *conn) Cluster() bool { return c.cluster }
 
 // Eval implements redislock.Conn. rueidis does not heed a context while it
 // makes a connection, nor one that is cancelled before its deadline; so a call
-// that may have to end early is left to a goroutine of its own.
+// that may have to end early is left to a goroutine of its own. Where rueidis does heed
+// it, the request stays on its way, and nobody would know when that has ended; so it
+// is not told.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
 	began := time.Now()
-	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(unending(ctx), s, keys, args) })
 	c.learn(began, err)
 	return answer, err
 }
@@ -65,7 +67,17 @@ func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []strin
 	return answer, c.judged(err)
 }
 
-// EvalMany implements redislock.Conn.
+// unending returns a context that goes on when ctx ends. What it is for has time limits of
+// its own.
+func unending(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// EvalMany implements redislock.Conn. Its requests give nobody anything, so that nobody
+// need know when they have ended.
 func (c *conn) EvalMany(ctx context.Context, s *redislock.Script, calls []redislock.Call) []redislock.Result {
 	began := time.Now()
 	results := redislock.AwaitMany(ctx, len(calls), func() []redislock.Result { return c.evalMany(ctx, s, calls) })
@@ -104,7 +116,7 @@ func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
 	began := time.Now()
-	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(ctx, s, call, replicas, timeout) })
+	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(unending(ctx), s, call, replicas, timeout) })
 	c.learn(began, err)
 	return got.reply, got.replicas, err
 }
