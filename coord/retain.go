@@ -12,6 +12,10 @@ import (
 // retainBatchSize is how many transactions are deleted at once.
 const retainBatchSize = 500
 
+// retainTimeout bounds one call to the store about so many: on a connection that has died
+// silently it would never end, and nothing would be removed any more.
+const retainTimeout = time.Minute
+
 // retain deletes final transactions when their time is over.
 func (c *Coordinator) retain() {
 	every := min(max(c.opts.Retention.Keep/10, time.Second), time.Minute)
@@ -28,10 +32,7 @@ func (c *Coordinator) retain() {
 
 // retainBatch archives and deletes some transactions that ended long enough ago.
 func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
-	records, err := c.store.List(ctx, driver.Query{
-		FinishedBefore: c.clock.now().Add(-c.opts.Retention.Keep),
-		Limit:          retainBatchSize, Brief: c.opts.Retention.Archive == nil,
-	})
+	records, err := c.outdated(ctx)
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
@@ -42,11 +43,23 @@ func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
 	for i, rec := range records {
 		refs[i] = driver.Ref{ID: rec.ID, Version: rec.Version()}
 	}
-	n, err := c.store.Delete(ctx, refs)
+	bounded, cancel := context.WithTimeout(ctx, retainTimeout)
+	defer cancel()
+	n, err := c.store.Delete(bounded, refs)
 	if n > 0 {
 		c.opts.Observer.Observe(Event{Kind: Removed, Count: n})
 	}
 	return n, err
+}
+
+// outdated lists transactions that ended long enough ago.
+func (c *Coordinator) outdated(ctx context.Context) ([]*driver.Record, error) {
+	bounded, cancel := context.WithTimeout(ctx, retainTimeout)
+	defer cancel()
+	return c.store.List(bounded, driver.Query{
+		FinishedBefore: c.clock.now().Add(-c.opts.Retention.Keep),
+		Limit:          retainBatchSize, Brief: c.opts.Retention.Archive == nil,
+	})
 }
 
 // archive hands over what is to be deleted. Of a record that cannot be read, that is what
