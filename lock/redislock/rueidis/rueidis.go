@@ -4,12 +4,14 @@ package rueidis
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
 
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -51,7 +53,7 @@ func (c *conn) Cluster() bool { return c.cluster }
 // is not told.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
 	began := time.Now()
-	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(unending(ctx), s, keys, args) })
+	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
 	c.learn(began, err)
 	return answer, err
 }
@@ -59,6 +61,10 @@ func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []strin
 func (c *conn) eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
 	line, done := c.line(ctx)
 	defer done()
+	if ctx.Err() != nil {
+		return redislock.Reply{}, unsent(ctx)
+	}
+	ctx = unending(ctx)
 	result := line.Do(ctx, evalsha(line, s, keys, args))
 	if isNoScript(result.Error()) {
 		result = line.Do(ctx, eval(line, s, keys, args))
@@ -75,6 +81,9 @@ func unending(ctx context.Context) context.Context {
 	}
 	return context.WithoutCancel(ctx)
 }
+
+// unsent says that the caller has left before anything was sent for it.
+func unsent(ctx context.Context) error { return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err()) }
 
 // EvalMany implements redislock.Conn. Its requests give nobody anything, so that nobody
 // need know when they have ended.
@@ -116,7 +125,7 @@ func (c *conn) EvalWait(
 	ctx context.Context, s *redislock.Script, call redislock.Call, replicas int, timeout time.Duration,
 ) (redislock.Reply, int, error) {
 	began := time.Now()
-	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(unending(ctx), s, call, replicas, timeout) })
+	got, err := redislock.Await(ctx, func() (acked, error) { return c.evalWait(ctx, s, call, replicas, timeout) })
 	c.learn(began, err)
 	return got.reply, got.replicas, err
 }
@@ -131,6 +140,11 @@ func (c *conn) evalWait(
 		return acked{}, err
 	}
 	defer pinned.release()
+	ctx, cancel := c.sending(ctx, timeout)
+	defer cancel()
+	if ctx.Err() != nil {
+		return acked{}, unsent(ctx)
+	}
 	send := func(cmd rueidis.Completed) []rueidis.RedisResult {
 		wait := pinned.B().Wait().Numreplicas(int64(replicas)).Timeout(timeout.Milliseconds()).Build()
 		return pinned.DoMulti(ctx, cmd, wait)
@@ -145,6 +159,20 @@ func (c *conn) evalWait(
 	}
 	n, err := reply(results[1])
 	return acked{answer, int(n.Int)}, err
+}
+
+// answerTime is how long an answer may take that nobody waits for any more: rueidis sets no
+// limit to a command that blocks.
+const answerTime = 10 * time.Second
+
+// sending returns the context of a call over a connection of its own. A cluster's takes one
+// from the pool as late as at the first command, which must not go on when its caller has
+// left.
+func (c *conn) sending(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	if c.cluster || ctx.Err() != nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(unending(ctx), wait+answerTime)
 }
 
 // pin takes a connection that nobody else uses meanwhile.
