@@ -32,7 +32,8 @@ type DoOptions struct {
 // within the options' limits Do runs the fallback, or fails with [ErrHeld].
 //
 // A mutex with an empty name takes the full name of fn, which must then be a
-// named function or method: "example.com/shop/jobs.Reindex".
+// named function or method: "example.com/shop/jobs.Reindex". All instances of a
+// generic function have one name.
 //
 // The error joins fn's with what Unlock reports: a lock lost while fn ran is an
 // error matching [ErrLost] even if fn did not notice.

@@ -183,11 +183,11 @@ var packageLiteral = func(context.Context, *lock.Lease) error { return nil }
 // depends on who calls the function in which it stands, if that is a literal as well.
 func TestLiteralsOfInlinedFunctionsGuardDifferentLocks(t *testing.T) {
 	locks := openMem(t, nil)
-	for _, make := range []func() func(context.Context, *lock.Lease) error{
-		func() func(context.Context, *lock.Lease) error { return makesLiteral() },
+	for _, caller := range []func() func(context.Context, *lock.Lease) error{
+		func() func(context.Context, *lock.Lease) error { return makesLiteral() }, //nolint:gocritic // the call is the point
 		func() func(context.Context, *lock.Lease) error { return func1{}.makesLiteral() },
 	} {
-		wantInvalid(t, lock.Do(t.Context(), locks.Mutex("", nil), make(), nil), "name", "function literal")
+		wantInvalid(t, lock.Do(t.Context(), locks.Mutex("", nil), caller(), nil), "name", "function literal")
 	}
 }
 
