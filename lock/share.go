@@ -33,15 +33,17 @@ type share struct {
 	grants int           // of the turn so far; 0 when the next one begins a turn
 	leases int           // served by them
 
-	owed  int           // how many others may go first
-	all   bool          // whether that is everybody
-	freed time.Duration // since when the lock may have been free
-	trip  time.Duration // how long the own release took
-	echo  time.Duration // until when a watch that has begun after it may tell of it
-	pause time.Duration // how long others are given to come
+	owed    int           // how many others may go first
+	all     bool          // whether that is everybody
+	strange bool          // whether they are strangers: only who is seen has come
+	freed   time.Duration // since when the lock may have been free
+	trip    time.Duration // how long the own release took
+	echo    time.Duration // until when a watch that has begun after it may tell of it
+	pause   time.Duration // how long others are given to come
 
 	gone        int           // how many goes others have had since they were owed some
 	seen        sightings     // whose they were, as far as that is known
+	company     company       // who was seen to have the lock at all
 	came        int           // how many of those owed something have had their go
 	regulars    int           // how many did so lately
 	misses      int           // how often in a row not all of them came
@@ -57,7 +59,7 @@ func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) 
 		return
 	}
 	if q.share == nil {
-		q.share = &share{pause: shortestYield}
+		q.share = &share{pause: shortestYield, company: company{reach: shortestYield}}
 	}
 	now := q.client.now()
 	q.share.account(h, waiting, now)
@@ -105,9 +107,12 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 	}
 	s.grants++
 	s.leases += h.served()
-	s.freed, s.owed = now, 0
-	if s.usedUp(h.q.client.opts.HandOff, now) {
-		s.owe(max(waiting-s.missing(now), 0), h.q.client.draw)
+	s.freed, s.owed, s.strange = now, 0, false
+	others := max(waiting-s.missing(now), 0)
+	if strangers := s.company.account(s.present(waiting, others, now)); strangers > 0 {
+		s.oweStrangers(strangers, now)
+	} else if s.usedUp(h.q.client.opts.HandOff, now) {
+		s.owe(others, h.q.client.draw)
 	}
 }
 
@@ -149,16 +154,31 @@ func (s *share) withoutEcho(releases int, now time.Duration) int {
 }
 
 // refused enters who had the lock when it was asked for.
-func (s *share) refused(owner string) {
-	if s != nil && s.owed > 0 {
+func (s *share) refused(owner string, now time.Duration) {
+	if s == nil {
+		return
+	}
+	stranger := s.company.saw(owner, now)
+	switch {
+	case s.owed == 0:
+	case !s.strange:
 		s.seen.saw(owner)
+	case stranger:
+		s.strangerSeen(now)
 	}
 }
 
 // passed enters that others have had the lock, which is free again. Where nobody told
 // who that was, it counts as somebody who had not gone yet.
 func (s *share) passed(n int, now time.Duration) {
-	if s != nil && s.owed > 0 && n > 0 {
+	if s == nil || n <= 0 {
+		return
+	}
+	s.company.goes += n
+	switch {
+	case s.strange:
+		s.strangerGone(now)
+	case s.owed > 0:
 		s.gone += n
 		n = min(max(s.gone-s.seen.again-s.came, 0), s.owed)
 		s.owed, s.came = s.owed-n, s.came+n
@@ -167,13 +187,23 @@ func (s *share) passed(n int, now time.Duration) {
 }
 
 // due returns until when those who are owed something are given time.
-func (s *share) due() time.Duration { return s.freed + s.pause }
+func (s *share) due() time.Duration {
+	if s.strange {
+		return s.freed + max(s.pause, s.company.reach)
+	}
+	return s.freed + s.pause
+}
 
 // granted enters that a request made at sent was granted, after others were seen to
 // have had the lock, after holding back, or both.
 func (s *share) granted(sent time.Duration, others, yielded bool) {
 	switch {
 	case s == nil:
+	case s.strange:
+		s.grants, s.leases = 0, 0
+		if s.owed > 0 && yielded {
+			s.missedStrangers(sent)
+		}
 	case s.owed == 0 && yielded:
 		s.shorten()
 		s.grants, s.leases = 0, 0

@@ -94,6 +94,24 @@ func TestOneFurtherAwayThanManyIsNotStarved(t *testing.T) {
 	}
 }
 
+// Where the goes of those who are near are over before anybody is refused, nobody is told
+// whose they were: they would take turns among themselves for ever.
+func TestOneFurtherAwayThanManyWhoAreQuickIsNotStarved(t *testing.T) {
+	const ms = time.Millisecond
+	for _, ways := range [][]time.Duration{
+		{0, 0, ms}, {0, 0, 5 * ms}, {0, 0, 20 * ms}, {0, 0, 0, 5 * ms}, {0, ms, 5 * ms, 20 * ms},
+	} {
+		for _, hold := range []time.Duration{0, ms} {
+			t.Run(fmt.Sprintf("%v, held %s", ways, hold), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					c := crowd{ways: ways, goroutines: 1, hold: hold, lasts: 15 * time.Second}
+					wantShares(t, c.compete(t))
+				})
+			})
+		}
+	}
+}
+
 // Who comes too late now and then, because his messages were held up, has not gone: if
 // the others went on without him for a while, a few such moments would starve him.
 func TestWhoIsLateNowAndThenIsWaitedFor(t *testing.T) {
@@ -127,6 +145,19 @@ func TestTurnsCostNothingAmongEquals(t *testing.T) {
 	}
 }
 
+// Four who are near do not take each other for strangers for long: if each gave the others
+// time to come, none would see them.
+func TestNobodyIsAStrangerAmongEquals(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		c := crowd{ways: make([]time.Duration, 4), goroutines: 1, lasts: 5 * time.Second}
+		counts := c.compete(t)
+		wantShares(t, counts)
+		if got, least := total(counts), int(c.lasts/(4*nextDoor)); got < least {
+			t.Errorf("had the lock %d times, want %d", got, least)
+		}
+	})
+}
+
 // Where everybody is equally far away, turns cost little: by luck alone, four processes
 // 5 ms away have a lock every 16 ms, which they hold for no time at all.
 func TestTurnsCostLittleAmongThoseEquallyFar(t *testing.T) {
@@ -156,6 +187,18 @@ func TestWhoOnlyListensIsNotWaitedFor(t *testing.T) {
 			})
 		}
 	}
+}
+
+// So it is where several come, of whom none can be told from him by their goes.
+func TestWhoOnlyListensToSeveralIsSeldomWaitedFor(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		c := crowd{ways: make([]time.Duration, 3), goroutines: 1, hold: time.Millisecond, lasts: 15 * time.Second}
+		alone := total(c.compete(t))
+		c.listeners = 1
+		if got := total(c.compete(t)); got < alone*9/10 {
+			t.Errorf("had the lock %d times, and %d times while one listened", alone, got)
+		}
+	})
 }
 
 // A TryLock gives others no time, and a Lock that has little of it gives little.

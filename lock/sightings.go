@@ -1,9 +1,6 @@
 package lock
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // sightings are what refusals tell of those who go first: whoever is in its turn may go
 // several times, and its second go is not that of somebody else who comes from further
@@ -17,13 +14,13 @@ type sightings struct {
 // saw enters that this owner had the lock. One that does not tell its process, as that
 // of a backend that tells hashes, is nobody seen before.
 func (s *sightings) saw(owner string) {
-	colon := strings.LastIndexByte(owner, ':')
-	if colon < 0 || owner == s.owner {
+	name, told := process(owner)
+	if !told || owner == s.owner {
 		return
 	}
 	s.owner = owner
-	if process := owner[:colon]; !slices.Contains(s.processes, process) {
-		s.processes = append(s.processes, process)
+	if !slices.Contains(s.processes, name) {
+		s.processes = append(s.processes, name)
 	} else {
 		s.again++
 	}

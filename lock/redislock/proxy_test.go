@@ -19,25 +19,28 @@ func throughProxy(t *testing.T, ttl time.Duration, test func(t *testing.T, p *ch
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
 		server := testenv.Redis(t, nil)
 		proxy := proxyTo(t, server)
-		client := func(to target) *lock.Client {
-			locks, err := redislock.New(connect(t, to), &redislock.Options{Lock: lock.Options{TTL: ttl}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
-			return locks
-		}
-		far := client(target{addrs: []string{proxy.Addr()}})
-		near := client(single(server))
-		lease, err := far.Mutex("warm up", nil).Lock(ctxFor(t)) // connections and scripts are there from here on
-		if err == nil {
-			err = lease.Unlock(ctxFor(t))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		far := warmClient(t, connect(t, target{addrs: []string{proxy.Addr()}}), ttl)
+		near := warmClient(t, connect(t, single(server)), ttl)
 		test(t, proxy, far, near)
 	})
+}
+
+// warmClient returns a client whose connections and scripts are there already.
+func warmClient(t *testing.T, conn redislock.Conn, ttl time.Duration) *lock.Client {
+	t.Helper()
+	locks, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: ttl}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+	lease, err := locks.Mutex("warm up", nil).Lock(ctxFor(t))
+	if err == nil {
+		err = lease.Unlock(ctxFor(t))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return locks
 }
 
 // proxyTo starts a proxy in front of a server.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
 // TestNearbyProcessStarvesTheOthers: who is further from the server hears later that a
@@ -28,6 +30,31 @@ func TestNearbyProcessStarvesTheOthers(t *testing.T) {
 				entered := compete(t, c.lasts, c.hold, near, far)
 				if all := entered[0] + entered[1]; entered[1] < all/20 {
 					t.Errorf("entered %d and %d times", entered[0], entered[1])
+				}
+			})
+		})
+	}
+}
+
+// TestTwoNearbyProcessesStarveTheThird: their goes are over before anybody is refused.
+func TestTwoNearbyProcessesStarveTheThird(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds of real time; package lock has it in virtual time")
+	}
+	for _, hold := range []time.Duration{0, time.Millisecond} {
+		t.Run(fmt.Sprintf("held %s", hold), func(t *testing.T) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+				server := testenv.Redis(t, nil)
+				proxy := proxyTo(t, server)
+				var locks []*lock.Client
+				for _, addr := range []string{server.Addr(), server.Addr(), proxy.Addr()} {
+					locks = append(locks, warmClient(t, connect(t, target{addrs: []string{addr}}), time.Minute))
+				}
+				proxy.Delay(5 * time.Millisecond)
+				defer proxy.Heal()
+				entered := compete(t, 8*time.Second, hold, locks...)
+				if all := entered[0] + entered[1] + entered[2]; entered[2] < all/30 {
+					t.Errorf("entered %d times", entered)
 				}
 			})
 		})

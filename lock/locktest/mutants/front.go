@@ -169,6 +169,11 @@ func queueMutants() []mutants.Mutant {
 			Test: "TestOneFurtherAwayThanManyIsNotStarved",
 		},
 		{
+			Name: "strangers are passed over", File: "lock/company.go", Pkg: front,
+			Old: "strangers := others - c.met()", New: "strangers := 0",
+			Test: "TestOneFurtherAwayThanManyWhoAreQuickIsNotStarved",
+		},
+		{
 			Name: "close leaves what is held", File: "lock/client.go", Pkg: memory,
 			Old:  "c.releaseAll(ctx, c.queues.close())",
 			New:  "c.releaseAll(ctx, c.queues.close()[:0])",
