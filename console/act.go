@@ -46,7 +46,7 @@ func (o *offer) fits(t *txn.Transaction) bool {
 	case txn.ActResume, txn.ActAbandon:
 		return !final && parked
 	case txn.ActCompensate:
-		return t.Status == txn.Open || t.Status == txn.Running
+		return (t.Status == txn.Open || t.Status == txn.Running) && t.Recovery != txn.Forward
 	default:
 		return final
 	}

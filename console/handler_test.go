@@ -280,9 +280,12 @@ func TestOffersFitTheState(t *testing.T) {
 	if err := w.co.Act(t.Context(), "parked", txn.ActPark, "test"); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := saga.New("order").Step("charge", "fail", "").Forward().ID("forward").Submit(t.Context(), w.co, nil); err != nil {
+		t.Fatal(err)
+	}
 	button := regexp.MustCompile(`name="action" value="(\w+)"`)
 	for id, want := range map[string]string{
-		"done": "remove", "busy": "retry park compensate", "parked": "resume compensate abandon",
+		"done": "remove", "busy": "retry park compensate", "parked": "resume compensate abandon", "forward": "retry park",
 	} {
 		var found []string
 		for _, match := range button.FindAllStringSubmatch(w.get(t, "/transactions/"+id, http.StatusOK), -1) {
