@@ -76,7 +76,7 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 // Eval implements redislock.Conn.
 func (c *conn) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
 	began := time.Now()
-	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(ctx, s, keys, args) })
+	answer, err := redislock.Await(ctx, func() (redislock.Reply, error) { return c.eval(undated(ctx), s, keys, args) })
 	if unanswered(began, err) {
 		c.suspect(keys[0])
 	}
@@ -149,6 +149,7 @@ func (c *conn) EvalWait(
 ) (redislock.Reply, int, error) {
 	began := time.Now()
 	got, err := redislock.Await(ctx, func() (acked, error) {
+		ctx := undated(ctx)
 		a, err := c.evalWait(ctx, evalsha, s.SHA(), call, replicas, timeout)
 		if isNoScript(err) {
 			a, err = c.evalWait(ctx, eval, s.Text(), call, replicas, timeout)
