@@ -174,13 +174,15 @@ func (k *contest) outOfPatience() bool {
 
 // ended tells the end of a wait that has broken off a request. If the longest wait
 // has passed, the lock is held, for it was so a moment ago; if the backend was silent
-// for longer than that, nobody can say.
+// for longer than that, nobody can say, but what it had said before.
 func (k *contest) ended(ctx context.Context, err error) error {
 	switch {
 	case !errors.Is(context.Cause(ctx), errWaited):
 		return k.endedAfter(ctx, err)
 	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
 		return k.refusal
+	case errors.Is(err, ctx.Err()):
+		return k.failed(cmp.Or(k.failure, err))
 	default:
 		return k.failed(err)
 	}

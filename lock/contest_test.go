@@ -450,6 +450,25 @@ func TestAnUnansweredWaitIsNotTakenForAHeldLock(t *testing.T) {
 	})
 }
 
+// TestTheEndOfAWaitHidesItsCause: the request that it breaks off is the second one, and why
+// the first was not granted is known.
+func TestTheEndOfAWaitHidesItsCause(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+			select {
+			case <-time.After(time.Second):
+				return driver.Grant{}, errDown
+			case <-ctx.Done():
+				return driver.Grant{}, ctx.Err()
+			}
+		}})
+		_, err := locks.Mutex("a", &lock.MutexOptions{Wait: 3 * time.Second / 2}).Lock(t.Context())
+		wantErr(t, err, errDown)
+	})
+}
+
 // heldElsewhere has a goroutine wait for a lock that another process holds.
 func heldElsewhere(t *testing.T, here *lock.Client, _ *faulty, elsewhere *lock.Client) {
 	t.Helper()

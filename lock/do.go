@@ -22,14 +22,16 @@ type DoOptions struct {
 	Retries int
 	// RetryDelay is the pause between tries. Defaults to 100 ms.
 	RetryDelay time.Duration
-	// Fallback is called instead of the function when the lock was not had
-	// within Wait or Retries; its error is Do's.
+	// Fallback is called instead of the function when others had the lock for all
+	// of Wait or Retries; its error is Do's.
 	Fallback func(ctx context.Context) error
 }
 
 // Do runs fn while it holds the lock. The context given to fn is the lease's: it
-// ends when the lock is lost, and re-enters it. When the lock cannot be had
-// within the options' limits Do runs the fallback, or fails with [ErrHeld].
+// ends when the lock is lost, and re-enters it. When the lock is held by others for
+// longer than the options allow Do runs the fallback, or fails with [ErrHeld]. A
+// backend that does not answer is another matter: nobody knows then whether somebody
+// is at it, so its error is Do's, and it comes when the backend's client gives up.
 //
 // A mutex with an empty name takes the full name of fn, which must then be a
 // named function or method: "example.com/shop/jobs.Reindex". All instances of a

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,12 @@ func (v *lockView) holder() string {
 		return strings.TrimSuffix(host+"/"+v.Meta["pid"], "/")
 	}
 	return "-"
+}
+
+// ours tells whether that is this very program.
+func (v *lockView) ours() bool {
+	host, err := os.Hostname()
+	return err == nil && v.Meta["host"] == host && v.Meta["pid"] == strconv.Itoa(os.Getpid())
 }
 
 // held says for how long.

@@ -214,6 +214,9 @@ func whyNot(ctx context.Context, session *backendurl.Session, name string, err e
 		return fromBackend(err)
 	}
 	view := viewOf(info)
+	if view.ours() { // a request that was broken off has been granted, and is being cleaned up
+		return fromBackend(err)
+	}
 	return fmt.Errorf("%w, holder %s, for %s", &lock.HeldError{Name: name, Owner: info.Owner}, view.holder(), view.held())
 }
 

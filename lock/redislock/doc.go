@@ -33,6 +33,9 @@
 //	+pexpire +pttl +type +set +psetex +get +del +time +publish +spublish
 //	+subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
 //
+// With the profile Redlock the keys beside a lock are ~bedrock_token:*
+// ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:* instead.
+//
 // The channel's name counts as a key too, because it is passed among the keys of
 // the script, as Redisson does it. CONFIG GET is used by Check only, which does
 // without. A user of bedrock serve needs ~bedrock/health, too: by that lock, which

@@ -160,18 +160,29 @@ func TestWrongPasswordLeaks(t *testing.T) {
 	}
 }
 
-// documented are the permissions package redislock asks for in its own words.
-const documented = "~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:* ~redisson_lock__channel:* " +
-	"&redisson_lock__channel:* -@all +@connection +@scripting " +
+// documented are the permissions package redislock asks for in its own words, beside
+// those for the keys of a profile.
+const documented = " ~orders/* -@all +@connection +@scripting " +
 	"+exists +hset +hget +hlen +hkeys +hgetall +pexpire +pttl +type +set +psetex +get +del +time " +
 	"+publish +spublish +subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster"
 
 func TestDocumentedPermissionsSuffice(t *testing.T) {
+	t.Run("redisson", func(t *testing.T) {
+		permitted(t, redislock.Redisson,
+			"~redisson_lock_token:* ~redisson_unlock_latch:* ~redisson_lock__channel:* &redisson_lock__channel:*")
+	})
+	t.Run("redlock", func(t *testing.T) {
+		permitted(t, redislock.Redlock, "~bedrock_token:* ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:*")
+	})
+}
+
+// permitted does all that a client does with no more than the documented permissions.
+func permitted(t *testing.T, profile redislock.Profile, keys string) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
-		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"locker on >secret " + documented}})
+		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"locker on >secret " + keys + documented}})
 		to := single(server)
 		to.user, to.pass = "locker", "secret"
-		b := open(t, connect(t, to), nil)
+		b := open(t, connect(t, to), &redislock.Options{Profile: profile})
 		w, err := b.(driver.Waiter).Watch(ctxFor(t), "orders/1")
 		if err != nil {
 			t.Fatal(err)
