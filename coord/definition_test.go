@@ -270,6 +270,7 @@ func TestNobodyAnswersAQuestion(t *testing.T) {
 func TestWhatIsSentIsUndoneBeforeItArrives(t *testing.T) {
 	for name, d := range map[string]txn.Definition{
 		"branches[0].undo":    {Mode: "saga", Branches: []txn.Branch{{ID: "take", Do: "async:take", Undo: "give-back"}}},
+		"branches[0].do":      {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take"}}},
 		"branches[0].confirm": {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take", Confirm: "give-back"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

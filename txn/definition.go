@@ -98,7 +98,8 @@ type Policy struct {
 	// step that goes forward: Compensate.
 	Then Exhausted `json:"then,omitempty"`
 	// Hook is asked what to do when Then is Hook; not through async:, which brings no
-	// answer. Its calls' Op names the operation that has no attempts left: hook:action.
+	// answer. Its calls' Op names the operation that has no attempts left: hook:action. It
+	// is a question, to be answered as things stand each time, so it wants no barrier.
 	Hook Target `json:"hook,omitempty"`
 }
 

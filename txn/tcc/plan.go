@@ -1,6 +1,7 @@
 package tcc
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -47,10 +48,26 @@ func (Mode) Check(d *txn.Definition) error {
 	if d.Timeout == 0 {
 		d.Timeout = DefaultTimeout
 	}
+	if err := answered(d); err != nil {
+		return err
+	}
 	return plan.Only(d, plan.Allowed{
 		Parallel: true, Timeout: true, Do: true, Confirm: true, Undo: true,
 		After: true, Use: true, Compensate: true,
 	})
+}
+
+// answered refuses tries that go by messages of their own: nobody would hear the answer,
+// and they would arrive although the transaction is rolled back.
+func answered(d *txn.Definition) error {
+	for i := range d.Branches {
+		if scheme, _ := plan.Scheme(d.Branches[i].Do); scheme == "async" {
+			return &txn.FieldError{
+				Field: fmt.Sprintf("branches[%d].do", i), Problem: "cannot be sent through async:, which brings no answer; a confirm can",
+			}
+		}
+	}
+	return nil
 }
 
 // Plan tries all branches, decides, and tells them.
