@@ -244,14 +244,15 @@ func TestStallsExcuse(t *testing.T) {
 	s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms, token: 901})
 	s.lease("w1.1", lease{op: 902, name: "job", ask: at, until: at + 100*ms, no: at + 600*ms})
 	s.tell("w1.1", event{From: at + 50*ms, At: at + 590*ms, Kind: kindStall})
-	// Granted at once, and heard of when the process went on.
+	// Granted at once, and heard of when the process went on. It was seen running last just
+	// before it asked.
 	s.lease("w1.1", lease{
 		op: 903, name: "late", ask: at + 3*time.Second, got: at + 5100*ms, out: at + 5110*ms, left: at + 5111*ms, token: 903,
 	})
 	s.lease("w2.1", lease{
 		op: 904, name: "late", ask: at + 3010*ms, got: at + 5112*ms, out: at + 5120*ms, left: at + 5121*ms, token: 904,
 	})
-	s.tell("w1.1", event{From: at + 3020*ms, At: at + 5090*ms, Kind: kindStall})
+	s.tell("w1.1", event{From: at + 2999*ms, At: at + 5090*ms, Kind: kindStall})
 	if r := s.judge(); r.Verdict != audit.Clean {
 		t.Errorf("got %v", r.Violations)
 	}

@@ -149,11 +149,12 @@ func (p *past) standing(r *audit.Report) {
 }
 
 // granted is since when a lease may have kept the lock from others: since its process
-// stood still, if it heard of it when it went on.
+// stood still, if it heard of it when it went on. A stall begins when the process was seen
+// running last, which may be before it asked.
 func (l *lease) granted() time.Duration {
 	for _, s := range l.life.stalls {
-		if s.from >= l.ask && s.from < l.got && l.got-s.to < time.Second {
-			return s.from
+		if s.to > l.ask && s.from < l.got && l.got-s.to < time.Second {
+			return max(s.from, l.ask)
 		}
 	}
 	return l.got
