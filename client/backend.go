@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -25,7 +26,8 @@ const renewAtOnce = 1000
 // backend is a server's locks, as a backend of package lock.
 type backend struct {
 	client *Client
-	id     string // this backend's name for itself
+	id     string      // this backend's name for itself
+	slow   atomic.Bool // the last acquisition got no answer
 
 	life context.Context //nolint:containedctx // of watches, which outlive the calls that make them
 	end  context.CancelFunc
@@ -73,11 +75,13 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
 	b.work.Add(1)
+	began := time.Now()
 	res, err := driver.Await(ctx, func() (*bedrockv1.AcquireResponse, error) {
 		defer b.work.Done()
 		return b.acquire(ctx, req)
 	})
 	if err != nil {
+		b.leftUnheard(began, err)
 		return driver.Grant{}, acquireError(req.Name, err)
 	}
 	return wire.GrantOf(res.GetGrant()), nil
@@ -88,14 +92,34 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 const callTime = 10 * time.Second
 
 // acquire is not broken off when its caller leaves. That would close the connection,
-// and not call back what is on its way: nobody would know when to clean up.
+// and not call back what is on its way: nobody would know when to clean up. Nor is it
+// repeated: whoever asks again does so under another owner.
 func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.AcquireResponse, error) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
-	return b.client.locks.Acquire(bounded, &bedrockv1.AcquireRequest{
+	res, err := try(lasting, b.client, b.acquireTime(), b.client.locks.Acquire, &bedrockv1.AcquireRequest{
 		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
 	})
+	b.slow.Store(errors.Is(err, errUnheard))
+	return res, err
+}
+
+// acquireTime is what an acquisition is given: as much as the first try of any other call;
+// and if the last one got no answer, more, for the server may be slow.
+func (b *backend) acquireTime() time.Duration {
+	if b.slow.Load() {
+		return callTime * 2 / 5
+	}
+	return callTime / firstShare
+}
+
+// leftUnheard suspects connections for the sake of a caller that has left: what it has left
+// behind does so itself, but later.
+func (b *backend) leftUnheard(began time.Time, err error) {
+	if _, left := errors.AsType[*driver.UnderwayError](err); left {
+		b.client.suspect(began)
+	}
 }
 
 // acquireError says what an acquisition has left behind. A server gives back what
@@ -140,7 +164,7 @@ func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, 
 	for i, at := range part {
 		req.Grants[i] = wire.Grant(grants[at])
 	}
-	res, err := b.client.locks.Renew(ctx, req)
+	res, err := try(ctx, b.client, callTime, b.client.locks.Renew, req)
 	if half := len(part) / 2; half > 0 && tooLarge(err) {
 		b.renew(ctx, grants, part[:half], results)
 		b.renew(ctx, grants, part[half:], results)
@@ -163,9 +187,8 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if err := driver.CheckOwner(g.Owner); err != nil {
 		return 0, fmt.Errorf("release %q: %w", g.Name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	res, err := b.client.locks.Release(ctx, &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id})
+	req := &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id}
+	res, err := twice(ctx, b.client, b.client.locks.Release, req)
 	if err != nil {
 		return 0, lockError("release", g.Name, err)
 	}
@@ -181,7 +204,7 @@ func (b *backend) Close() error {
 
 // Inspect implements [driver.Inspector].
 func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
-	res, err := b.client.locks.Inspect(ctx, &bedrockv1.InspectRequest{Name: name})
+	res, err := twice(ctx, b.client, b.client.locks.Inspect, &bedrockv1.InspectRequest{Name: name})
 	if err != nil {
 		return driver.Info{}, lockError("inspect", name, err)
 	}
@@ -190,7 +213,8 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 
 // List implements [driver.Inspector]. The server gives [txn.MaxPage] at most.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
-	res, err := b.client.locks.Browse(ctx, &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, txn.MaxPage))})
+	req := &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, txn.MaxPage))}
+	res, err := twice(ctx, b.client, b.client.locks.Browse, req)
 	if err != nil {
 		return nil, lockError("list", prefix, err)
 	}
@@ -206,7 +230,8 @@ const forced = "ForceRelease by a program"
 
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	res, err := b.client.locks.ForceRelease(ctx, &bedrockv1.ForceReleaseRequest{Name: name, Reason: forced})
+	req := &bedrockv1.ForceReleaseRequest{Name: name, Reason: forced} // asked again it would find nothing
+	res, err := try(ctx, b.client, callTime, b.client.locks.ForceRelease, req)
 	if err != nil {
 		return false, lockError("force release", name, err)
 	}
@@ -215,7 +240,7 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 
 // Check implements [driver.Checker]: what the server's store says of itself.
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
-	res, err := b.client.locks.Diagnose(ctx, &bedrockv1.DiagnoseRequest{})
+	res, err := twice(ctx, b.client, b.client.locks.Diagnose, &bedrockv1.DiagnoseRequest{})
 	if err != nil {
 		return nil, lockError("check", "", err)
 	}

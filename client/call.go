@@ -90,7 +90,7 @@ func call[Req, Res any](
 			return nil, false, problem
 		}
 		doubt = doubt || left == unknown
-		if since.IsZero() {
+		if since.IsZero() || errors.Is(err, errUnheard) { // whose try has its own bounds
 			since = time.Now()
 		}
 		if errors.Is(err, errSilent) || time.Since(since) >= c.patience || !sleep(ctx, pause) {
@@ -128,41 +128,24 @@ func given(ctx context.Context, err error, doubt bool) error {
 	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 }
 
-// errSilent ends a call that was sent, and held open without an answer until patience
-// was over: the server is there, and its store is not.
-var errSilent = errors.New("the server has not answered")
-
-// within bounds a call that a server answers at once by the client's patience.
-func within[Req, Res any](c *Client, do func(context.Context, *Req) (*Res, error)) func(context.Context, *Req) (*Res, error) {
-	if c.patience <= 0 {
-		return do
-	}
-	end := time.Now().Add(c.patience)
-	return func(ctx context.Context, req *Req) (*Res, error) {
-		bounded, cancel := context.WithTimeout(ctx, max(time.Until(end), leastAttempt))
-		defer cancel()
-		res, err := do(bounded, req)
-		if err == nil || bounded.Err() == nil || ctx.Err() != nil || unsent(err) {
-			return res, err
-		}
-		if said, _ := wire.TransactionErrorOf(err); said {
-			return res, err
-		}
-		return nil, fmt.Errorf("%w in %v", errSilent, c.patience)
-	}
-}
-
 // decide makes a call that changes something: a transaction, or what else id names. The
 // server answers when that is written down.
 func decide[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	return decideAndWait(ctx, c, id, within(c, do), req)
+	return settled(ctx, c, id, within(c, do), req)
 }
 
 // decideAndWait is decide for a call that is answered when there is an outcome: that takes
 // as long as it takes.
 func decideAndWait[Req, Res any](
+	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	return settled(ctx, c, id, waiting(c, do), req)
+}
+
+// settled makes a call, and says so if it may have taken effect although it failed.
+func settled[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
 	res, doubt, err := call(ctx, c, do, req)

@@ -21,13 +21,18 @@ type Options struct {
 	Token string
 	// TLS is how servers behind https are reached. Default: the system's authorities.
 	TLS *tls.Config
-	// HTTP makes the calls instead of connections of the client's own. Default: nil.
+	// HTTP makes the calls instead of connections of the client's own; those of them that
+	// lie idle are closed after a call without an answer. Default: nil.
 	HTTP *http.Client
 	// Patience is how long a call is repeated while the server does not answer, and how
 	// long a server is waited for that is there and does not answer, as when its store is
 	// away; a second at least. Run and Wait wait for an outcome, however long that takes:
 	// it is their context that ends them. Default 10 s; -1: calls are not repeated, and
 	// end with their context.
+	//
+	// A connection may have died silently: after a quarter of Patience without an answer a
+	// call is made again over a new one, and Run and Wait ask anew after 20 s. With -1 none
+	// is left before the context ends.
 	Patience time.Duration
 }
 
@@ -58,6 +63,7 @@ type Client struct {
 	locks        bedrockv1connect.LockServiceClient
 	listening    bedrockv1connect.LockServiceClient
 	patience     time.Duration
+	forget       func() // closes the connections for calls that lie idle
 	close        func()
 }
 
@@ -79,7 +85,7 @@ func Dial(address string, opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, streams, closeIdle := connections(base, &filled)
+	calls, streams, closeCalls, closeStreams := connections(base, &filled)
 	settings := connect.WithClientOptions(
 		connect.WithInterceptors(introduction{filled.Token}),
 		connect.WithAcceptCompression("gzip", nil, nil), // it costs more than it saves on messages this small
@@ -91,7 +97,8 @@ func Dial(address string, opts *Options) (*Client, error) {
 		locks:        bedrockv1connect.NewLockServiceClient(calls, text, settings),
 		listening:    bedrockv1connect.NewLockServiceClient(streams, text, settings),
 		patience:     filled.Patience,
-		close:        closeIdle,
+		forget:       closeCalls,
+		close:        func() { closeCalls(); closeStreams() },
 	}, nil
 }
 

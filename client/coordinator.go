@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/bedrock-go/bedrock/internal/wire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -23,7 +25,7 @@ func (c *Client) Submit(ctx context.Context, d txn.Definition) (string, error) {
 // or the connection breaks.
 func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
 	identify(&d)
-	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true}
+	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), WaitFor: durationpb.New(waitTime)}
 	for again := false; ; again = true {
 		res, err := decideAndWait(ctx, c, d.ID, c.transactions.Submit, req)
 		if err != nil && again {
@@ -59,8 +61,9 @@ func notAccepted(id string, err error) txn.Result {
 
 // Wait implements [txn.Coordinator].
 func (c *Client) Wait(ctx context.Context, id string) (txn.Result, error) {
+	req := &bedrockv1.WaitRequest{Id: id, WaitFor: durationpb.New(waitTime)}
 	for {
-		res, _, err := call(ctx, c, c.transactions.Wait, &bedrockv1.WaitRequest{Id: id})
+		res, _, err := call(ctx, c, waiting(c, c.transactions.Wait), req)
 		if errors.Is(err, errDoubt) || errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
 			err = &txn.InDoubtError{ID: id, Err: err} // the transaction goes on, wherever its server is
 		}

@@ -11,7 +11,7 @@ import (
 // Act implements [txn.Operator]. It is not repeated: without an answer it is a
 // *txn.InDoubtError, and the intervention may have taken effect.
 func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string) error {
-	_, err := c.transactions.Act(ctx, &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason})
+	_, err := within(c, c.transactions.Act)(ctx, &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason})
 	if err == nil {
 		return nil
 	}

@@ -74,8 +74,11 @@ func (t *transactions) waitOf(asked *durationpb.Duration) (time.Duration, error)
 	}
 }
 
+// longWait is longer than it takes to write a transaction down: no wait must end before that.
+const longWait = 10 * time.Second
+
 func (t *transactions) run(ctx context.Context, d txn.Definition, most time.Duration) (*bedrockv1.SubmitResponse, error) {
-	if most < t.limits.Wait { // a short wait must not end while the transaction is written down
+	if most < min(t.limits.Wait, longWait) {
 		return t.submitAndWait(ctx, d, most)
 	}
 	waiting, cancel := patient(ctx, most)

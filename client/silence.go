@@ -1,0 +1,116 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/internal/wire"
+)
+
+// A router can forget connections, all at once, and tell nobody. Whoever writes to one of
+// them then waits for ever, and new ones work. So no call is given all of its time over
+// the first connection: after a silence those that lie idle are closed, and the call is
+// made again over a new one.
+
+const (
+	// silence is how long a call must have waited in vain to tell of its connection.
+	silence = 250 * time.Millisecond
+	// firstShare is the part of a call's time that its first try is given. A server that is
+	// slow has all the rest.
+	firstShare = 4
+	// waitTime is how long a server is asked to wait for an outcome, and grace how much
+	// later its answer may come.
+	waitTime = 15 * time.Second
+	grace    = 5 * time.Second
+)
+
+var (
+	// errSilent ends a call that has got no answer until patience was over.
+	errSilent = errors.New("the server has not answered")
+	// errUnheard ends one try of a call.
+	errUnheard = errors.New("no answer over this connection")
+)
+
+// try makes one try of a call, within limit. One that ends in silence is the end of the
+// connections that lie idle, too: those in use come back only with an answer.
+func try[Req, Res any](
+	ctx context.Context, c *Client, limit time.Duration, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	began := time.Now()
+	res, err := do(bounded, req)
+	if err == nil || !unheard(bounded, err) {
+		return res, err
+	}
+	c.suspect(began)
+	if ctx.Err() != nil {
+		return res, err
+	}
+	return nil, fmt.Errorf("%w in %v", errUnheard, limit)
+}
+
+// unheard tells whether a try has ended with its time, and without a word of the service.
+// A server that is told the limit may be the first to say that it is over.
+func unheard(bounded context.Context, err error) bool {
+	if bounded.Err() == nil && connect.CodeOf(err) != connect.CodeDeadlineExceeded || unsent(err) {
+		return false
+	}
+	transaction, _ := wire.TransactionErrorOf(err)
+	lock, _ := wire.LockErrorOf(err)
+	return !transaction && !lock
+}
+
+// suspect closes the connections that lie idle after a call that has begun then and got no
+// answer: what has taken one away has perhaps taken them all.
+func (c *Client) suspect(began time.Time) {
+	if time.Since(began) >= silence {
+		c.forget()
+	}
+}
+
+// twice makes a call that a server answers at once and that may be repeated.
+func twice[Req, Res any](
+	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	res, err := try(ctx, c, callTime/firstShare, do, req)
+	if errors.Is(err, errUnheard) {
+		return try(ctx, c, callTime, do, req)
+	}
+	return res, err
+}
+
+// within bounds a call that a server answers at once by the client's patience.
+func within[Req, Res any](
+	c *Client, do func(context.Context, *Req) (*Res, error),
+) func(context.Context, *Req) (*Res, error) {
+	if c.patience <= 0 {
+		return do
+	}
+	end, limit := time.Now().Add(c.patience), c.patience/firstShare
+	return func(ctx context.Context, req *Req) (*Res, error) {
+		res, err := try(ctx, c, max(limit, leastAttempt), do, req)
+		limit = time.Until(end)
+		if errors.Is(err, errUnheard) && limit <= 0 {
+			err = fmt.Errorf("%w in %v", errSilent, c.patience)
+		}
+		return res, err
+	}
+}
+
+// waiting bounds one round of a call that a server answers when there is an outcome, or
+// after waitTime.
+func waiting[Req, Res any](
+	c *Client, do func(context.Context, *Req) (*Res, error),
+) func(context.Context, *Req) (*Res, error) {
+	if c.patience <= 0 {
+		return do
+	}
+	return func(ctx context.Context, req *Req) (*Res, error) { return try(ctx, c, waitTime+grace, do, req) }
+}
