@@ -106,10 +106,11 @@ func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.A
 }
 
 // acquireTime is what an acquisition is given: as much as the first try of any other call;
-// and if the last one got no answer, more, for the server may be slow.
+// and if the last one got no answer, more, for the server may be slow. Whoever wants the
+// lock has patience for a few of them.
 func (b *backend) acquireTime() time.Duration {
 	if b.slow.Load() {
-		return callTime * 2 / 5
+		return callTime / 3
 	}
 	return callTime / firstShare
 }

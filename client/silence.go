@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/bedrock-go/bedrock/internal/wire"
 )
 
@@ -35,29 +33,37 @@ var (
 	errUnheard = errors.New("no answer over this connection")
 )
 
-// try makes one try of a call, within limit. One that ends in silence is the end of the
-// connections that lie idle, too: those in use come back only with an answer.
+// try makes one try of a call, within limit.
 func try[Req, Res any](
 	ctx context.Context, c *Client, limit time.Duration, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	bounded, cancel := context.WithTimeout(ctx, limit)
+	bounded, cancel := context.WithCancel(ctx) // with a deadline, the server would have to keep it, too
 	defer cancel()
-	began := time.Now()
-	res, err := do(bounded, req)
-	if err == nil || !unheard(bounded, err) {
-		return res, err
-	}
-	c.suspect(began)
-	if ctx.Err() != nil {
+	defer time.AfterFunc(limit, cancel).Stop()
+	res, err := heed(bounded, c, do, req)
+	if err == nil || ctx.Err() != nil || !unheard(bounded, err) {
 		return res, err
 	}
 	return nil, fmt.Errorf("%w in %v", errUnheard, limit)
 }
 
+// heed makes a call that a server answers before its context ends. One that ends in silence
+// is the end of the connections that lie idle, too: those in use come back only with an
+// answer.
+func heed[Req, Res any](
+	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	began := time.Now()
+	res, err := do(ctx, req)
+	if err != nil && unheard(ctx, err) {
+		c.suspect(began)
+	}
+	return res, err
+}
+
 // unheard tells whether a try has ended with its time, and without a word of the service.
-// A server that is told the limit may be the first to say that it is over.
 func unheard(bounded context.Context, err error) bool {
-	if bounded.Err() == nil && connect.CodeOf(err) != connect.CodeDeadlineExceeded || unsent(err) {
+	if bounded.Err() == nil || unsent(err) {
 		return false
 	}
 	transaction, _ := wire.TransactionErrorOf(err)
@@ -91,7 +97,7 @@ func within[Req, Res any](
 	c *Client, do func(context.Context, *Req) (*Res, error),
 ) func(context.Context, *Req) (*Res, error) {
 	if c.patience <= 0 {
-		return do
+		return func(ctx context.Context, req *Req) (*Res, error) { return heed(ctx, c, do, req) }
 	}
 	end, limit := time.Now().Add(c.patience), c.patience/firstShare
 	return func(ctx context.Context, req *Req) (*Res, error) {

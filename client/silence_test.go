@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -90,7 +91,7 @@ func (r *roads) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.idle = append(r.idle, way)
-	return answer.Result(), nil //nolint:bodyclose // its reader does
+	return answer.Result(), nil
 }
 
 // overRoads runs a test in virtual time, with a server whose participant is given.
@@ -173,14 +174,42 @@ func TestAFrozenServerEndsAWait(t *testing.T) {
 	})
 }
 
+// TestASilentServerTriesPatienceTwice: a lock is given up when patience is over, and not when
+// another request has taken as long again.
+func TestASilentServerTriesPatienceTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dial(t, "http://bedrock.invalid", &client.Options{HTTP: &http.Client{Transport: silence{}}})
+		b := c.Backend()
+		locks, err := lock.New(b, &lock.Options{Logger: slog.New(slog.DiscardHandler), Patience: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if _, err := locks.Mutex("m", nil).Lock(t.Context()); err == nil {
+			t.Error("no error")
+		}
+		if took := time.Since(start); took > 14*time.Second {
+			t.Error("took", took)
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = locks.Close(short), b.Close()
+	})
+}
+
 // TestAShortContextFindsOneDeadConnectionAfterAnother: it is over before any patience is.
 func TestAShortContextFindsOneDeadConnectionAfterAnother(t *testing.T) {
 	do := func(context.Context, txn.Call) ([]byte, error) { return nil, nil }
 	overRoads(t, do, func(ctx context.Context, r *roads, c *client.Client) {
 		b := c.Backend()
 		defer func() { _ = b.Close() }()
+		hasty := dial(t, "http://bedrock.invalid", &client.Options{HTTP: &http.Client{Transport: r}, Patience: -1})
 		for what, call := range map[string]func(context.Context) error{
 			"submit": func(ctx context.Context) error { _, err := one("do").Submit(ctx, c, nil); return err },
+			"submit without patience": func(ctx context.Context) error {
+				_, err := one("do").Submit(ctx, hasty, nil)
+				return err
+			},
 			"acquire": func(ctx context.Context) error {
 				_, err := b.Acquire(ctx, driver.Request{Name: "b", Owner: rand.Text(), TTL: time.Minute, Tokens: 1})
 				return err
