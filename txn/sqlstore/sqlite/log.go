@@ -185,7 +185,13 @@ func pagesIn(ctx context.Context, conn driver.QueryerContext) (int64, error) {
 // tooLarge is how long the log is as a file, if so long that reads are to be waited for.
 func (k *logKeeper) tooLarge() int64 {
 	length, err := k.log.Seek(0, io.SeekEnd)
-	if err != nil || length <= max(k.large, k.next) {
+	switch {
+	case err != nil:
+		return 0
+	case length <= k.large: // it has begun anew
+		k.next = 0
+		return 0
+	case length <= k.next:
 		return 0
 	}
 	k.next = length + k.large/4
