@@ -138,7 +138,9 @@ func (k *contest) judge(ctx context.Context, err error) error {
 		refusal := k.held(err)
 		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, refusal
 		k.inside = true
-		k.q.share.refused(refusal.Owner, k.q.client.now())
+		if s := k.q.share; s != nil {
+			s.refused(refusal.Owner, k.q.client.now())
+		}
 		k.q.tellWhy(k.refusal)
 		if k.try {
 			return k.refusal

@@ -155,9 +155,6 @@ func (s *share) withoutEcho(releases int, now time.Duration) int {
 
 // refused enters who had the lock when it was asked for.
 func (s *share) refused(owner string, now time.Duration) {
-	if s == nil {
-		return
-	}
 	stranger := s.company.saw(owner, now)
 	switch {
 	case s.owed == 0:
