@@ -165,7 +165,7 @@ func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, 
 	for i, at := range part {
 		req.Grants[i] = wire.Grant(grants[at])
 	}
-	res, err := try(ctx, b.client, callTime, b.client.locks.Renew, req)
+	res, err := heed(ctx, b.client, b.client.locks.Renew, req)
 	if half := len(part) / 2; half > 0 && tooLarge(err) {
 		b.renew(ctx, grants, part[:half], results)
 		b.renew(ctx, grants, part[half:], results)
