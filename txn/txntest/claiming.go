@@ -145,13 +145,11 @@ func overtakenOwnerWrites(e *env) {
 	})
 	e.same("the second owner's epoch", second[0].Epoch, first[0].Epoch+1)
 	e.same("the second owner's revision", second[0].Revision, first[0].Revision+1)
-	late := first[0].Clone()
-	late.State = []byte("too late")
-	e.stale(first[0].Version(), late)
+	e.late(first[0].Version(), first[0])
 	// Not even one that guessed the revision.
 	guessed := first[0].Version()
 	guessed.Revision = second[0].Revision
-	e.stale(guessed, late)
+	e.late(guessed, first[0])
 	e.update(second[0])
 }
 
