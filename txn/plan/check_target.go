@@ -22,12 +22,19 @@ func targets(b *txn.Branch) error {
 	return sent(b)
 }
 
+// Posted tells whether a target is reached through a message of its own, which brings no
+// answer.
+func Posted(t txn.Target) bool {
+	scheme, _ := Scheme(t)
+	return scheme == "async"
+}
+
 // sent refuses what is to follow a message. Going forward is done when that is durable, not
 // when it arrives: what follows could come first, and an undo would then undo nothing.
 func sent(b *txn.Branch) error {
 	const early = "could come before what do sends through async:"
-	switch scheme, _ := Scheme(b.Do); {
-	case scheme != "async":
+	switch {
+	case !Posted(b.Do):
 		return nil
 	case b.Confirm != "":
 		return problem("confirm", early)
@@ -49,7 +56,7 @@ func CheckTarget(t txn.Target) error {
 // asked checks a target whose answer is waited for. A message of its own is delivered
 // until it is taken; that it will be is no answer.
 func asked(t txn.Target) error {
-	if scheme, _ := Scheme(t); scheme == "async" {
+	if Posted(t) {
 		return problem("", "%q: is asked a question, and async: brings no answer", clip(string(t)))
 	}
 	return target(t, false)

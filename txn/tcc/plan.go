@@ -61,7 +61,7 @@ func (Mode) Check(d *txn.Definition) error {
 // and they would arrive although the transaction is rolled back.
 func answered(d *txn.Definition) error {
 	for i := range d.Branches {
-		if scheme, _ := plan.Scheme(d.Branches[i].Do); scheme == "async" {
+		if plan.Posted(d.Branches[i].Do) {
 			return &txn.FieldError{
 				Field: fmt.Sprintf("branches[%d].do", i), Problem: "cannot be sent through async:, which brings no answer; a confirm can",
 			}
