@@ -20,6 +20,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -315,19 +316,6 @@ func TestEveryCallFindsAnotherDeadConnection(t *testing.T) {
 	}
 }
 
-// renewals tells of every renewal that got through.
-type renewals chan struct{}
-
-// Observe implements [lock.Observer].
-func (r renewals) Observe(_ context.Context, e lock.Event) {
-	if e.Kind == lock.EventRenewed {
-		select {
-		case r <- struct{}{}:
-		default:
-		}
-	}
-}
-
 // TestDeadConnectionsLoseALease: it is renewed over a new one in time; and whoever wants
 // another lock gets it.
 func TestDeadConnectionsLoseALease(t *testing.T) {
@@ -335,7 +323,7 @@ func TestDeadConnectionsLoseALease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, p := pooled(t, 22, secure)
-			b, renewed := c.Backend(), make(renewals, 1)
+			b, renewed := c.Backend(), make(locktest.Renewals, 1)
 			t.Cleanup(func() { _ = b.Close() })
 			locks, err := lock.New(b, &lock.Options{TTL: 6 * time.Second, Observer: renewed})
 			if err != nil {

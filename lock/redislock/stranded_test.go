@@ -14,23 +14,11 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
 	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
 )
-
-// renewals tells of every renewal that got through.
-type renewals chan struct{}
-
-// Observe implements lock.Observer.
-func (r renewals) Observe(_ context.Context, e lock.Event) {
-	if e.Kind == lock.EventRenewed {
-		select {
-		case r <- struct{}{}:
-		default:
-		}
-	}
-}
 
 // pooled connects with a pool that is full of idle connections.
 func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
@@ -90,7 +78,7 @@ func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
 // outliveConnections holds a lock whose every connection dies.
 func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redislock.Conn) {
 	t.Helper()
-	renewed := make(renewals, 1)
+	renewed := make(locktest.Renewals, 1)
 	locks, err := redislock.New(conn, &redislock.Options{
 		Lock: lock.Options{TTL: 12 * time.Second, Observer: renewed},
 	})
