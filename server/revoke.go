@@ -43,10 +43,10 @@ func (a *admission) good() bool {
 // waits, must not outlive its caller's rights.
 func untilRevoked(ctx context.Context) (context.Context, context.CancelFunc) {
 	a := admissionFrom(ctx)
-	ctx, cancel := context.WithCancelCause(ctx)
 	if a.tokens == nil || a.least == Nobody {
-		return ctx, func() { cancel(nil) }
+		return context.WithCancel(ctx)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	var again *time.Timer
 	started := make(chan struct{})
 	again = time.AfterFunc(lookAgain, func() {
