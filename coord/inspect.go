@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +61,7 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 		return driver.Query{}, &txn.FieldError{Field: "mode", Problem: fmt.Sprintf("%.40q is not known%s: want one of %s",
 			q.Mode, nearest.Hint(q.Mode, c.modeNames()), strings.Join(c.modeNames(), ", "))}
 	}
-	if err := searchable(q); err != nil {
+	if err := c.searchable(q); err != nil {
 		return driver.Query{}, err
 	}
 	d := driver.Query{
@@ -80,14 +81,8 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 
 // searchable refuses words that no ID and no name is made of. Not every database takes
 // them, in a question neither.
-func searchable(q txn.Query) error {
-	const most = 128
-	for _, f := range [...]struct{ field, value string }{{"name", q.Name}, {"prefix", q.Prefix}, {"before", q.Before.ID}} {
-		if f.value != printable(f.value, most) {
-			return &txn.FieldError{Field: f.field, Problem: fmt.Sprintf("%.40q: want at most %d printable bytes", f.value, most)}
-		}
-	}
-	return nil
+func (c *Coordinator) searchable(q txn.Query) error {
+	return cmp.Or(c.checker.Name("name", q.Name), c.checker.Name("prefix", q.Prefix), c.checker.Name("before", q.Before.ID))
 }
 
 // modeNames lists the modes for people.

@@ -60,6 +60,14 @@ func (c *Checker) ID(id string) error {
 	return nil
 }
 
+// Name checks a field that is a name, or part of one or of an ID.
+func (c *Checker) Name(field, value string) error {
+	if len(value) > 128 || strings.ContainsFunc(value, unprintable) {
+		return problem(field, "%q: want %s", clip(value), nameRule)
+	}
+	return nil
+}
+
 // Definition checks everything that does not depend on the mode.
 func (c *Checker) Definition(d *txn.Definition) error {
 	if d.ID != "" {
@@ -76,9 +84,10 @@ func (c *Checker) Definition(d *txn.Definition) error {
 }
 
 func (c *Checker) head(d *txn.Definition) error {
+	if err := c.Name("name", d.Name); err != nil {
+		return err
+	}
 	switch {
-	case len(d.Name) > 128 || strings.ContainsFunc(d.Name, unprintable):
-		return problem("name", "want %s", nameRule)
 	case d.Timeout < 0 || d.Timeout > c.limits.Timeout:
 		return problem("timeout", "%v: want 0 (none) to %v", d.Timeout, c.limits.Timeout)
 	case d.Delay < 0 || d.Delay > c.limits.Timeout:
