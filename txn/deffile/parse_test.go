@@ -218,7 +218,7 @@ func TestMistakesInJSON(t *testing.T) {
 		"unknown":      {"{\"mode\": \"saga\",\n\n\"nam\": \"a\"}", `f.json:3: saga: unknown field "nam" (did you mean name?)`},
 		"YAML":         {"mode: saga", "f.json:1: invalid character"},
 		"empty":        {"", "f.json:1: unexpected EOF"},
-		"escaped half": {`{"mode": "saga", "name": "\ud83d"}`, "name: want at most 128 bytes, printable"},
+		"escaped half": {`{"mode": "saga", "name": "\ud83d"}`, "f.json:1: name: \"\uFFFD\": want at most 128 bytes, printable"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
