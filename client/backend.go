@@ -57,7 +57,7 @@ func lockError(what, name string, err error) error {
 	case said:
 		return meant
 	case unsent(err):
-		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, err)
+		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, bare(err))
 	case judgeTransport(err) == answered:
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)
 	default:

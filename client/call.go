@@ -70,6 +70,15 @@ func unsent(err error) bool {
 	return ok && e.Op == "dial"
 }
 
+// bare is the error of a request that was not sent without the code that connect puts before
+// it: those who wrap it say the same.
+func bare(err error) error {
+	if e, ok := errors.AsType[*connect.Error](err); ok {
+		return e.Unwrap()
+	}
+	return err
+}
+
 // call makes a call, and makes it again while the server does not answer. It must be
 // one that may be repeated. Doubt says that it may have taken effect although it failed:
 // what answers the last attempt, a refusal perhaps, says nothing of those before it.
@@ -125,7 +134,7 @@ func given(ctx context.Context, err error, doubt bool) error {
 	if errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
+	return fmt.Errorf("%w: %w", txn.ErrUnavailable, bare(err))
 }
 
 // decide makes a call that changes something: a transaction, or what else id names. The

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/saga"
@@ -303,7 +304,7 @@ func proxy(t *testing.T, addr string) *chaos.Proxy {
 	return p
 }
 
-// TestUnreachableIsNotInDoubt: what was never sent has not happened.
+// TestUnreachableIsNotInDoubt: what was never sent has not happened. It is said once.
 func TestUnreachableIsNotInDoubt(t *testing.T) {
 	s := serve(t, handler(t, engine(t, parts()), nil))
 	s.end()
@@ -316,8 +317,13 @@ func TestUnreachableIsNotInDoubt(t *testing.T) {
 		if _, err := c.Get(t.Context(), "a"); !errors.Is(err, txn.ErrUnavailable) {
 			t.Errorf("get: %v", err)
 		}
-		if err := c.Act(t.Context(), "a", txn.ActRetry, "test"); !errors.Is(err, txn.ErrUnavailable) {
+		err = c.Act(t.Context(), "a", txn.ActRetry, "test")
+		if !errors.Is(err, txn.ErrUnavailable) || strings.Count(err.Error(), "unavailable") != 1 {
 			t.Errorf("act: %v", err)
+		}
+		_, err = c.Backend().Acquire(t.Context(), driver.Request{Name: "a", Owner: "me", TTL: time.Second, Tokens: 1})
+		if !errors.Is(err, driver.ErrUnavailable) || strings.Count(err.Error(), "unavailable") != 1 {
+			t.Errorf("acquire: %v", err)
 		}
 	}
 }
