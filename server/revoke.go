@@ -44,7 +44,7 @@ func (a *admission) good() bool {
 func untilRevoked(ctx context.Context) (context.Context, context.CancelFunc) {
 	a := admissionFrom(ctx)
 	if a.tokens == nil || a.least == Nobody {
-		return context.WithCancel(ctx)
+		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var again *time.Timer
