@@ -126,14 +126,28 @@ func (l *Lease) State() State {
 // Err returns nil while the lock is held, and otherwise why it is not:
 // an error matching [ErrLost], [ErrReleased] or [ErrClosed].
 func (l *Lease) Err() error {
-	state := l.State()
+	if l.State() <= Unconfirmed {
+		return nil
+	}
+	return opError("lease", l.Name(), l.cause())
+}
+
+// cause says why the lease is over. Its context ends a moment after that was decided, and
+// those of the leases that were entered one after the other.
+func (l *Lease) cause() error {
 	l.mu.Lock()
 	ended := l.ended
 	l.mu.Unlock()
-	if state <= Unconfirmed || ended == nil {
-		return nil
+	if ended != nil {
+		return ended
 	}
-	return opError("lease", l.Name(), ended)
+	h := l.hold
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	if h.lease == l.root && h.cause != nil {
+		return h.cause
+	}
+	return ErrReleased
 }
 
 // Unlock gives the lock back; of a lock entered several times, only the last

@@ -116,7 +116,9 @@ func (m *machine) force(rt *rapid.T) {
 	m.heal(rt)
 	_, err := m.clients[0].ForceRelease(m.t.Context(), "a")
 	wantErr(m.t, err, nil)
-	<-m.leases[0].Context().Done()
+	for _, lease := range m.leases {
+		<-lease.Context().Done()
+	}
 	m.lose()
 }
 

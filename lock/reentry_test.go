@@ -156,3 +156,28 @@ func TestEveryLeaseOfAReenteredLockIsToldOfTheLoss(t *testing.T) {
 		}
 	})
 }
+
+// TestALostLeaseSaysWhyAtOnce: whoever sees one of them end finds that all are over, although
+// their contexts end one after the other.
+func TestALostLeaseSaysWhyAtOnce(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := open(t, newFaulty(nil), nil)
+		m := locks.Mutex("a", nil)
+		outer := mustLock(t, m)
+		inner := make([]*lock.Lease, 5000)
+		for i := range inner {
+			inner[i] = mustLockIn(t, outer.Context(), m)
+			inner[i].Context()
+		}
+		_, err := locks.ForceRelease(t.Context(), "a")
+		wantErr(t, err, nil)
+		<-outer.Context().Done()
+		silent := 0
+		for _, lease := range inner {
+			if lease.Err() == nil {
+				silent++
+			}
+		}
+		wantEqual(t, "leases that do not know", silent, 0)
+	})
+}
