@@ -111,7 +111,8 @@ func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer 
 	e, ok := errors.AsType[*connect.Error](err)
 	if !ok || !connect.IsWireError(err) {
 		a := attempt.Failed(ctx, err)
-		a.Down = a.Down || errors.Is(err, errNobodyThere)
+		// A server that knows of the deadline may end the call before our own clock has told.
+		a.Down = a.Down || errors.Is(err, errNobodyThere) || connect.CodeOf(err) == connect.CodeDeadlineExceeded
 		return a
 	}
 	note := wire.Excerpt(e.Message())

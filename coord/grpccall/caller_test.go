@@ -155,6 +155,31 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
+// untold is a context whose deadline passes without its being told.
+type untold struct{ context.Context } //nolint:containedctx // it is one
+
+func (untold) Done() <-chan struct{} { return nil }
+
+func (untold) Err() error { return nil }
+
+// TestAServerKeepsTheDeadlineFirst: one that hangs is down also if it was its own clock that
+// ended the call.
+func TestAServerKeepsTheDeadlineFirst(t *testing.T) {
+	end := make(chan struct{})
+	hangs := func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		<-end
+		return nil, errors.New("too late")
+	}
+	target := txn.Target("grpc://" + serve(t, nil, hangs) + "/test.Stock/Deduct")
+	t.Cleanup(func() { close(end) })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	got := caller(t, nil).Call(untold{ctx}, target, call("x"))
+	if got.Kind != plan.Failed || !strings.Contains(got.Note, "deadline") || !got.Down {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestHostileParticipants(t *testing.T) {
 	big := strings.Repeat("x", 100<<20)
 	waits := func(ctx context.Context, _ *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
