@@ -42,16 +42,16 @@ func judge(err error) (effect, error) {
 		return nothing, meant
 	case said:
 		return answered, meant
+	case unsent(err):
+		return nothing, bare(err)
 	default:
 		return judgeTransport(err), err
 	}
 }
 
-// judgeTransport judges an error that is not the service's own.
+// judgeTransport judges an error that is not the service's own, of a request that may have
+// been sent.
 func judgeTransport(err error) effect {
-	if unsent(err) {
-		return nothing
-	}
 	if !connect.IsWireError(err) {
 		return unknown
 	}
@@ -134,7 +134,7 @@ func given(ctx context.Context, err error, doubt bool) error {
 	if errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", txn.ErrUnavailable, bare(err))
+	return fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 }
 
 // decide makes a call that changes something: a transaction, or what else id names. The

@@ -304,7 +304,8 @@ func proxy(t *testing.T, addr string) *chaos.Proxy {
 	return p
 }
 
-// TestUnreachableIsNotInDoubt: what was never sent has not happened. It is said once.
+// TestUnreachableIsNotInDoubt: what was never sent has not happened. Errors say once that
+// nobody was there.
 func TestUnreachableIsNotInDoubt(t *testing.T) {
 	s := serve(t, handler(t, engine(t, parts()), nil))
 	s.end()

@@ -132,8 +132,8 @@ func (l *Lease) Err() error {
 	return opError("lease", l.Name(), l.cause())
 }
 
-// cause says why the lease is over. Its context ends a moment after that was decided, and
-// those of the leases that were entered one after the other.
+// cause says why the lease is over. That is decided a moment before its context ends: the
+// contexts of a lock that was entered several times end one after the other.
 func (l *Lease) cause() error {
 	l.mu.Lock()
 	ended := l.ended

@@ -157,8 +157,8 @@ func TestEveryLeaseOfAReenteredLockIsToldOfTheLoss(t *testing.T) {
 	})
 }
 
-// TestALostLeaseSaysWhyAtOnce: whoever sees one of them end finds that all are over, although
-// their contexts end one after the other.
+// TestALostLeaseSaysWhyAtOnce: whoever sees one lease of a lock end finds that all are over,
+// although their contexts end one after the other.
 func TestALostLeaseSaysWhyAtOnce(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		locks := open(t, newFaulty(nil), nil)
