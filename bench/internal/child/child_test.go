@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo answers with what it was told, and burns time when told to.
+// echo answers with what it was told; it burns time, or hangs, when told to.
 func echo(pipe *child.Pipe) error {
 	var job string
 	if err := pipe.Job(&job); err != nil {
@@ -40,6 +40,9 @@ func echo(pipe *child.Pipe) error {
 		case "burn":
 			for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
 			}
+			return nil, nil
+		case "hang":
+			time.Sleep(time.Hour)
 			return nil, nil
 		case "refuse":
 			return nil, errors.New("not like this")
@@ -83,8 +86,10 @@ func TestAKilledChildIsNotWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	asked := make(chan error, 1)
+	go func() { asked <- p.Ask("hang", nil, nil) }()
 	cancel()
-	if err := p.Ask("say", 1, nil); err == nil {
+	if err := <-asked; err == nil {
 		t.Error("a killed child answered")
 	}
 	p.Kill()
