@@ -106,17 +106,23 @@ func (p *pair) thenAway(ctx context.Context, random *rand.Rand, e *nemesis.Effec
 	return err
 }
 
-// restartReplica lets clients get to know the master without its replica. When that is
+// restartReplica lets a newcomer get to know the master without its replica. When that is
 // back it counts again.
 func (p *pair) restartReplica(ctx context.Context, random *rand.Rand) (e nemesis.Effect, err error) {
 	err = p.host.Try(func() {
 		p.replica.Kill()
 		p.await("the replica's end", func() bool { return p.connected() == "0" })
-		e.Evidence = "the master has seen no replica"
-		nemesis.Sleep(ctx, nemesis.Between(random, time.Second, 2*time.Second))
+	})
+	if err != nil {
+		return e, err
+	}
+	e.Evidence = "the master has seen no replica"
+	err = p.scene.newcomer(ctx, random)
+	nemesis.Sleep(ctx, nemesis.Between(random, time.Second, 2*time.Second))
+	err = errors.Join(err, p.host.Try(func() {
 		p.replica.Restart(true)
 		p.attach()
-	})
+	}))
 	if err == nil {
 		err = p.thenAway(ctx, random, &e)
 	}

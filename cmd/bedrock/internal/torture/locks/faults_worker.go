@@ -36,13 +36,25 @@ func (r *run) pauseWorker(ctx context.Context, random *rand.Rand) (nemesis.Effec
 
 func (r *run) killWorker(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 	m := r.anyone(random)
-	life := m.life()
-	m.process.Kill()
+	r.end(m)
 	e := nemesis.Effect{Hit: []string{m.name}, Evidence: fmt.Sprintf("process %d ended with code %d", m.process.Pid(),
 		m.process.Code())}
-	r.add(&event{Kind: kindKill, Text: life})
 	nemesis.Sleep(ctx, nemesis.Between(random, 0, time.Second))
 	return e, r.start(ctx, m)
+}
+
+// newcomer kills a worker and starts another in its place at once.
+func (r *run) newcomer(ctx context.Context, random *rand.Rand) error {
+	m := r.anyone(random)
+	r.end(m)
+	return r.start(ctx, m)
+}
+
+// end kills a worker, and writes down that it was not its own fault.
+func (r *run) end(m *member) {
+	life := m.life()
+	m.process.Kill()
+	r.add(&event{Kind: kindKill, Text: life})
 }
 
 // linkFaults hit the connection of one worker.

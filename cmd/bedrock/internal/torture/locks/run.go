@@ -80,7 +80,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 
 // lay lays the ways to the backend: one for each worker, and one for the controller.
 func (r *run) lay() (err error) {
-	r.scene.retarget, r.scene.uneven = r.retarget, r.uneven
+	r.scene.retarget, r.scene.uneven, r.scene.newcomer = r.retarget, r.uneven, r.newcomer
 	workers := r.Workers
 	if r.scene.url == "mem:" {
 		workers = 1

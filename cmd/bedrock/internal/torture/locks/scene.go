@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,7 +33,10 @@ type scene struct {
 	// uneven is set by the run, too: packets of all workers are late by up to a time, each
 	// by its own. Zero heals that.
 	uneven func(most time.Duration)
-	faults []nemesis.Fault
+	// newcomer is set by the run as well: a worker makes room for one that knows nothing
+	// of what was before.
+	newcomer func(context.Context, *rand.Rand) error
+	faults   []nemesis.Fault
 	// elections are set where servers may choose a master.
 	elections *elections
 	// atRest complains about what is left when all clients have gone.
