@@ -118,10 +118,10 @@ func TestHostileParticipants(t *testing.T) {
 		note    string
 		down    bool
 	}{
-		"hangs":             {hang(""), 50 * time.Millisecond, plan.Failed, "no valid answer: context deadline exceeded", true},
-		"hangs in headers":  {hang(ok + "A: b"), 50 * time.Millisecond, plan.Failed, "no valid answer: context deadline exceeded", true},
-		"hangs in body":     {hang(ok + "Content-Length: 9\r\n\r\nabc"), 50 * time.Millisecond, plan.Failed, "broke off after 3 bytes", false},
-		"hangs in refusal":  {hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), 50 * time.Millisecond, plan.Refused, "no money", false},
+		"hangs":             {hang(""), time.Second, plan.Failed, "no valid answer: context deadline exceeded", true},
+		"hangs in headers":  {hang(ok + "A: b"), time.Second, plan.Failed, "no valid answer: context deadline exceeded", true},
+		"hangs in body":     {hang(ok + "Content-Length: 9\r\n\r\nabc"), time.Second, plan.Failed, "broke off after 3 bytes", false},
+		"hangs in refusal":  {hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), time.Second, plan.Refused, "no money", false},
 		"hangs up":          {say("", false), 5 * time.Second, plan.Failed, "EOF", false},
 		"resets":            {reset, 5 * time.Second, plan.Failed, "no valid answer: ", false},
 		"closes half-way":   {say(ok+"Content-Length: 9\r\n\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},

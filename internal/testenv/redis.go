@@ -16,6 +16,7 @@ type Persistence uint8
 const (
 	PersistNone Persistence = iota // nothing survives a restart
 	PersistRDB                     // a snapshot, written when the server is stopped politely
+	PersistLog                     // every write is in a log before it is answered; the machine must not crash
 	PersistAOF                     // every write is on disk before it is answered
 )
 

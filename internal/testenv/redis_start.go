@@ -77,6 +77,8 @@ func (s *RedisServer) persistenceLines() []string {
 	switch s.opts.Persistence {
 	case PersistRDB:
 		return []string{"save 3600 1"}
+	case PersistLog:
+		return []string{`save ""`, "appendonly yes", "appendfsync no"}
 	case PersistAOF:
 		return []string{`save ""`, "appendonly yes", "appendfsync always"}
 	default:

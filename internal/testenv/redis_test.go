@@ -44,7 +44,8 @@ func TestRedisRestart(t *testing.T) {
 		{"snapshot kept", testenv.PersistRDB, false, true, "v"},
 		{"snapshot not written by a crash", testenv.PersistRDB, true, true, nil},
 		{"snapshot removed", testenv.PersistRDB, false, false, nil},
-		{"log kept over a crash", testenv.PersistAOF, true, true, "v"},
+		{"log kept over a crash", testenv.PersistLog, true, true, "v"},
+		{"log on disk kept over a crash", testenv.PersistAOF, true, true, "v"},
 		{"log removed", testenv.PersistAOF, true, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

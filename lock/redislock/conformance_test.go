@@ -33,10 +33,11 @@ func unstriking() map[locktest.Capability]string {
 	return map[locktest.Capability]string{locktest.Striking: "a single server is restarted and frozen instead"}
 }
 
-// standalone starts a server that keeps its data over a restart.
+// standalone starts a server that keeps its data over a restart. It does not wait for
+// the disk, which may be busy for seconds with what others do.
 func standalone(connect func(testing.TB, target) redislock.Conn, opts *redislock.Options) func(testing.TB) locktest.Server {
 	return func(t testing.TB) locktest.Server {
-		server := testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
+		server := testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistLog})
 		return locktest.Server{
 			Connect:    connector(connect, single(server), opts),
 			Freeze:     server.Freeze,
