@@ -12,6 +12,7 @@ import (
 func expiry() []behaviour {
 	return []behaviour{
 		{name: "ExpiredLeaseBlocksOthers", run: expiredLeaseBlocksOthers},
+		{name: "LastMomentLooksEndless", run: lastMomentLooksEndless},
 		{name: "LeaseEndsEarly", run: leaseEndsEarly},
 		{name: "LossComesAfterTheNextGrant", run: lossComesAfterTheNextGrant},
 		{name: "LossLeavesNoMargin", run: lossLeavesNoMargin},
@@ -35,6 +36,26 @@ func expiredLeaseBlocksOthers(e *env) {
 	}
 	e.took("the take-over", start, e.ttl+e.ttl/2+promptly)
 	e.unlock(lease)
+}
+
+// lastMomentLooksEndless asks for a lock until its time is over. Whoever is refused a
+// moment before, and is not told so, sleeps: nobody tells of a lock that has run out.
+func lastMomentLooksEndless(e *env) {
+	a, b, name := e.store(), e.store(), e.name("a")
+	for range 3 {
+		e.grant(a, e.request(name, e.ttl/5))
+		for {
+			g, err := b.Acquire(e.within(soon), e.request(name, e.ttl))
+			if err == nil {
+				e.release(b, g)
+				break
+			}
+			if refusal, ok := errors.AsType[*driver.HeldError](err); !ok || refusal.TTL <= 0 {
+				e.Fatalf("%v (%+v), want a refusal that tells how much time is left", err, refusal)
+			}
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
 }
 
 func leaseEndsEarly(e *env) {

@@ -72,7 +72,8 @@ func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
 	s.makeRoom()
 	g, held := s.live(req.Name)
 	if held && g.owner != req.Owner {
-		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: time.Until(g.expires)}
+		left := max(time.Until(g.expires), 1) // its time may be over by now
+		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: left}
 	}
 	if !held {
 		g = grant{owner: req.Owner, since: time.Now(), meta: req.Meta}
