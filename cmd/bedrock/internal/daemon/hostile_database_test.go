@@ -84,6 +84,17 @@ func (d *database) getInTheWay(ctx context.Context) {
 	}
 }
 
+// deadlock gets in the way, a second at a time, until the database has resolved a
+// deadlock: that is for those to meet who want the same rows.
+func (d *database) deadlock(t *testing.T) {
+	t.Helper()
+	for before := d.deadlocks(t); d.deadlocks(t) == before && t.Context().Err() == nil; {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		d.getInTheWay(ctx)
+		cancel()
+	}
+}
+
 // TestTheDatabaseMisbehaves: a real one is cut off, loses acknowledgements, stands
 // still and deadlocks, while transactions are under way.
 func TestTheDatabaseMisbehaves(t *testing.T) {
@@ -96,21 +107,17 @@ func TestTheDatabaseMisbehaves(t *testing.T) {
 		}
 	})
 	n := 0
-	for name, misbehave := range map[string]func(){
-		"cut off":              func() { d.proxy.Cut(); wait(time.Second); d.proxy.Heal() },
-		"black hole":           func() { d.proxy.BlackHole(chaos.Replies); wait(time.Second); d.proxy.Heal() },
-		"lost acknowledgement": func() { d.proxy.DropRepliesTo("bedrock_tx", 5); wait(300 * time.Millisecond) },
-		"lost commit":          func() { d.proxy.DropRepliesTo("commit", 5); wait(300 * time.Millisecond) },
-		"stopped":              func() { d.server.Pause(); wait(time.Second); d.server.Resume() },
-		"deadlocks": func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			d.getInTheWay(ctx)
-		},
+	for name, misbehave := range map[string]func(*testing.T){
+		"cut off":              func(*testing.T) { d.proxy.Cut(); wait(time.Second); d.proxy.Heal() },
+		"black hole":           func(*testing.T) { d.proxy.BlackHole(chaos.Replies); wait(time.Second); d.proxy.Heal() },
+		"lost acknowledgement": func(*testing.T) { d.proxy.DropRepliesTo("bedrock_tx", 5); wait(300 * time.Millisecond) },
+		"lost commit":          func(*testing.T) { d.proxy.DropRepliesTo("commit", 5); wait(300 * time.Millisecond) },
+		"stopped":              func(*testing.T) { d.server.Pause(); wait(time.Second); d.server.Resume() },
+		"deadlocks":            d.deadlock,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &traffic{s: s, p: p, name: strings.ReplaceAll(name, " ", "-")}
-			w.run(t, misbehave)
+			w.run(t, func() { misbehave(t) })
 			n += w.sent
 			w.check(t)
 		})
