@@ -44,8 +44,8 @@ func (e *UnderwayError) Unwrap() error { return e.Err }
 type HeldError struct {
 	// Owner is the present holder's owner id, or its [PublicOwner]; empty when unknown.
 	Owner string
-	// TTL is how long the holder's grant lives unless renewed; 0 when unknown. What
-	// is all but over is not: nobody tells when it ends.
+	// TTL is how long the holder's grant lives unless renewed; 0 when unknown. It is
+	// never 0 for a grant in its last moment: nobody tells of one that runs out.
 	TTL time.Duration
 }
 

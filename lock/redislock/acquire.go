@@ -91,7 +91,7 @@ const foreignLook = 100 * time.Millisecond
 // fields of the lock.
 func (b *backend) heldError(answer []Reply) *driver.HeldError {
 	e := &driver.HeldError{}
-	if left := answer[0].Int; left >= 0 { // 0 is the last millisecond, less a lock that never ends
+	if left := answer[0].Int; left >= 0 { // 0: its last millisecond; -1: it never ends
 		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
 	}
 	for _, field := range answer[1:] {
