@@ -10,7 +10,7 @@ TESTS ?= -p 3 -parallel 4
 
 # Packages whose tests have the work done by other processes, or do none: a race in the
 # product would not be seen there. What they run is raced by the tests of its own package.
-OUTSIDE := /(cmd/bedrock|interop|examples/.*|txn/txntest/bank|internal/(testenv|housetest|mutants)|.*/mutants)$$
+OUTSIDE := /(cmd/bedrock|interop|examples/.*|internal/torture/bank|internal/(testenv|housetest|samples|mutants(/.*)?)|.*/mutants)$$
 
 # How many runs of each kind sim simulates, and the seed of the first.
 RUNS ?= 5000
@@ -43,6 +43,10 @@ test: ## Run all tests; install the servers they need where possible, list what 
 	@build/servers.sh || true
 	@mkdir -p $(dir $(SKIPPED)) && : > $(SKIPPED)
 	@BEDROCK_SKIPPED=$(SKIPPED) go test -count=1 $(TESTS) ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+
+.PHONY: oldest
+oldest: ## Build everything, tests too, with the oldest Go that go.mod allows
+	GOTOOLCHAIN=go$$(go list -m -f '{{.GoVersion}}') go vet ./...
 
 .PHONY: race
 race: ## Run the tests with the race detector, but for those of OUTSIDE
@@ -79,6 +83,6 @@ sim: ## Simulate RUNS (5000) of each kind in virtual time, from seed FROM (1)
 
 .PHONY: mutants
 mutants: ## Break the code on purpose and show which test notices
-	go run ./lock/locktest/mutants
-	go run ./txn/txntest/mutants
+	go run ./internal/mutants/locks
+	go run ./internal/mutants/txns
 	go run ./internal/sim/mutants

@@ -29,10 +29,11 @@ func writeCircumstances(ctx context.Context, w io.Writer, addr string) error {
 	return err
 }
 
-// writeMachine says what the figures below it were measured on.
-func writeMachine(w io.Writer) error {
+// writeMachine says what the figures below it were measured on, and with which of the
+// libraries whose names have one of these words in them.
+func writeMachine(w io.Writer, libraries ...string) error {
 	_, err := fmt.Fprintf(w, "%s %s/%s, %d processors; %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), strings.Join(modules("sqlite", "go-sql-driver", "pgx", "go-redis", "connect"), ", "))
+		runtime.NumCPU(), strings.Join(modules(libraries...), ", "))
 	return err
 }
 

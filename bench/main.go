@@ -1,6 +1,7 @@
 // Command bench measures Bedrock beside its peers.
 //
 //	go run . locks [-redis HOST:PORT] [-quick] [-o table|json|markdown]
+//	go run . http [-quick]
 //	go run . txns [-dtm URL] [-store sqlite|mariadb|postgres|redis|all] [-quick] [-o table|json|markdown]
 //
 // It runs on Linux and starts the servers it needs by itself, except for DTM's: that
@@ -17,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/bedrock-go/bedrock/bench/internal/child"
+	"github.com/bedrock-go/bedrock/bench/internal/httpclients"
 	"github.com/bedrock-go/bedrock/bench/internal/locks"
 	"github.com/bedrock-go/bedrock/bench/internal/txns"
 )
@@ -34,19 +36,21 @@ func main() {
 // run carries out the command named by the first argument.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to measure: bench locks [-quick] or bench txns [-quick] (bench locks -help tells more)")
+		return errors.New("say what to measure: bench locks, bench txns or bench http (bench locks -help tells more)")
 	}
 	switch command, rest := args[0], args[1:]; command {
 	case "locks":
 		return runLocks(ctx, rest)
 	case "txns":
 		return runTxns(ctx, rest)
+	case "http":
+		return runHTTP(ctx, rest)
 	case child.Command:
 		return runChild(ctx, rest)
 	case locks.WorkerCommand:
 		return locks.Work(ctx, os.Stdin, os.Stdout)
 	default:
-		return fmt.Errorf("no command is called %q; there are: locks, txns", command)
+		return fmt.Errorf("no command is called %q; there are: locks, txns, http", command)
 	}
 }
 
@@ -54,6 +58,9 @@ func run(ctx context.Context, args []string) error {
 func runChild(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("a child needs a role")
+	}
+	if args[0] == httpclients.Role {
+		return httpclients.Serve(ctx, child.NewPipe(os.Stdin, os.Stdout))
 	}
 	return txns.Child(ctx, args[0], os.Stdin, os.Stdout)
 }

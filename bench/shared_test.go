@@ -14,7 +14,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // TestRedlockProfileSharesItsLocks: with profile redlock, Bedrock, redsync and
@@ -26,7 +26,7 @@ func TestRedlockProfileSharesItsLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer locks.Close(t.Context())
+	defer locks.Stop(t.Context())
 	lockers := map[string]func(context.Context) (unlock func(context.Context) error, err error){
 		"bedrock": func(ctx context.Context) (func(context.Context) error, error) {
 			lease, err := locks.Mutex("orders/42", nil).TryLock(ctx)

@@ -27,7 +27,8 @@ func stores() []string { return []string{"sqlite", "mariadb", "postgres", "redis
 func parseTxns(args []string) (txnSettings, error) {
 	var s txnSettings
 	flags := flag.NewFlagSet("bench txns", flag.ContinueOnError)
-	flags.StringVar(&s.dtm, "dtm", "", "compare with a DTM server that runs at `URL`; STORE=URL,STORE=URL for several, boltdb if not said")
+	flags.StringVar(&s.dtm, "dtm", "",
+		"compare with a DTM server that runs at `URL`; STORE=URL,STORE=URL for several, boltdb if not said")
 	flags.StringVar(&s.store, "store", "", "`sqlite, mariadb, postgres, redis or all`; default all, sqlite with -quick")
 	flags.BoolVar(&s.quick, "quick", false, "end within two minutes, with coarser figures")
 	flags.StringVar(&s.output, "o", "table", "output: `table, json or markdown`")
@@ -44,7 +45,8 @@ func parseTxns(args []string) (txnSettings, error) {
 	if !slices.Contains([]string{"table", "json", "markdown"}, s.output) {
 		return s, fmt.Errorf("-o %q: want table, json or markdown", s.output)
 	}
-	if s.store = cmp.Or(s.store, either(s.quick, "sqlite", "all")); s.store != "all" && !slices.Contains(stores(), s.store) {
+	if s.store = cmp.Or(s.store, either(s.quick, "sqlite", "all")); s.store != "all" &&
+		!slices.Contains(stores(), s.store) {
 		return s, fmt.Errorf("-store %q: want sqlite, mariadb, postgres, redis or all", s.store)
 	}
 	return s, nil
@@ -74,7 +76,7 @@ func runTxns(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeMachine(os.Stderr); err != nil {
+	if err := writeMachine(os.Stderr, "sqlite", "go-sql-driver", "pgx", "go-redis", "connect"); err != nil {
 		return err
 	}
 	outcomes, err := suite.Run(ctx)

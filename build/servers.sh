@@ -48,9 +48,11 @@ install() {
 advise() {
 	echo "missing servers: $*"
 	echo "  Debian, Ubuntu:  sudo make servers"
-	echo "  Fedora:          sudo dnf install redis mariadb-server postgresql-server chromium java-latest-openjdk-devel maven"
+	echo "  Fedora:          sudo dnf install redis mariadb-server postgresql-server \\"
+	echo "                       chromium java-latest-openjdk-devel maven"
 	echo "  Arch:            sudo pacman -S redis mariadb postgresql chromium jdk-openjdk maven"
-	echo "  macOS:           brew install redis mariadb postgresql@17 openjdk maven && brew install --cask google-chrome"
+	echo "  macOS:           brew install redis mariadb postgresql@17 openjdk maven"
+	echo "                   brew install --cask google-chrome"
 	echo "Valkey does as well as Redis."
 	echo "Nothing needs to run: the tests start their own servers on free ports."
 }

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -52,26 +51,24 @@ func (c *Client) Backend() driver.Backend {
 
 // lockError says what an error has left behind, in the driver's classes.
 func lockError(what, name string, err error) error {
-	said, meant := wire.LockErrorOf(err)
+	said, meant := apiwire.LockErrorOf(err)
 	switch {
 	case said:
 		return meant
 	case unsent(err):
-		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, bare(err))
-	case judgeTransport(err) == answered:
+		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, withoutCode(err))
+	case transportEffect(err) == answered:
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)
-	default:
-		return fmt.Errorf("%s %q: %w", what, name, err)
+	default: // its code says unavailable, which would mean that nothing has happened
+		return fmt.Errorf("%s %q: %w", what, name, withoutCode(err))
 	}
 }
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if req.Mode != driver.Exclusive {
-		return driver.Grant{}, fmt.Errorf("mode %d: %w", req.Mode, driver.ErrUnsupported)
-	}
-	// The server would make up an owner where there is none.
-	if err := driver.CheckOwner(req.Owner); err != nil {
+	// What the server would refuse is not sent; and where there is no owner, it would make
+	// one up. Which modes there are, its store knows.
+	if err := driver.Refused(req.Check()); err != nil {
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
 	b.work.Add(1)
@@ -84,30 +81,32 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		b.leftUnheard(began, err)
 		return driver.Grant{}, acquireError(req.Name, err)
 	}
-	return wire.GrantOf(res.GetGrant()), nil
+	grant, err := apiwire.GrantOf(res.GetGrant())
+	if err != nil {
+		return driver.Grant{}, acquireError(req.Name, err)
+	}
+	return grant, nil
 }
 
-// callTime bounds a request that a server answers at once, or never: whoever has asked may
-// have left, or have all the time in the world while others wait for the lock.
+// callTime bounds a request that a server answers at once or never: its caller may have
+// left, or have all the time in the world while others wait for the lock.
 const callTime = 10 * time.Second
 
-// acquire is not broken off when its caller leaves. That would close the connection,
-// and not call back what is on its way: nobody would know when to clean up. Nor is it
-// repeated: whoever asks again does so under another owner.
+// acquire is not broken off when its caller leaves. That would close the connection and not
+// call the request back, and nobody would know when to clean up. Nor is it repeated: the
+// next try has another owner.
 func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.AcquireResponse, error) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
-	res, err := try(lasting, b.client, b.acquireTime(), b.client.locks.Acquire, &bedrockv1.AcquireRequest{
-		Name: req.Name, Owner: req.Owner, Ttl: durationpb.New(req.TTL), Tokens: uint32(req.Tokens), Meta: req.Meta,
-	})
+	res, err := tryOnce(lasting, b.client, b.acquireTime(), b.client.locks.Acquire, apiwire.Request(req))
 	b.slow.Store(errors.Is(err, errUnheard))
 	return res, err
 }
 
-// acquireTime is what an acquisition is given: as much as the first try of any other call;
-// and if the last one got no answer, more, for the server may be slow. Whoever wants the
-// lock has patience for a few of them.
+// acquireTime is how long an acquisition may take: as long as the first try of any other
+// call, and longer if the last one got no answer, because the server may be slow. The
+// caller's patience is enough for a few of them.
 func (b *backend) acquireTime() time.Duration {
 	if b.slow.Load() {
 		return callTime / 3
@@ -115,17 +114,17 @@ func (b *backend) acquireTime() time.Duration {
 	return callTime / firstShare
 }
 
-// leftUnheard suspects connections for the sake of a caller that has left: what it has left
-// behind does so itself, but later.
+// leftUnheard suspects connections as soon as a caller leaves without an answer. The
+// request that is left behind would do so itself, but later.
 func (b *backend) leftUnheard(began time.Time, err error) {
 	if _, left := errors.AsType[*driver.UnderwayError](err); left {
 		b.client.suspect(began)
 	}
 }
 
-// acquireError says what an acquisition has left behind. A server gives back what
-// a caller it has lost, or that it could not answer, may have been granted; so
-// nobody may ask again under that owner unless the server has never seen it.
+// acquireError says what an acquisition has left behind. When a server loses its caller, or
+// cannot answer, it gives back what that caller may have been granted; so nobody may ask
+// again under that owner, unless the server has never seen it.
 func acquireError(name string, err error) error {
 	meant := lockError("acquire", name, err)
 	if unsent(err) || errors.Is(meant, driver.ErrHeld) || errors.Is(meant, driver.ErrRefused) {
@@ -134,10 +133,10 @@ func acquireError(name string, err error) error {
 	return driver.Spent(meant)
 }
 
-// tooLarge tells whether a server has refused a request for its size. One that is too
-// busy says more.
+// tooLarge reports whether a server has refused a request for its size. A server that is
+// too busy adds details to that code.
 func tooLarge(err error) bool {
-	said, _ := wire.LockErrorOf(err)
+	said, _ := apiwire.LockErrorOf(err)
 	return !said && connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeResourceExhausted
 }
 
@@ -148,7 +147,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	results := make([]error, len(grants))
 	sound := make([]int, 0, len(grants)) // indexes: one that is not would spoil the rest
 	for i := range grants {
-		if results[i] = driver.CheckOwner(grants[i].Owner); results[i] == nil {
+		if results[i] = driver.Refused(driver.CheckOwner(grants[i].Owner)); results[i] == nil {
 			sound = append(sound, i)
 		}
 	}
@@ -163,9 +162,9 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, results []error) {
 	req := &bedrockv1.RenewRequest{Grants: make([]*bedrockv1.Grant, len(part))}
 	for i, at := range part {
-		req.Grants[i] = wire.Grant(grants[at])
+		req.Grants[i] = apiwire.Grant(grants[at])
 	}
-	res, err := heed(ctx, b.client, b.client.locks.Renew, req)
+	res, err := callOnce(ctx, b.client, b.client.locks.Renew, req)
 	if half := len(part) / 2; half > 0 && tooLarge(err) {
 		b.renew(ctx, grants, part[:half], results)
 		b.renew(ctx, grants, part[half:], results)
@@ -178,17 +177,17 @@ func (b *backend) renew(ctx context.Context, grants []driver.Grant, part []int, 
 		if err != nil {
 			results[at] = lockError("renew", grants[at].Name, err)
 		} else {
-			results[at] = wire.RenewalOf(res.GetRenewals()[i])
+			results[at] = apiwire.RenewalOf(res.GetRenewals()[i])
 		}
 	}
 }
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
-	if err := driver.CheckOwner(g.Owner); err != nil {
+	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, fmt.Errorf("release %q: %w", g.Name, err)
 	}
-	req := &bedrockv1.ReleaseRequest{Grant: wire.Grant(g), Client: b.id}
+	req := &bedrockv1.ReleaseRequest{Grant: apiwire.Grant(g), Client: b.id}
 	res, err := twice(ctx, b.client, b.client.locks.Release, req)
 	if err != nil {
 		return 0, lockError("release", g.Name, err)
@@ -209,19 +208,29 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 	if err != nil {
 		return driver.Info{}, lockError("inspect", name, err)
 	}
-	return wire.LockOf(res.GetLock()), nil
+	info, err := apiwire.LockOf(res.GetLock())
+	if err != nil {
+		return driver.Info{}, lockError("inspect", name, err)
+	}
+	return info, nil
 }
 
-// List implements [driver.Inspector]. The server gives [txn.MaxPage] at most.
+// List implements [driver.Inspector]. More than [txn.MaxPage] is refused, as the server would:
+// who asks for more would take a short list for all there is.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
-	req := &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(min(limit, txn.MaxPage))}
+	if _, err := txn.PageSize(limit); err != nil {
+		return nil, err
+	}
+	req := &bedrockv1.BrowseRequest{Prefix: prefix, Limit: int32(limit)}
 	res, err := twice(ctx, b.client, b.client.locks.Browse, req)
 	if err != nil {
 		return nil, lockError("list", prefix, err)
 	}
 	infos := make([]driver.Info, len(res.GetLocks()))
 	for i, m := range res.GetLocks() {
-		infos[i] = wire.LockOf(m)
+		if infos[i], err = apiwire.LockOf(m); err != nil {
+			return nil, lockError("list", prefix, err)
+		}
 	}
 	return infos, nil
 }
@@ -232,7 +241,7 @@ const forced = "ForceRelease by a program"
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	req := &bedrockv1.ForceReleaseRequest{Name: name, Reason: forced} // asked again it would find nothing
-	res, err := try(ctx, b.client, callTime, b.client.locks.ForceRelease, req)
+	res, err := tryOnce(ctx, b.client, callTime, b.client.locks.ForceRelease, req)
 	if err != nil {
 		return false, lockError("force release", name, err)
 	}
@@ -247,7 +256,7 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	findings := make([]driver.Finding, len(res.GetFindings()))
 	for i, m := range res.GetFindings() {
-		findings[i] = wire.FindingOf(m)
+		findings[i] = apiwire.FindingOf(m)
 	}
 	return findings, nil
 }

@@ -2,16 +2,20 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // silence takes requests and answers none.
@@ -49,10 +53,24 @@ func TestASilentServerKeepsHoldersForEver(t *testing.T) {
 	})
 }
 
+// TestALongListIsCutSilently: whoever asks for more than a server tells is told so.
+func TestALongListIsCutSilently(t *testing.T) {
+	b := dial(t, serve(t, handler(t, engine(t, nil), nil)).url(), nil).Backend()
+	defer func() { _ = b.Close() }()
+	list := b.(driver.Inspector)
+	if _, err := list.List(t.Context(), "", txn.MaxPage); err != nil {
+		t.Error(err)
+	}
+	_, err := list.List(t.Context(), "", txn.MaxPage+1)
+	if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != "limit" {
+		t.Errorf("want the limit to blame, got %v", err)
+	}
+}
+
 // TestASmallLimitOfRequestsLosesLeases: a server may take small requests only, and how many
 // leases a client has is not for it to know.
 func TestASmallLimitOfRequestsLosesLeases(t *testing.T) {
-	s := serve(t, handler(t, engine(t, nil), func(c *server.Config) { c.Limits = &server.Limits{Body: 4 << 10} }))
+	s := serve(t, handler(t, engine(t, nil), func(o *server.Options) { o.Limits = &server.Limits{Body: 4 << 10} }))
 	b := dial(t, s.url(), nil).Backend()
 	defer func() { _ = b.Close() }()
 	var grants []driver.Grant
@@ -74,5 +92,19 @@ func TestASmallLimitOfRequestsLosesLeases(t *testing.T) {
 	}
 	if errs[100] == nil {
 		t.Error("what was never granted is renewed")
+	}
+}
+
+// TestADoubtIsToldAsUnavailable: that word says that nothing has happened, and nobody knows.
+func TestADoubtIsToldAsUnavailable(t *testing.T) {
+	hangUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
+	defer hangUp.Close()
+	b := dial(t, hangUp.URL, nil).Backend()
+	defer func() { _ = b.Close() }()
+	_, err := b.Acquire(t.Context(), driver.Request{Name: "a", Owner: "o", TTL: time.Minute, Tokens: 1})
+	if err == nil || errors.Is(err, driver.ErrUnavailable) || strings.Contains(err.Error(), "unavailable") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
@@ -48,8 +50,10 @@ func BenchmarkRun(b *testing.B) {
 		})
 		b.Run("engine/"+name, func(b *testing.B) {
 			nothing := func(context.Context, txn.Call) ([]byte, error) { return nil, nil }
-			co := engine(b, map[string]txn.Func{"stock": nothing, "stock.undo": nothing, "pay": nothing, "pay.undo": nothing})
-			h := handler(b, co, func(c *server.Config) { c.Limits = &server.Limits{Rate: -1} })
+			co := engine(b, map[string]txn.Func{
+				"stock": nothing, "stock.undo": nothing, "pay": nothing, "pay.undo": nothing,
+			})
+			h := handler(b, co, func(o *server.Options) { o.Limits = &server.Limits{Rate: -1} })
 			c := dial(b, serve(b, h).url(), &client.Options{HTTP: &http.Client{Transport: t}})
 			order := benchSaga()
 			flood(b, func() error { _, err := order.Run(b.Context(), c, map[string]int{"n": 1}); return err })
@@ -69,7 +73,11 @@ func benchBody(b *testing.B) []byte {
 	if err != nil {
 		b.Fatal(err)
 	}
-	body, err := proto.Marshal(&bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true})
+	m, err := apiwire.Definition(&d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	body, err := proto.Marshal(&bedrockv1.SubmitRequest{Definition: m, Wait: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -119,4 +127,29 @@ func processorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkLock measures a lock taken and given back over the wire.
+func BenchmarkLock(b *testing.B) {
+	h, err := server.New(server.Services{Locks: memlock.NewBackend(nil)},
+		&server.Options{Limits: &server.Limits{Rate: -1}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	locks, err := lock.New(dial(b, serve(b, h).url(), nil).Backend(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = locks.Stop(context.Background()) }()
+	m := locks.Mutex("a", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		lease, err := m.Lock(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := lease.Unlock(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

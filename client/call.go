@@ -11,7 +11,8 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -34,24 +35,24 @@ const (
 	unknown                // it may have taken effect
 )
 
-// judge says what a failed call has left behind, and what its error means.
-func judge(err error) (effect, error) {
-	said, meant := wire.TransactionErrorOf(err)
+// effectOf says what a failed call has left behind, and what its error means.
+func effectOf(err error) (effect, error) {
+	said, meant := apiwire.TransactionErrorOf(err)
 	switch {
 	case errors.Is(meant, txn.ErrUnavailable) || errors.Is(meant, txn.ErrClosed):
 		return nothing, meant
 	case said:
 		return answered, meant
 	case unsent(err):
-		return nothing, bare(err)
+		return nothing, withoutCode(err)
 	default:
-		return judgeTransport(err), err
+		return transportEffect(err), err
 	}
 }
 
-// judgeTransport judges an error that is not the service's own, of a request that may have
-// been sent.
-func judgeTransport(err error) effect {
+// transportEffect says what has become of a request that may have been sent, by an error that
+// is not the service's own.
+func transportEffect(err error) effect {
 	if !connect.IsWireError(err) {
 		return unknown
 	}
@@ -64,25 +65,25 @@ func judgeTransport(err error) effect {
 	}
 }
 
-// unsent tells whether there was no connection to send anything over.
+// unsent reports whether there was no connection to send anything over.
 func unsent(err error) bool {
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && e.Op == "dial"
 }
 
-// bare is the error of a request that was not sent without the code that connect puts before
-// it: those who wrap it say the same.
-func bare(err error) error {
+// withoutCode takes off the code that connect puts before the error of a request that was
+// not sent: what wraps the error says the same.
+func withoutCode(err error) error {
 	if e, ok := errors.AsType[*connect.Error](err); ok {
 		return e.Unwrap()
 	}
 	return err
 }
 
-// call makes a call, and makes it again while the server does not answer. It must be
-// one that may be repeated. Doubt says that it may have taken effect although it failed:
-// what answers the last attempt, a refusal perhaps, says nothing of those before it.
-func call[Req, Res any](
+// callRepeatedly makes a call, and makes it again while the server does not answer. It must
+// be one that may be repeated. Doubt says that it may have taken effect although it failed:
+// the answer to the last attempt, perhaps a refusal, says nothing about those before it.
+func callRepeatedly[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (res *Res, doubt bool, err error) {
 	var since time.Time
@@ -91,7 +92,7 @@ func call[Req, Res any](
 		if err == nil {
 			return res, false, nil
 		}
-		left, err := judge(err)
+		left, err := effectOf(err)
 		if left == answered {
 			return nil, doubt, err
 		}
@@ -102,8 +103,8 @@ func call[Req, Res any](
 		if since.IsZero() || errors.Is(err, errUnheard) { // whose try has its own bounds
 			since = time.Now()
 		}
-		if errors.Is(err, errSilent) || time.Since(since) >= c.patience || !sleep(ctx, pause) {
-			return nil, doubt, given(ctx, err, doubt)
+		if errors.Is(err, errSilent) || time.Since(since) >= c.patience || !sleep.For(ctx, jittered(pause)) {
+			return nil, doubt, givenUp(ctx, err, doubt)
 		}
 	}
 }
@@ -115,7 +116,7 @@ func unfit(req any) error {
 		return nil
 	}
 	if _, err := proto.Marshal(m); err != nil {
-		return &txn.FieldError{Field: "request", Problem: err.Error()}
+		return &txn.InvalidError{Field: "request", Problem: err.Error()}
 	}
 	return nil
 }
@@ -123,8 +124,8 @@ func unfit(req any) error {
 // errDoubt marks a call that may have taken effect.
 var errDoubt = errors.New("no answer")
 
-// given is the error of a call that was given up.
-func given(ctx context.Context, err error, doubt bool) error {
+// givenUp is the error of a call that was given up.
+func givenUp(ctx context.Context, err error, doubt bool) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -142,22 +143,22 @@ func given(ctx context.Context, err error, doubt bool) error {
 func decide[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	return settled(ctx, c, id, within(c, do), req)
+	return callOrDoubt(ctx, c, id, withinPatience(c, do), req)
 }
 
-// decideAndWait is decide for a call that is answered when there is an outcome: that takes
-// as long as it takes.
+// decideAndWait is decide for a call that is answered when there is an outcome, however
+// long that takes.
 func decideAndWait[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	return settled(ctx, c, id, waiting(c, do), req)
+	return callOrDoubt(ctx, c, id, withinRound(c, do), req)
 }
 
-// settled makes a call, and says so if it may have taken effect although it failed.
-func settled[Req, Res any](
+// callOrDoubt makes a call, and says so if it may have taken effect although it failed.
+func callOrDoubt[Req, Res any](
 	ctx context.Context, c *Client, id string, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	res, doubt, err := call(ctx, c, do, req)
+	res, doubt, err := callRepeatedly(ctx, c, do, req)
 	if doubt {
 		return nil, inDoubt(id, err)
 	}
@@ -175,25 +176,16 @@ func inDoubt(id string, err error) error {
 	return &txn.InDoubtError{ID: id, Err: err}
 }
 
-// look makes a call that changes nothing: there is nothing to be in doubt about.
-func look[Req, Res any](
+// query makes a call that changes nothing: there is nothing to be in doubt about.
+func query[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
-	res, _, err := call(ctx, c, within(c, do), req)
+	res, _, err := callRepeatedly(ctx, c, withinPatience(c, do), req)
 	if errors.Is(err, errDoubt) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: %w", txn.ErrUnavailable, err)
 	}
 	return res, err
 }
 
-// sleep waits for about d. It reports whether the context goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d/2 + rand.N(d))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-}
+// jittered is about d: half of it, up to one and a half.
+func jittered(d time.Duration) time.Duration { return d/2 + rand.N(d) }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -46,11 +46,11 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case r.Patience < -1:
-		return r, fmt.Errorf("client: patience is %v; use -1 for none", r.Patience)
+		return r, wrong("patience", "%v is negative; -1 is none", r.Patience)
 	case r.HTTP != nil && r.TLS != nil:
-		return r, errors.New("client: TLS settings belong to the HTTP client that was given")
+		return r, wrong("tls", "belongs to the HTTP client that was given")
 	case strings.ContainsAny(r.Token, " \t\r\n"):
-		return r, errors.New("client: the token has spaces in it")
+		return r, wrong("token", "has spaces in it")
 	}
 	return r, nil
 }
@@ -63,8 +63,7 @@ type Client struct {
 	locks        bedrockv1connect.LockServiceClient
 	listening    bedrockv1connect.LockServiceClient
 	patience     time.Duration
-	forget       func() // closes the connections for calls that lie idle
-	close        func()
+	links        links
 }
 
 var (
@@ -75,7 +74,8 @@ var (
 )
 
 // Dial makes a client of the server at an address such as http://127.0.0.1:7700. It
-// does not connect yet: the server may start later.
+// does not connect yet: the server may start later. An address or options that cannot be
+// used are an *input.Error.
 func Dial(address string, opts *Options) (*Client, error) {
 	base, err := baseOf(address)
 	if err != nil {
@@ -85,20 +85,19 @@ func Dial(address string, opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	calls, streams, closeCalls, closeStreams := connections(base, &filled)
+	l := newLinks(base, &filled)
 	settings := connect.WithClientOptions(
 		connect.WithInterceptors(introduction{filled.Token}),
 		connect.WithAcceptCompression("gzip", nil, nil), // it costs more than it saves on messages this small
 	)
 	text := strings.TrimSuffix(base.String(), "/")
 	return &Client{
-		transactions: bedrockv1connect.NewTransactionServiceClient(calls, text, settings),
-		streams:      bedrockv1connect.NewTransactionServiceClient(streams, text, settings),
-		locks:        bedrockv1connect.NewLockServiceClient(calls, text, settings),
-		listening:    bedrockv1connect.NewLockServiceClient(streams, text, settings),
+		transactions: bedrockv1connect.NewTransactionServiceClient(l.calls, text, settings),
+		streams:      bedrockv1connect.NewTransactionServiceClient(l.streams, text, settings),
+		locks:        bedrockv1connect.NewLockServiceClient(l.calls, text, settings),
+		listening:    bedrockv1connect.NewLockServiceClient(l.streams, text, settings),
 		patience:     filled.Patience,
-		forget:       closeCalls,
-		close:        func() { closeCalls(); closeStreams() },
+		links:        l,
 	}, nil
 }
 
@@ -106,16 +105,23 @@ func baseOf(address string) (*url.URL, error) {
 	base, err := url.Parse(address)
 	switch {
 	case err != nil: // the error would quote the address, and with it a password
-		return nil, errors.New("client: address is not a URL: want http://host:port or https://host:port")
+		return nil, wrong("address", "is not a URL: want http://host:port or https://host:port")
 	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, fmt.Errorf("client: address %q: want http://host:port or https://host:port", base.Redacted())
+		return nil, wrong("address", "%q: want http://host:port or https://host:port", base.Redacted())
 	case base.Host == "":
-		return nil, fmt.Errorf("client: address %q: there is no host", base.Redacted())
+		return nil, wrong("address", "%q: there is no host", base.Redacted())
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("client: address %q: want nothing but scheme, host and path", base.Redacted())
+		return nil, wrong("address", "%q: want nothing but scheme, host and path", base.Redacted())
 	}
 	return base, nil
 }
 
-// Close closes connections that are not in use. Calls under way go on.
-func (c *Client) Close() { c.close() }
+func wrong(field, format string, args ...any) error {
+	return &input.Error{Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
+// Close closes connections of the client's own that are not in use. Calls under way go on.
+func (c *Client) Close() error {
+	c.links.close()
+	return nil
+}

@@ -17,14 +17,15 @@ import (
 // a server over a store in memory, with every client connected through a proxy that
 // can break connections.
 func TestLockConformance(t *testing.T) {
-	locktest.Run(t, locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
-		locktest.Striking:            "a single server is restarted and frozen instead",
-		"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
-	}})
+	locktest.Run(t,
+		locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
+			locktest.Striking:            "a single server is restarted and frozen instead",
+			"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
+		}})
 }
 
 func openLocks(t testing.TB) locktest.Server {
-	lab := &lab{t: t, store: memlock.NewStore()}
+	lab := &lab{t: t, store: memlock.NewStore(nil)}
 	lab.site = serve(t, lab)
 	proxy := lab.proxy(t)
 	return locktest.Server{
@@ -77,7 +78,7 @@ func (l *lab) now() (http.Handler, chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.handler == nil {
-		h, err := server.New(server.Config{Locks: memlock.NewBackend(l.store)})
+		h, err := server.New(server.Services{Locks: memlock.NewBackend(l.store)}, nil)
 		if err != nil {
 			l.t.Error(err)
 		}
@@ -108,7 +109,7 @@ func (l *lab) restart(keepData bool) {
 	l.mu.Lock()
 	l.handler = nil
 	if !keepData {
-		l.store = memlock.NewStore()
+		l.store = memlock.NewStore(nil)
 	}
 	l.mu.Unlock()
 	l.site.start()

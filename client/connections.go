@@ -21,15 +21,20 @@ const (
 	pingTimeout = 10 * time.Second
 )
 
-// connections returns what makes calls, what carries streams, and what closes the idle ones
-// of each.
-// Calls go over HTTP/1.1, which takes a quarter less processor time than HTTP/2;
-// streams share one HTTP/2 connection, so that thousands of them cost one.
-func connections(base *url.URL, o *Options) (calls, streams connect.HTTPClient, closeCalls, closeStreams func()) {
+// links are a client's ways to its server. Calls go over HTTP/1.1, which takes a quarter
+// less processor time than HTTP/2; streams share one HTTP/2 connection, so that thousands
+// of them cost one.
+type links struct {
+	calls, streams connect.HTTPClient
+	dropIdle       func() // closes the connections for calls that lie idle
+	close          func() // closes what lies idle of what was made here
+}
+
+func newLinks(base *url.URL, o *Options) links {
 	if o.HTTP != nil {
-		return o.HTTP, o.HTTP, o.HTTP.CloseIdleConnections, func() {}
+		return links{o.HTTP, o.HTTP, o.HTTP.CloseIdleConnections, func() {}}
 	}
-	calls, closeCalls = callers(base, o)
+	calls, dropIdle := callers(base, o)
 	many := transport(o)
 	if base.Scheme == "http" {
 		many.Protocols.SetUnencryptedHTTP2(true)
@@ -37,7 +42,7 @@ func connections(base *url.URL, o *Options) (calls, streams connect.HTTPClient, 
 		many.Protocols.SetHTTP1(true)
 		many.Protocols.SetHTTP2(true)
 	}
-	return calls, client(many), closeCalls, many.CloseIdleConnections
+	return links{calls, client(many), dropIdle, func() { dropIdle(); many.CloseIdleConnections() }}
 }
 
 // callers returns what makes calls: connections of our own, which take half the
@@ -52,7 +57,7 @@ func callers(base *url.URL, o *Options) (calls connect.HTTPClient, closeIdle fun
 	return client(t), t.CloseIdleConnections
 }
 
-// proxied tells whether the environment wants a proxy between us and a server.
+// proxied reports whether the environment wants a proxy between us and a server.
 func proxied(base *url.URL) bool {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: base})
 	return proxy != nil || err != nil

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,9 +51,38 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	if n := made.Load(); n != 1 {
 		t.Error(n, "connections")
 	}
-	c.Close()
+	if err := errors.Join(c.Close(), c.Close()); err != nil { // a second one does no harm
+		t.Error(err)
+	}
 	if _, err := one("echo").Run(t.Context(), c, nil); err != nil || made.Load() != 2 {
 		t.Error(err, made.Load(), "connections")
+	}
+}
+
+// Who brings an HTTP client has perhaps other uses for its connections.
+func TestTheConnectionsOfOthersAreLeftOpen(t *testing.T) {
+	var made atomic.Int64
+	s := httptest.NewUnstartedServer(instantHandler(t))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			made.Add(1)
+		}
+	}
+	s.Start()
+	defer s.Close()
+	own := &http.Client{Transport: new(http.Transport)}
+	defer own.CloseIdleConnections()
+	for range 2 {
+		c := dial(t, s.URL, &client.Options{HTTP: own})
+		if _, err := one("echo").Run(t.Context(), c, nil); err != nil {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := made.Load(); n != 1 {
+		t.Error(n, "connections")
 	}
 }
 
@@ -75,7 +105,8 @@ func TestAProxyIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := exec.CommandContext(t.Context(), self, "-test.run=^TestThroughTheProxy$")
-	other.Env = append(os.Environ(), "HTTP_PROXY="+proxy.URL, proxyVariable+"="+proxy.URL, "http_proxy=", "NO_PROXY=", "no_proxy=")
+	other.Env = append(os.Environ(), "HTTP_PROXY="+proxy.URL, proxyVariable+"="+proxy.URL, "http_proxy=", "NO_PROXY=",
+		"no_proxy=")
 	if out, err := other.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

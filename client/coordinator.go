@@ -6,17 +6,22 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 // Submit implements [txn.Coordinator].
 func (c *Client) Submit(ctx context.Context, d txn.Definition) (string, error) {
 	identify(&d)
-	_, err := decide(ctx, c, d.ID, c.transactions.Submit, &bedrockv1.SubmitRequest{Definition: wire.Definition(&d)})
+	m, err := apiwire.Definition(&d)
 	if err != nil {
 		return "", err
+	}
+	_, err = decide(ctx, c, d.ID, c.transactions.Submit, &bedrockv1.SubmitRequest{Definition: m})
+	if err != nil {
+		return "", modes.ErrorInFields(d.Mode, err)
 	}
 	return d.ID, nil
 }
@@ -25,16 +30,21 @@ func (c *Client) Submit(ctx context.Context, d txn.Definition) (string, error) {
 // or the connection breaks.
 func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
 	identify(&d)
-	req := &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), WaitFor: durationpb.New(waitTime)}
+	m, err := apiwire.Definition(&d)
+	if err != nil {
+		return notAccepted(d.ID, err), err
+	}
+	req := &bedrockv1.SubmitRequest{Definition: m, WaitFor: durationpb.New(waitTime)}
 	for again := false; ; again = true {
 		res, err := decideAndWait(ctx, c, d.ID, c.transactions.Submit, req)
 		if err != nil && again {
 			err = inDoubt(d.ID, err)
 		}
 		if err != nil {
+			err = modes.ErrorInFields(d.Mode, err)
 			return notAccepted(d.ID, err), err
 		}
-		result, pending, err := wire.ResultOf(res.GetResult())
+		result, pending, err := apiwire.ResultOf(res.GetResult())
 		if !pending {
 			return result, err
 		}
@@ -49,8 +59,8 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 	}
 }
 
-// notAccepted is the result of a submit that failed: nothing has happened, unless nobody
-// knows.
+// notAccepted is the result of a submit that failed: nothing has happened, unless the error
+// leaves that open.
 func notAccepted(id string, err error) txn.Result {
 	r := txn.Result{ID: id, Reason: err.Error()}
 	if _, ok := errors.AsType[*txn.InDoubtError](err); ok {
@@ -63,14 +73,14 @@ func notAccepted(id string, err error) txn.Result {
 func (c *Client) Wait(ctx context.Context, id string) (txn.Result, error) {
 	req := &bedrockv1.WaitRequest{Id: id, WaitFor: durationpb.New(waitTime)}
 	for {
-		res, _, err := call(ctx, c, waiting(c, c.transactions.Wait), req)
+		res, _, err := callRepeatedly(ctx, c, withinRound(c, c.transactions.Wait), req)
 		if errors.Is(err, errDoubt) || errors.Is(err, txn.ErrUnavailable) || errors.Is(err, txn.ErrClosed) {
 			err = &txn.InDoubtError{ID: id, Err: err} // the transaction goes on, wherever its server is
 		}
 		if err != nil {
 			return undecided(id), err
 		}
-		if result, pending, err := wire.ResultOf(res.GetResult()); !pending {
+		if result, pending, err := apiwire.ResultOf(res.GetResult()); !pending {
 			return result, err
 		}
 	}
@@ -82,17 +92,24 @@ func undecided(id string) txn.Result { return txn.Result{ID: id, Outcome: txn.In
 // Begin implements [txn.Coordinator].
 func (c *Client) Begin(ctx context.Context, d txn.Definition) (string, error) {
 	identify(&d)
-	_, err := decide(ctx, c, d.ID, c.transactions.Begin, &bedrockv1.BeginRequest{Definition: wire.Definition(&d)})
+	m, err := apiwire.Definition(&d)
 	if err != nil {
 		return "", err
+	}
+	_, err = decide(ctx, c, d.ID, c.transactions.Begin, &bedrockv1.BeginRequest{Definition: m})
+	if err != nil {
+		return "", modes.ErrorInFields(d.Mode, err)
 	}
 	return d.ID, nil
 }
 
 // Enlist implements [txn.Coordinator].
 func (c *Client) Enlist(ctx context.Context, id string, branches ...txn.Branch) error {
-	_, err := decide(ctx, c, id, c.transactions.Enlist, &bedrockv1.EnlistRequest{Id: id, Branches: wire.Branches(branches)})
-	return err
+	req := &bedrockv1.EnlistRequest{Id: id, Branches: apiwire.Branches(branches)}
+	if _, err := decide(ctx, c, id, c.transactions.Enlist, req); err != nil {
+		return modes.ErrorInFields(apiwire.EnlistMode(req), err)
+	}
+	return nil
 }
 
 // Commit implements [txn.Coordinator].

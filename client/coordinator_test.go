@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"strings"
@@ -12,9 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/saga"
 )
@@ -104,9 +107,16 @@ func TestErrorsAreThoseOfTheEngine(t *testing.T) {
 				return errors.Is(err, txn.ErrNotFound) && errors.Is(c.Commit(ctx, "nobody"), txn.ErrNotFound)
 			},
 			"a field": func() bool {
-				_, err := c.Submit(ctx, txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "x", After: []string{"b"}}}})
-				e, ok := errors.AsType[*txn.FieldError](err)
+				_, err := c.Submit(ctx, txn.Definition{
+					Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "x", After: []string{"b"}}},
+				})
+				e, ok := errors.AsType[*txn.InvalidError](err)
 				return ok && e.Field == "branches[0].after"
+			},
+			"a field of what joins": func() bool {
+				err := c.Enlist(ctx, id, txn.Branch{ID: "a", Do: "x", Confirm: "echo"})
+				e, ok := errors.AsType[*txn.InvalidError](err)
+				return ok && e.Field == "branches[0].do"
 			},
 		} {
 			if !check() {
@@ -119,7 +129,8 @@ func TestErrorsAreThoseOfTheEngine(t *testing.T) {
 		if err := c.Commit(ctx, id); !errors.Is(err, txn.ErrDecided) {
 			t.Errorf("%T: commit after roll back: %v", c, err)
 		}
-		if err := c.Enlist(ctx, id, txn.Branch{ID: "a", Confirm: "echo", Undo: "undo"}); !errors.Is(err, txn.ErrDecided) {
+		if err := c.Enlist(ctx, id,
+			txn.Branch{ID: "a", Confirm: "echo", Undo: "undo"}); !errors.Is(err, txn.ErrDecided) {
 			t.Errorf("%T: enlist after roll back: %v", c, err)
 		}
 	}
@@ -163,7 +174,8 @@ func TestInspection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".graph" }, cmp.Ignore()),
+	if diff := cmp.Diff(want, got,
+		cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".graph" }, cmp.Ignore()),
 		cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })); diff != "" {
 		t.Errorf("transaction (-embedded +remote):\n%s", diff)
 	}
@@ -214,7 +226,10 @@ func TestTopics(t *testing.T) {
 func TestWaitOutlastsTheServersPatience(t *testing.T) {
 	f, let := held()
 	co := engine(t, map[string]txn.Func{"held": f, "undo": f})
-	c := dial(t, serve(t, handler(t, co, func(c *server.Config) { c.Limits = &server.Limits{Wait: 5 * time.Millisecond} })).url(), nil)
+	c := dial(t,
+		serve(t,
+			handler(t, co, func(o *server.Options) { o.Limits = &server.Limits{Wait: 5 * time.Millisecond} })).url(),
+		nil)
 	time.AfterFunc(100*time.Millisecond, let)
 	if r, err := one("held").Run(t.Context(), c, nil); err != nil || r.Outcome != txn.Committed {
 		t.Errorf("result %+v, error %v", r, err)
@@ -378,11 +393,11 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 }
 
 func TestTokenIsShown(t *testing.T) {
-	tokens, err := server.ParseTokens(strings.NewReader("client app " + server.HashToken("secret")))
+	tokens, err := auth.ParseTokens(strings.NewReader("client app " + auth.HashToken("secret")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := serve(t, handler(t, engine(t, parts()), func(c *server.Config) { c.Auth = tokens })).url()
+	url := serve(t, handler(t, engine(t, parts()), func(o *server.Options) { o.Tokens = tokens })).url()
 	if _, err := one("echo").Run(t.Context(), dial(t, url, &client.Options{Token: "secret"}), nil); err != nil {
 		t.Error(err)
 	}
@@ -396,33 +411,38 @@ func TestTokenIsShown(t *testing.T) {
 		t.Error("a stranger watches")
 	}
 	friend := dial(t, url, &client.Options{Token: "secret"})
-	if err := friend.Act(t.Context(), "x", txn.ActRetry, "test"); err == nil || !strings.Contains(err.Error(), "needs operator") {
+	if err := friend.Act(t.Context(), "x", txn.ActRetry, "test"); err == nil ||
+		!strings.Contains(err.Error(), "needs operator") {
 		t.Errorf("act as client: %v", err)
 	}
 }
 
 func TestDialRefuses(t *testing.T) {
 	for _, address := range []string{
-		"", "127.0.0.1:7700", "ftp://host", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x", "http://a b", "://", "http://user:secret@host:port", "http://user:secret@ho st",
+		"", "127.0.0.1:7700", "ftp://host", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x",
+		"http://a b", "://", "http://user:secret@host:port", "http://user:secret@ho st",
 	} {
-		if _, err := client.Dial(address, nil); err == nil {
-			t.Errorf("%q: no error", address)
+		_, err := client.Dial(address, nil)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != "address" {
+			t.Errorf("%q: %v", address, err)
 		} else if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: the password is in %v", address, err)
 		}
 	}
-	for what, opts := range map[string]*client.Options{
-		"patience": {Patience: -5}, "token": {Token: "a b"},
+	for field, opts := range map[string]*client.Options{
+		"patience": {Patience: -5}, "token": {Token: "a b"}, "tls": {TLS: new(tls.Config), HTTP: new(http.Client)},
 	} {
-		if _, err := client.Dial("http://host", opts); err == nil {
-			t.Errorf("%s: no error", what)
+		_, err := client.Dial("http://host", opts)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }
 
 // TestRedirectsAreNotFollowed: they would take the token elsewhere.
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	trap := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("reached with %v", r.Header) }))
+	trap := serve(t,
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("reached with %v", r.Header) }))
 	s := serve(t, http.RedirectHandler(trap.url(), http.StatusTemporaryRedirect))
 	c := dial(t, s.url(), &client.Options{Token: "secret", Patience: -1})
 	if _, err := one("echo").Run(t.Context(), c, nil); err == nil {
@@ -434,7 +454,19 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestARefusedDefinitionIsToldInDoubt(t *testing.T) {
 	c := setup(t, parts())
 	res, err := c.Run(t.Context(), txn.Definition{Mode: "no such mode"})
-	if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" || res.Reason == "" {
+	if _, ok := errors.AsType[*txn.InvalidError](err); !ok || res.Outcome != "" || res.Reason == "" {
 		t.Errorf("%+v %v", res, err)
+	}
+}
+
+// TestARefusedLongIDLeavesADoubt: the answer told the ID in a header that no client reads to its end.
+func TestARefusedLongIDLeavesADoubt(t *testing.T) {
+	co := engine(t, parts())
+	remote := dial(t, serve(t, handler(t, co, nil)).url(), nil)
+	for _, c := range []txn.Coordinator{co, remote} {
+		_, err := one("echo").ID(strings.Repeat("x", 70_000)).Submit(t.Context(), c, nil)
+		if !errors.Is(err, txn.ErrInvalid) {
+			t.Errorf("%T: %.300v", c, err)
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -55,9 +55,9 @@ func TestARefusalHidesALostReply(t *testing.T) {
 	for _, later := range []*connect.Error{
 		connect.NewError(connect.CodeUnauthenticated, errors.New("the token is over")),
 		connect.NewError(connect.CodePermissionDenied, errors.New("needs operator")),
-		wire.TransactionError(&txn.FieldError{Field: "branches[0].do", Problem: "is not registered"}),
-		wire.TransactionError(fmt.Errorf("x: %w", txn.ErrDecided)),
-		wire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound)),
+		apiwire.TransactionError(&txn.InvalidError{Field: "branches[0].do", Problem: "is not registered"}),
+		apiwire.TransactionError(fmt.Errorf("x: %w", txn.ErrDecided)),
+		apiwire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound)),
 	} {
 		for what := range changes(nil) {
 			s := serve(t, lostThen(handler(t, engine(t, parts()), nil), later))
@@ -66,7 +66,8 @@ func TestARefusalHidesALostReply(t *testing.T) {
 			if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" && e.ID != "topic/x" || e.Err == nil {
 				t.Errorf("%s, then %v: told %v", what, later, err)
 			}
-			if _, told := wire.TransactionErrorOf(later); errors.Is(told, txn.ErrDecided) && !errors.Is(err, txn.ErrDecided) {
+			if _, told := apiwire.TransactionErrorOf(later); errors.Is(told, txn.ErrDecided) &&
+				!errors.Is(err, txn.ErrDecided) {
 				t.Errorf("%s: the later answer is lost: %v", what, err)
 			}
 		}
@@ -79,9 +80,11 @@ func TestARunToldPendingIsRefusedLater(t *testing.T) {
 	var submits atomic.Int64
 	co := fickle{run: func(d txn.Definition) (txn.Result, error) {
 		if submits.Add(1) == 1 {
-			return txn.Result{ID: d.ID, Outcome: txn.InDoubt}, &txn.InDoubtError{ID: d.ID, Err: context.DeadlineExceeded}
+			return txn.Result{
+				ID: d.ID, Outcome: txn.InDoubt,
+			}, &txn.InDoubtError{ID: d.ID, Err: context.DeadlineExceeded}
 		}
-		return txn.Result{ID: d.ID}, &txn.FieldError{Field: "mode", Problem: "is not known"}
+		return txn.Result{ID: d.ID}, &txn.InvalidError{Field: "mode", Problem: "is not known"}
 	}}
 	c := dial(t, serve(t, coordinated(t, co)).url(), nil)
 	r, err := one("echo").ID("x").Run(t.Context(), c, nil)
@@ -102,7 +105,8 @@ func TestPendingForEver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	r, err := one("echo").ID("x").Run(ctx, c, nil)
-	if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" || r.Outcome != txn.InDoubt || submits.Load() != 2 {
+	if e, ok := errors.AsType[*txn.InDoubtError](err); !ok || e.ID != "x" || r.Outcome != txn.InDoubt ||
+		submits.Load() != 2 {
 		t.Errorf("result %+v, error %v after %d submits", r, err, submits.Load())
 	}
 }
@@ -128,7 +132,8 @@ func TestAServerThatHoldsACallOpenIsNotWaitedForForEver(t *testing.T) {
 			defer cancel()
 			c := dial(t, serve(t, silent()).url(), &client.Options{Patience: time.Millisecond})
 			err := changes(c)[what](ctx)
-			if _, ok := errors.AsType[*txn.InDoubtError](err); !ok || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+			if _, ok := errors.AsType[*txn.InDoubtError](err); !ok || ctx.Err() != nil ||
+				errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("told %v; context: %v", err, ctx.Err())
 			}
 			if _, err := c.Get(ctx, "x"); !errors.Is(err, txn.ErrUnavailable) {
@@ -140,7 +145,7 @@ func TestAServerThatHoldsACallOpenIsNotWaitedForForEver(t *testing.T) {
 
 // TestReadsAreNeverInDoubt: what answers the second of two looks is what there is.
 func TestReadsAreNeverInDoubt(t *testing.T) {
-	gone := wire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound))
+	gone := apiwire.TransactionError(fmt.Errorf("x: %w", txn.ErrNotFound))
 	for what, read := range map[string]func(context.Context, txn.Coordinator) error{
 		"get": func(ctx context.Context, c txn.Coordinator) error {
 			_, err := c.(txn.Inspector).Get(ctx, "x")

@@ -55,7 +55,7 @@ func useServer(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {
 		return err
@@ -77,9 +77,9 @@ func exampleServer(ctx context.Context) (address string, stopped <-chan error, e
 	if err := co.Start(ctx); err != nil {
 		return "", nil, err
 	}
-	h, err := server.New(server.Config{
+	h, err := server.New(server.Services{
 		Coordinator: co, Inspector: co, Operator: co, Topics: co, Locks: memlock.NewBackend(nil),
-	})
+	}, nil)
 	if err != nil {
 		return "", nil, err
 	}

@@ -3,36 +3,37 @@ package client
 import (
 	"context"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
 // Get implements [txn.Inspector].
 func (c *Client) Get(ctx context.Context, id string) (*txn.Transaction, error) {
-	res, err := look(ctx, c, c.transactions.Get, &bedrockv1.GetRequest{Id: id})
+	res, err := query(ctx, c, c.transactions.Get, &bedrockv1.GetRequest{Id: id})
 	if err != nil {
 		return nil, err
 	}
-	return wire.TransactionOf(res.GetTransaction())
+	return apiwire.TransactionOf(res.GetTransaction())
 }
 
 // List implements [txn.Inspector].
 func (c *Client) List(ctx context.Context, q txn.Query) (txn.Page, error) {
 	req := &bedrockv1.ListRequest{
 		Mode: q.Mode, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
-		FinishedBefore: wire.Timestamp(q.FinishedBefore), Before: wire.Cursor(q.Before), Limit: int32(min(q.Limit, 1<<30)),
+		FinishedBefore: apiwire.Timestamp(q.FinishedBefore), Before: apiwire.Cursor(q.Before),
+		Limit: int32(min(q.Limit, 1<<30)),
 	}
 	for _, status := range q.Status {
 		req.Status = append(req.Status, string(status))
 	}
-	res, err := look(ctx, c, c.transactions.List, req)
+	res, err := query(ctx, c, c.transactions.List, req)
 	if err != nil {
 		return txn.Page{}, err
 	}
-	page := txn.Page{Next: wire.CursorOf(res.GetNext())}
+	page := txn.Page{Next: apiwire.CursorOf(res.GetNext())}
 	for _, m := range res.GetTransactions() {
-		t, err := wire.TransactionOf(m)
+		t, err := apiwire.TransactionOf(m)
 		if err != nil {
 			return txn.Page{}, err
 		}

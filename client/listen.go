@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
@@ -48,18 +49,18 @@ func (w *watch) C() <-chan struct{} { return w.c }
 func (w *watch) Close() { w.cancel() }
 
 // run listens until the watch is closed. Only the first try may fail for good. While
-// nothing is heard, who watches is woken to ask every now and then.
+// nothing is heard, the watcher is woken every now and then to ask.
 func (w *watch) run(ctx context.Context) {
 	heard, err := w.listen(ctx)
 	if !heard {
 		w.begun <- err
 		return
 	}
-	for pause := firstPause; sleep(ctx, pause); pause = min(2*pause, longestPause) {
+	for pause := firstPause; sleep.For(ctx, jittered(pause)); pause = min(2*pause, longestPause) {
 		if heard, _ = w.listen(ctx); heard {
 			pause = firstPause
 		}
-		w.wake()
+		w.signal()
 	}
 }
 
@@ -74,7 +75,7 @@ func (w *watch) listen(ctx context.Context) (heard bool, err error) {
 	defer stream.Close()
 	for ; stream.Receive(); heard = true {
 		if w.begun == nil {
-			w.wake()
+			w.signal()
 			continue
 		}
 		w.begun <- nil
@@ -89,8 +90,8 @@ func (w *watch) listen(ctx context.Context) (heard bool, err error) {
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }
 
-// wake counts, and leaves a signal unless there is one already.
-func (w *watch) wake() {
+// signal counts, and leaves a signal unless there is one already.
+func (w *watch) signal() {
 	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:

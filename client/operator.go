@@ -11,15 +11,16 @@ import (
 // Act implements [txn.Operator]. It is not repeated: without an answer it is a
 // *txn.InDoubtError, and the intervention may have taken effect.
 func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string) error {
-	_, err := within(c, c.transactions.Act)(ctx, &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason})
+	req := &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason}
+	_, err := withinPatience(c, c.transactions.Act)(ctx, req)
 	if err == nil {
 		return nil
 	}
-	left, err := judge(err)
+	left, err := effectOf(err)
 	if left == answered {
 		return err
 	}
-	err = fmt.Errorf("%s %s: %w", a, id, given(ctx, err, left == unknown))
+	err = fmt.Errorf("%s %s: %w", a, id, givenUp(ctx, err, left == unknown))
 	if left == unknown {
 		return inDoubt(id, err)
 	}
@@ -45,7 +46,7 @@ func (c *Client) Unsubscribe(ctx context.Context, topic string, subscriber txn.T
 
 // Subscribers implements [txn.Topics].
 func (c *Client) Subscribers(ctx context.Context, topic string) ([]txn.Target, error) {
-	res, err := look(ctx, c, c.transactions.Subscribers, &bedrockv1.SubscribersRequest{Topic: topic})
+	res, err := query(ctx, c, c.transactions.Subscribers, &bedrockv1.SubscribersRequest{Topic: topic})
 	if err != nil {
 		return nil, err
 	}

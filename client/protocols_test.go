@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
 	"github.com/bedrock-go/bedrock/server"
@@ -33,7 +33,11 @@ func submission(t *testing.T, do txn.Target) *bedrockv1.SubmitRequest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bedrockv1.SubmitRequest{Definition: wire.Definition(&d), Wait: true}
+	m, err := apiwire.Definition(&d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bedrockv1.SubmitRequest{Definition: m, Wait: true}
 }
 
 // TestGRPC calls the server with Google's own gRPC client.
@@ -46,7 +50,8 @@ func TestGRPC(t *testing.T) {
 	defer conn.Close()
 	var res bedrockv1.SubmitResponse
 	err = conn.Invoke(t.Context(), bedrockv1connect.TransactionServiceSubmitProcedure, submission(t, "echo"), &res)
-	if err != nil || res.GetResult().GetOutcome() != "committed" || string(res.GetResult().GetReturnedBytes()["a"]) != `{"n":1}` {
+	if err != nil || res.GetResult().GetOutcome() != "committed" ||
+		string(res.GetResult().GetReturnedBytes()["a"]) != `{"n":1}` {
 		t.Errorf("answer %v, error %v", &res, err)
 	}
 	err = conn.Invoke(t.Context(), bedrockv1connect.TransactionServiceGetProcedure,
@@ -60,7 +65,8 @@ func TestGRPC(t *testing.T) {
 
 func watchGRPC(t *testing.T, conn *grpc.ClientConn, id string) {
 	t.Helper()
-	stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, bedrockv1connect.TransactionServiceWatchProcedure)
+	stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true},
+		bedrockv1connect.TransactionServiceWatchProcedure)
 	if err == nil {
 		err = stream.SendMsg(&bedrockv1.WatchRequest{Id: id})
 	}
@@ -109,12 +115,13 @@ func TestEveryProtocol(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !stream.Receive() || stream.Msg().GetTransaction().GetStatus() != "committed" || stream.Receive() || stream.Err() != nil {
+			if !stream.Receive() || stream.Msg().GetTransaction().GetStatus() != "committed" || stream.Receive() ||
+				stream.Err() != nil {
 				t.Errorf("watched %v, error %v", stream.Msg(), stream.Err())
 			}
 			_ = stream.Close()
 			_, err = c.Get(t.Context(), &bedrockv1.GetRequest{Id: "nobody"})
-			if _, meant := wire.TransactionErrorOf(err); !errors.Is(meant, txn.ErrNotFound) {
+			if _, meant := apiwire.TransactionErrorOf(err); !errors.Is(meant, txn.ErrNotFound) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -138,7 +145,8 @@ func TestOverTLS(t *testing.T) {
 		t.Error(err)
 	}
 	stranger := dial(t, outer.URL, &client.Options{Patience: -1})
-	if _, err := one("echo").Run(t.Context(), stranger, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := one("echo").Run(t.Context(), stranger, nil); err == nil ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a server nobody vouches for: %v", err)
 	}
 }
@@ -156,7 +164,7 @@ func (c traces) Run(ctx context.Context, d txn.Definition) (txn.Result, error) {
 
 func TestTraceTravels(t *testing.T) {
 	co := traces{seen: make(chan trace.TraceID, 2)}
-	h, err := server.New(server.Config{Coordinator: co})
+	h, err := server.New(server.Services{Coordinator: co}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +191,12 @@ func TestTraceTravels(t *testing.T) {
 func TestHopelessRequestsAreNotRepeated(t *testing.T) {
 	c := setup(t, parts())
 	start := time.Now()
-	if _, err := one("echo").Run(t.Context(), c, strings.Repeat("x", 3<<20)); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, err := one("echo").Run(t.Context(), c, strings.Repeat("x", 3<<20)); err == nil ||
+		!strings.Contains(err.Error(), "more than 2097152 bytes, which is the limit body") {
 		t.Errorf("3 MB: %v", err)
 	}
 	_, err := c.Submit(t.Context(), txn.Definition{Mode: "saga", Name: "\xff"})
-	if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+	if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 		t.Errorf("not UTF-8: %v", err)
 	}
 	if took := time.Since(start); took > 8*time.Second { // patience is 10 s
@@ -198,13 +207,15 @@ func TestHopelessRequestsAreNotRepeated(t *testing.T) {
 // TestBusyServerIsAskedAgain: a server that had no room has done nothing.
 func TestBusyServerIsAskedAgain(t *testing.T) {
 	co := engine(t, parts())
-	c := dial(t, serve(t, handler(t, co, func(c *server.Config) { c.Limits = &server.Limits{Rate: 20, Burst: 1} })).url(), nil)
+	c := dial(t,
+		serve(t, handler(t, co, func(o *server.Options) { o.Limits = &server.Limits{Rate: 20, Burst: 1} })).url(), nil)
 	for range 3 {
 		if r, err := one("echo").Run(t.Context(), c, nil); err != nil || r.Outcome != txn.Committed {
 			t.Errorf("result %+v, error %v", r, err)
 		}
 	}
-	hasty := dial(t, serve(t, handler(t, co, func(c *server.Config) { c.Limits = &server.Limits{Rate: 1, Burst: 1} })).url(),
+	hasty := dial(t,
+		serve(t, handler(t, co, func(o *server.Options) { o.Limits = &server.Limits{Rate: 1, Burst: 1} })).url(),
 		&client.Options{Patience: -1})
 	_, _ = one("echo").Run(t.Context(), hasty, nil)
 	if _, err := one("echo").Run(t.Context(), hasty, nil); !errors.Is(err, txn.ErrUnavailable) {

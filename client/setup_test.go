@@ -39,13 +39,14 @@ func engine(t testing.TB, functions map[string]txn.Func) *coord.Coordinator {
 }
 
 // handler serves a coordinator and locks in memory.
-func handler(t testing.TB, co *coord.Coordinator, change func(*server.Config)) http.Handler {
+func handler(t testing.TB, co *coord.Coordinator, change func(*server.Options)) http.Handler {
 	t.Helper()
-	c := server.Config{Coordinator: co, Inspector: co, Operator: co, Topics: co, Locks: memlock.NewBackend(nil)}
+	s := server.Services{Coordinator: co, Inspector: co, Operator: co, Topics: co, Locks: memlock.NewBackend(nil)}
+	var o server.Options
 	if change != nil {
-		change(&c)
+		change(&o)
 	}
-	h, err := server.New(c)
+	h, err := server.New(s, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func instantHandler(t testing.TB) http.Handler {
 // coordinated serves a coordinator and nothing else.
 func coordinated(t testing.TB, co txn.Coordinator) http.Handler {
 	t.Helper()
-	h, err := server.New(server.Config{Coordinator: co, Limits: &server.Limits{Rate: -1}})
+	h, err := server.New(server.Services{Coordinator: co}, &server.Options{Limits: &server.Limits{Rate: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func dial(t testing.TB, url string, opts *client.Options) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 )
 
-// A router can forget connections, all at once, and tell nobody. Whoever writes to one of
-// them then waits for ever, and new ones work. So no call is given all of its time over
-// the first connection: after a silence those that lie idle are closed, and the call is
-// made again over a new one.
+// A router can forget connections, all at once, and tell nobody. A call over one of them
+// then waits for ever, while new ones work. So no call is given all of its time over the
+// first connection: after a silence those that lie idle are closed, and the call is made
+// again over a new one.
 
 const (
 	// silence is how long a call must have waited in vain to tell of its connection.
@@ -33,24 +33,23 @@ var (
 	errUnheard = errors.New("no answer over this connection")
 )
 
-// try makes one try of a call, within limit.
-func try[Req, Res any](
+// tryOnce makes one try of a call, within limit.
+func tryOnce[Req, Res any](
 	ctx context.Context, c *Client, limit time.Duration, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
 	bounded, cancel := context.WithCancel(ctx) // with a deadline, the server would have to keep it, too
 	defer cancel()
 	defer time.AfterFunc(limit, cancel).Stop()
-	res, err := heed(bounded, c, do, req)
+	res, err := callOnce(bounded, c, do, req)
 	if err == nil || ctx.Err() != nil || !unheard(bounded, err) {
 		return res, err
 	}
 	return nil, fmt.Errorf("%w in %v", errUnheard, limit)
 }
 
-// heed makes a call that a server answers before its context ends. One that ends in silence
-// is the end of the connections that lie idle, too: those in use come back only with an
-// answer.
-func heed[Req, Res any](
+// callOnce makes a call that a server answers before its context ends. After a silence it
+// closes the connections that lie idle; those in use become idle only with an answer.
+func callOnce[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (*Res, error) {
 	began := time.Now()
@@ -61,21 +60,23 @@ func heed[Req, Res any](
 	return res, err
 }
 
-// unheard tells whether a try has ended with its time, and without a word of the service.
+// unheard reports whether a try has ended because its time was over, without a word from
+// the service.
 func unheard(bounded context.Context, err error) bool {
 	if bounded.Err() == nil || unsent(err) {
 		return false
 	}
-	transaction, _ := wire.TransactionErrorOf(err)
-	lock, _ := wire.LockErrorOf(err)
+	transaction, _ := apiwire.TransactionErrorOf(err)
+	lock, _ := apiwire.LockErrorOf(err)
 	return !transaction && !lock
 }
 
-// suspect closes the connections that lie idle after a call that has begun then and got no
-// answer: what has taken one away has perhaps taken them all.
+// suspect closes the connections that lie idle, if a call that began at that time has
+// waited long enough without an answer: what has broken one connection may have broken them
+// all.
 func (c *Client) suspect(began time.Time) {
 	if time.Since(began) >= silence {
-		c.forget()
+		c.links.dropIdle()
 	}
 }
 
@@ -85,23 +86,23 @@ func twice[Req, Res any](
 ) (*Res, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	res, err := try(ctx, c, callTime/firstShare, do, req)
+	res, err := tryOnce(ctx, c, callTime/firstShare, do, req)
 	if errors.Is(err, errUnheard) {
-		return try(ctx, c, callTime, do, req)
+		return tryOnce(ctx, c, callTime, do, req)
 	}
 	return res, err
 }
 
-// within bounds a call that a server answers at once by the client's patience.
-func within[Req, Res any](
+// withinPatience bounds a call that a server answers at once by the client's patience.
+func withinPatience[Req, Res any](
 	c *Client, do func(context.Context, *Req) (*Res, error),
 ) func(context.Context, *Req) (*Res, error) {
 	if c.patience <= 0 {
-		return func(ctx context.Context, req *Req) (*Res, error) { return heed(ctx, c, do, req) }
+		return func(ctx context.Context, req *Req) (*Res, error) { return callOnce(ctx, c, do, req) }
 	}
 	end, limit := time.Now().Add(c.patience), c.patience/firstShare
 	return func(ctx context.Context, req *Req) (*Res, error) {
-		res, err := try(ctx, c, max(limit, leastAttempt), do, req)
+		res, err := tryOnce(ctx, c, max(limit, leastAttempt), do, req)
 		limit = time.Until(end)
 		if errors.Is(err, errUnheard) && limit <= 0 {
 			err = fmt.Errorf("%w in %v", errSilent, c.patience)
@@ -110,13 +111,13 @@ func within[Req, Res any](
 	}
 }
 
-// waiting bounds one round of a call that a server answers when there is an outcome, or
+// withinRound bounds one round of a call that a server answers when there is an outcome, or
 // after waitTime.
-func waiting[Req, Res any](
+func withinRound[Req, Res any](
 	c *Client, do func(context.Context, *Req) (*Res, error),
 ) func(context.Context, *Req) (*Res, error) {
 	if c.patience <= 0 {
 		return do
 	}
-	return func(ctx context.Context, req *Req) (*Res, error) { return try(ctx, c, waitTime+grace, do, req) }
+	return func(ctx context.Context, req *Req) (*Res, error) { return tryOnce(ctx, c, waitTime+grace, do, req) }
 }

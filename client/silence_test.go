@@ -194,7 +194,7 @@ func TestASilentServerTriesPatienceTwice(t *testing.T) {
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, _ = locks.Close(short), b.Close()
+		_, _ = locks.Stop(short), b.Close()
 	})
 }
 
@@ -344,7 +344,7 @@ func TestDeadConnectionsLoseALease(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = errors.Join(other.Unlock(t.Context()), lease.Unlock(t.Context()), locks.Close(t.Context()))
+			err = errors.Join(other.Unlock(t.Context()), lease.Unlock(t.Context()), locks.Stop(t.Context()))
 			if err != nil {
 				t.Error(err)
 			}

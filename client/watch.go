@@ -6,13 +6,14 @@ import (
 	"iter"
 	"time"
 
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
 var (
-	// errStopped says that whoever watches has seen enough.
+	// errStopped says that the watcher has seen enough.
 	errStopped = errors.New("stopped")
 	// errEarly says that a server ended a stream without saying why.
 	errEarly = errors.New("the stream has ended too early")
@@ -22,7 +23,7 @@ var (
 func (c *Client) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transaction, error] {
 	return func(yield func(*txn.Transaction, error) bool) {
 		w := watcher{client: c, id: id, yield: yield, pause: firstPause}
-		if err := w.watch(ctx); err != nil && !errors.Is(err, errStopped) {
+		if err := w.showAll(ctx); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
 	}
@@ -39,24 +40,24 @@ type watcher struct {
 	failing time.Time // since when nothing was heard; zero: all is well
 }
 
-func (w *watcher) watch(ctx context.Context) error {
+func (w *watcher) showAll(ctx context.Context) error {
 	for {
-		err := w.follow(ctx)
-		switch left, meant := judge(err); {
+		err := w.readConnection(ctx)
+		switch left, meant := effectOf(err); {
 		case err == nil || errors.Is(err, errStopped):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case left == answered:
 			return meant
-		case !w.patient(ctx):
-			return given(ctx, err, false)
+		case !w.pauseToRetry(ctx):
+			return givenUp(ctx, err, false)
 		}
 	}
 }
 
-// follow reads one connection. It returns nil when the transaction is final.
-func (w *watcher) follow(ctx context.Context) error {
+// readConnection reads one connection. It returns nil when the transaction is final.
+func (w *watcher) readConnection(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.client.streams.Watch(ctx, &bedrockv1.WatchRequest{Id: w.id})
@@ -65,7 +66,7 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 	defer stream.Close()
 	for stream.Receive() {
-		t, err := wire.TransactionOf(stream.Msg().GetTransaction())
+		t, err := apiwire.TransactionOf(stream.Msg().GetTransaction())
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (w *watcher) follow(ctx context.Context) error {
 // show passes a transaction on, unless it was shown before.
 func (w *watcher) show(t *txn.Transaction) error {
 	w.pause, w.failing = firstPause, time.Time{}
-	if w.seen != nil && w.seen.Revision == t.Revision {
+	if w.seen != nil && w.seen.Revision == t.Revision && w.seen.Created.Equal(t.Created) { // else the ID is used again
 		return nil
 	}
 	w.seen = t
@@ -95,12 +96,12 @@ func (w *watcher) show(t *txn.Transaction) error {
 	return nil
 }
 
-// patient waits before the next connection. It reports whether one is worth trying.
-func (w *watcher) patient(ctx context.Context) bool {
+// pauseToRetry waits before the next connection. It reports whether one is worth trying.
+func (w *watcher) pauseToRetry(ctx context.Context) bool {
 	if w.failing.IsZero() {
 		w.failing = time.Now()
 	}
-	if time.Since(w.failing) >= w.client.patience || !sleep(ctx, w.pause) {
+	if time.Since(w.failing) >= w.client.patience || !sleep.For(ctx, jittered(w.pause)) {
 		return false
 	}
 	w.pause = min(2*w.pause, longestPause)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -110,5 +113,51 @@ func TestWatchGivesUp(t *testing.T) {
 	c := dial(t, s.url(), &client.Options{Patience: 30 * time.Millisecond})
 	if err := firstError(c.Watch(t.Context(), "x")); !errors.Is(err, txn.ErrUnavailable) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// twoLives is an inspector of an ID that was removed and used again while a watcher was away: its
+// second life has come to the revision that the first was seen in.
+type twoLives struct {
+	txn.Inspector
+	watches atomic.Int64
+}
+
+func (l *twoLives) Watch(context.Context, string) iter.Seq2[*txn.Transaction, error] {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	d := txn.Definition{ID: "x", Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "echo"}}}
+	first := &txn.Transaction{Definition: d, Status: txn.Running, Created: began, Revision: 2}
+	second := &txn.Transaction{
+		Definition: d, Status: txn.Committed, Revision: 2,
+		Created: began.Add(time.Hour), Finished: began.Add(time.Hour),
+	}
+	return func(yield func(*txn.Transaction, error) bool) {
+		if l.watches.Add(1) == 1 {
+			yield(first, nil)
+			panic(http.ErrAbortHandler) // the connection breaks
+		}
+		yield(second, nil)
+	}
+}
+
+// TestWatchTakesASecondLifeForTheFirst: the end of an ID that is used again was not shown, and the
+// watch began anew for ever.
+func TestWatchTakesASecondLifeForTheFirst(t *testing.T) {
+	h, err := server.New(server.Services{Coordinator: instant{}, Inspector: new(twoLives)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, serve(t, h).url(), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var last *txn.Transaction
+	for found, err := range c.Watch(ctx, "x") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = found
+	}
+	if last == nil || last.Status != txn.Committed {
+		t.Errorf("the end was not seen: %+v", last)
 	}
 }

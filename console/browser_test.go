@@ -164,7 +164,8 @@ func (b *browser) clean(t *testing.T, refusals bool) {
 // for requests to other machines, whether allowed by a policy or not.
 func TestTheBrowserComplains(t *testing.T) {
 	t.Parallel()
-	page := `<!DOCTYPE html><main>here</main><img src="http://elsewhere.example/x.png"><script>throw new Error("thrown")</script>`
+	page := `<!DOCTYPE html><main>here</main><img src="http://elsewhere.example/x.png"><script>throw new ` +
+		`Error("thrown")</script>`
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/guarded" {
 			w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'unsafe-inline'")
@@ -251,13 +252,15 @@ func TestTextStaysText(t *testing.T) {
 	evil := url.QueryEscape(hostile)
 	for _, page := range []string{
 		"/transactions", "/transactions/order-1", "/transactions/order-2", "/transactions/order-3", "/locks",
-		"/locks?prefix=" + evil, "/transactions?name=" + evil, "/transactions?prefix=" + evil, "/transactions?status=" + evil,
+		"/locks?prefix=" + evil, "/transactions?name=" + evil, "/transactions?prefix=" + evil,
+		"/transactions?status=" + evil,
 		"/transactions?mode=" + evil, "/transactions?before=" + evil, "/transactions/" + url.PathEscape(hostile),
 		"/transactions/order-1?done=" + evil, "/" + evil,
 	} {
 		b.open(t, w.URL+page)
 		harmed, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](
-			`'caught' in window || !!document.querySelector('main script, main img, main b, main i, [onerror], a[href^="javascript:"]')`,
+			`'caught' in window || !!document.querySelector('main script, main img, main b, main i, [onerror], `+
+				`a[href^="javascript:"]')`,
 		))
 		if err != nil || harmed {
 			t.Errorf("%s: text became markup (%v)", page, err)

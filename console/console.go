@@ -5,28 +5,44 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// Config says what a console shows. Only Transactions is needed.
-type Config struct {
-	Transactions txn.Inspector
-	// Operator carries out interventions. Nil: the console is for reading only.
+// Options adjusts a console. Zero fields mean the defaults.
+type Options struct {
+	// Operator carries out interventions. Default: the console is for reading only.
 	Operator txn.Operator
-	// Counts tells how many transactions there are. Nil: no numbers are shown.
+	// Counts says how many transactions there are. Default: no numbers are shown.
 	Counts driver.Counter
-	// Locks lists the locks that are held. Nil: there is no page of locks.
+	// Locks lists the locks that are held. Default: there is no page of locks.
 	Locks Locks
 
-	// MayAct tells whether the person behind a request is offered interventions. To
-	// refuse them is for whoever mounts the console. Nil: everybody is.
+	// MayAct reports whether the person behind a request is offered interventions. It
+	// refuses none: that is for the server that mounts the console. Default: everybody is
+	// offered them.
 	MayAct func(context.Context) bool
-	// Name is shown beside the product's, to tell servers apart.
+	// Name is shown beside the product's, to tell servers apart. Default: none.
 	Name string
-	// Stopping ends live updates when it is closed, so that a server can stop.
-	Stopping <-chan struct{}
+	// Stopping is closed when the server of a request wants to stop: its live updates end
+	// then. Default: they end with their requests.
+	Stopping func(context.Context) <-chan struct{}
+}
+
+func (o *Options) withDefaults() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.MayAct == nil {
+		r.MayAct = func(context.Context) bool { return true }
+	}
+	if r.Stopping == nil {
+		r.Stopping = func(context.Context) <-chan struct{} { return nil }
+	}
+	return r
 }
 
 // Locks lists locks; a *lock.Client does.
@@ -36,7 +52,9 @@ type Locks interface {
 
 // console answers requests.
 type console struct {
-	Config
+	Options
+
+	transactions txn.Inspector
 
 	pages  *pages
 	counts *counts
@@ -44,13 +62,15 @@ type console struct {
 	now    func() time.Time
 }
 
-// New makes the handler of a console. It panics without Transactions.
-func New(config Config) http.Handler {
-	if config.Transactions == nil {
-		panic("console: Config.Transactions is nil")
+// New makes the handler of a console that shows transactions. A nil inspector is an
+// *input.Error.
+func New(transactions txn.Inspector, opts *Options) (http.Handler, error) {
+	if transactions == nil {
+		return nil, &input.Error{Field: "transactions", Problem: "is nil"}
 	}
+	o := opts.withDefaults()
 	c := &console{
-		Config: config, pages: newPages(), counts: &counts{counter: config.Counts},
+		Options: o, transactions: transactions, pages: newPages(), counts: &counts{counter: o.Counts},
 		live: make(chan struct{}, mostLive), now: time.Now,
 	}
 	mux := http.NewServeMux()
@@ -64,15 +84,15 @@ func New(config Config) http.Handler {
 	mux.HandleFunc("GET /locks", c.locks)
 	mux.HandleFunc("GET /assets/{file}", c.pages.asset)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		c.fail(w, r, http.StatusNotFound, "There is no such page.")
+		c.writeFailure(w, r, http.StatusNotFound, "There is no such page.")
 	})
-	return secured(http.NewCrossOriginProtection().Handler(mux))
+	return secured(http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
 // listPath is where the transactions are; each is a page below it.
 const listPath = "/transactions"
 
-// mayAct tells whether interventions are offered.
+// mayAct reports whether interventions are offered.
 func (c *console) mayAct(r *http.Request) bool {
-	return c.Operator != nil && (c.MayAct == nil || c.MayAct(r.Context()))
+	return c.Operator != nil && c.MayAct(r.Context())
 }

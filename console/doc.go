@@ -5,7 +5,7 @@
 // script keeps them up to date. Nothing is loaded from anywhere else, and nothing a
 // user of Bedrock can name, write or return is ever more than text.
 //
-//	handler := console.New(console.Config{Transactions: co, Operator: co})
+//	handler, err := console.New(co, &console.Options{Operator: co})
 //
 // Mount it at the root of an origin. It does not ask who is there: that is for
 // whoever mounts it, as package server does.

@@ -74,11 +74,13 @@ func transactions() *rapid.Generator[*txn.Transaction] {
 		for i := range rapid.IntRange(1, 80).Draw(t, "branches") {
 			made.Branches = append(made.Branches, txn.Branch{ID: fmt.Sprint("branch-", i)})
 		}
-		longest := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Minute, 400 * 24 * time.Hour}).Draw(t, "longest")
+		longest := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Minute, 400 * 24 * time.Hour}).Draw(t,
+			"longest")
 		span := rapid.Int64Range(-1000, int64(longest))
 		for range rapid.IntRange(0, 20).Draw(t, "attempts") {
 			made.Attempts = append(made.Attempts, txn.Attempt{
-				Branch: rapid.SampledFrom(made.Branches).Draw(t, "branch").ID, Op: rapid.SampledFrom([]string{"action", "compensate"}).Draw(t, "op"),
+				Branch: rapid.SampledFrom(made.Branches).Draw(t, "branch").ID,
+				Op:     rapid.SampledFrom([]string{"action", "compensate"}).Draw(t, "op"),
 				Number: rapid.IntRange(0, 3).Draw(t, "number"),
 				At:     from.Add(time.Duration(span.Draw(t, "at"))), Took: time.Duration(max(span.Draw(t, "took"), 0)),
 				Count: rapid.IntRange(0, 3).Draw(t, "count"), Until: from.Add(time.Duration(span.Draw(t, "until"))),
@@ -93,8 +95,10 @@ func transactions() *rapid.Generator[*txn.Transaction] {
 
 func TestDurationsAreBrief(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0 s", 0: "0 µs", 1500 * time.Microsecond: "1.5 ms", 12 * time.Millisecond: "12 ms", 1500 * time.Millisecond: "1.5 s",
-		59 * time.Second: "59 s", 90 * time.Second: "1 min 30 s", 3700 * time.Second: "1 h 01 min", 50 * time.Hour: "2 d 2 h",
+		-time.Second: "0 s", 0: "0 µs", 1500 * time.Microsecond: "1.5 ms", 12 * time.Millisecond: "12 ms",
+		1500 * time.Millisecond: "1.5 s",
+		59 * time.Second:        "59 s", 90 * time.Second: "1 min 30 s", 3700 * time.Second: "1 h 01 min",
+		50 * time.Hour: "2 d 2 h",
 	} {
 		if got := brief(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
@@ -129,7 +133,9 @@ func TestDeepJSONIsNotIndented(t *testing.T) {
 }
 
 func TestNumbersAreGrouped(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1\u2009000", 1234567: "1\u2009234\u2009567", -1000: "-1\u2009000"} {
+	for n, want := range map[int]string{
+		0: "0", 999: "999", 1000: "1\u2009000", 1234567: "1\u2009234\u2009567", -1000: "-1\u2009000",
+	} {
 		if got := grouped(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}

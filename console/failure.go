@@ -2,8 +2,10 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -15,7 +17,7 @@ type failure struct {
 	Back    string // where to go on
 }
 
-func (c *console) fail(w http.ResponseWriter, r *http.Request, status int, problem string) {
+func (c *console) writeFailure(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	back := listPath
 	if id := r.PathValue("id"); id != "" && status != http.StatusNotFound {
 		back += "/" + id
@@ -25,13 +27,13 @@ func (c *console) fail(w http.ResponseWriter, r *http.Request, status int, probl
 	})
 }
 
-// failWith answers with what an error means.
-func (c *console) failWith(w http.ResponseWriter, r *http.Request, err error) {
-	c.fail(w, r, statusOf(err), err.Error())
+// writeError answers with what an error means.
+func (c *console) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	c.writeFailure(w, r, statusOf(err), err.Error())
 }
 
 func statusOf(err error) int {
-	var field *txn.FieldError
+	var field *txn.InvalidError
 	var inDoubt *txn.InDoubtError
 	switch {
 	case errors.As(err, &inDoubt): // first: what it wraps is not certain
@@ -47,4 +49,8 @@ func statusOf(err error) int {
 	default:
 		return http.StatusServiceUnavailable
 	}
+}
+
+func invalid(field, format string, args ...any) error {
+	return &input.Error{Field: field, Problem: fmt.Sprintf(format, args...)}
 }

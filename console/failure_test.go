@@ -13,9 +13,10 @@ import (
 // TestADoubtIsShownAsItsCause: an intervention that may have been made is not one of a
 // transaction that does not exist.
 func TestADoubtIsShownAsItsCause(t *testing.T) {
-	for _, cause := range []error{txn.ErrNotFound, txn.ErrAction, &txn.FieldError{Field: "a", Problem: "b"}} {
-		w := newWorld(t, func(c *console.Config) { c.Operator = doubtful{cause} })
-		w.post(t, "/transactions/x", w.URL, url.Values{"action": {"resume"}, "reason": {"x"}}, http.StatusServiceUnavailable)
+	for _, cause := range []error{txn.ErrNotFound, txn.ErrAction, &txn.InvalidError{Field: "a", Problem: "b"}} {
+		w := newWorld(t, func(c *console.Options) { c.Operator = doubtful{cause} })
+		w.post(t, "/transactions/x", w.URL, url.Values{"action": {"resume"}, "reason": {"x"}},
+			http.StatusServiceUnavailable)
 	}
 }
 

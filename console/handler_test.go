@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -72,14 +73,17 @@ func (w *world) status(t *testing.T, id string) txn.Status {
 
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	w := newWorld(t, nil)
-	for _, path := range []string{"/", "/transactions", "/transactions/none", "/locks", "/assets/console.js", "/nonsense"} {
+	for _, path := range []string{
+		"/", "/transactions", "/transactions/none", "/locks", "/assets/console.js", "/nonsense",
+	} {
 		res, err := w.Client().Get(w.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		res.Body.Close()
 		policy := res.Header.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 		for header, want := range map[string]string{"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff"} {
@@ -98,8 +102,12 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 	w := newWorld(t, nil)
 	w.committed(t, "order-1")
-	foreign := regexp.MustCompile(`(?:src|href|action)="(?:[a-z]+:)?//|<style|\sstyle=|\son[a-z]+=|<script(?: defer)?>|@import|url\(`)
-	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks", "/assets/console.css", "/assets/console.js", "/assets/icon.svg"} {
+	foreign := regexp.MustCompile(`(?:src|href|action)="(?:[a-z]+:)?//|<style|\sstyle=|\son[a-z]+=|<script(?: ` +
+		`defer)?>|@import|url\(`)
+	for _, path := range []string{
+		"/transactions", "/transactions/order-1", "/locks", "/assets/console.css", "/assets/console.js",
+		"/assets/icon.svg",
+	} {
 		body := w.get(t, path, http.StatusOK)
 		body = strings.ReplaceAll(body, `onerror=\&#34;`, "") // the payload of the test's own making
 		if found := foreign.FindString(body); found != "" {
@@ -111,12 +119,16 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 func TestPagesThatAreNotThere(t *testing.T) {
 	w := newWorld(t, nil)
 	for path, status := range map[string]int{
-		"/transactions/none": http.StatusNotFound, "/nonsense": http.StatusNotFound, "/assets/none.js": http.StatusNotFound,
+		"/transactions/none": http.StatusNotFound, "/nonsense": http.StatusNotFound,
+		"/assets/none.js":                           http.StatusNotFound,
 		"/assets/..%2fpages%2flist.html":            http.StatusNotFound,
 		"/transactions/" + strings.Repeat("x", 200): http.StatusBadRequest,
-		"/transactions?status=sad":                  http.StatusBadRequest, "/transactions?mode=sad": http.StatusBadRequest,
-		"/transactions?parked=maybe": http.StatusBadRequest, "/transactions?parked=1&status=running": http.StatusBadRequest,
-		"/transactions?before=x": http.StatusBadRequest, "/transactions?before=1-": http.StatusBadRequest,
+		"/transactions?status=sad":                  http.StatusBadRequest,
+		"/transactions?mode=sad":                    http.StatusBadRequest,
+		"/transactions?parked=maybe":                http.StatusBadRequest,
+		"/transactions?parked=1&status=running":     http.StatusBadRequest,
+		"/transactions?before=x":                    http.StatusBadRequest,
+		"/transactions?before=1-":                   http.StatusBadRequest,
 	} {
 		w.get(t, path, status)
 	}
@@ -144,7 +156,8 @@ func TestAPageThatIsNotThereSaysWhatIsMissing(t *testing.T) {
 			}
 		}
 	}
-	if body := w.get(t, "/transactions?status=committd", http.StatusBadRequest); !strings.Contains(body, "(did you mean committed?)") {
+	if body := w.get(t, "/transactions?status=committd",
+		http.StatusBadRequest); !strings.Contains(body, "(did you mean committed?)") {
 		t.Errorf("a slip is not understood:\n%s", body)
 	}
 }
@@ -159,10 +172,14 @@ func TestTheListIsFiltered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for query, want := range map[string]string{
-		"": "order-1 order-2 other-3 order-4", "?status=committed": "order-1", "?status=rolled-back": "order-2", "?status=running": "other-3 order-4",
-		"?prefix=order": "order-1 order-2 order-4", "?name=order": "order-1 order-2", "?mode=saga": "order-1 order-2 other-3 order-4",
-		"?mode=tcc": "", "?status=parked": "order-4", "?parked=1": "order-4", "?parked=true": "order-4", "?parked=0&prefix=other": "other-3",
-		"?parked=": "order-1 order-2 other-3 order-4", "?name=orde": "", "?status=committed&prefix=other": "",
+		"": "order-1 order-2 other-3 order-4", "?status=committed": "order-1", "?status=rolled-back": "order-2",
+		"?status=running": "other-3 order-4",
+		"?prefix=order":   "order-1 order-2 order-4", "?name=order": "order-1 order-2",
+		"?mode=saga": "order-1 order-2 other-3 order-4",
+		"?mode=tcc":  "", "?status=parked": "order-4", "?parked=1": "order-4", "?parked=true": "order-4",
+		"?parked=0&prefix=other": "other-3",
+		"?parked=":               "order-1 order-2 other-3 order-4", "?name=orde": "",
+		"?status=committed&prefix=other": "",
 	} {
 		body := w.get(t, "/transactions"+query, http.StatusOK)
 		for _, id := range []string{"order-1", "order-2", "other-3", "order-4"} {
@@ -171,7 +188,8 @@ func TestTheListIsFiltered(t *testing.T) {
 			}
 		}
 	}
-	if body := w.get(t, "/transactions", http.StatusOK); !strings.Contains(body, `Committed <span class="count">1</span>`) {
+	if body := w.get(t, "/transactions",
+		http.StatusOK); !strings.Contains(body, `Committed <span class="count">1</span>`) {
 		t.Error("the number of committed transactions is missing")
 	}
 }
@@ -182,7 +200,8 @@ func TestPagesFollowOneAnother(t *testing.T) {
 	w := newWorld(t, nil)
 	const many = 120
 	for i := range many {
-		if _, err := saga.New("many").Step("one", "ok", "").ID(fmt.Sprintf("tx-%03d", i)).Run(t.Context(), w.co, nil); err != nil {
+		if _, err := saga.New("many").Step("one", "ok", "").ID(fmt.Sprintf("tx-%03d", i)).Run(t.Context(), w.co,
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -256,9 +275,9 @@ func TestGraveInterventionsAreConfirmed(t *testing.T) {
 
 // TestReadersAreOfferedNothing covers both ways of having no say.
 func TestReadersAreOfferedNothing(t *testing.T) {
-	for name, adjust := range map[string]func(*console.Config){
-		"no operator": func(c *console.Config) { c.Operator = nil },
-		"not allowed": func(c *console.Config) { c.MayAct = func(context.Context) bool { return false } },
+	for name, adjust := range map[string]func(*console.Options){
+		"no operator": func(c *console.Options) { c.Operator = nil },
+		"not allowed": func(c *console.Options) { c.MayAct = func(context.Context) bool { return false } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, adjust)
@@ -266,7 +285,8 @@ func TestReadersAreOfferedNothing(t *testing.T) {
 			if body := w.get(t, "/transactions/order-1", http.StatusOK); strings.Contains(body, "<form") {
 				t.Error("there is a form")
 			}
-			w.post(t, "/transactions/order-1", w.URL, url.Values{"action": {"park"}, "reason": {"x"}}, http.StatusForbidden)
+			w.post(t, "/transactions/order-1", w.URL, url.Values{"action": {"park"}, "reason": {"x"}},
+				http.StatusForbidden)
 		})
 	}
 }
@@ -280,12 +300,14 @@ func TestOffersFitTheState(t *testing.T) {
 	if err := w.co.Act(t.Context(), "parked", txn.ActPark, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := saga.New("order").Step("charge", "fail", "").Forward().ID("forward").Submit(t.Context(), w.co, nil); err != nil {
+	if _, err := saga.New("order").Step("charge", "fail", "").Forward().ID("forward").Submit(t.Context(), w.co,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	button := regexp.MustCompile(`name="action" value="(\w+)"`)
 	for id, want := range map[string]string{
-		"done": "remove", "busy": "retry park compensate", "parked": "resume compensate abandon", "forward": "retry park",
+		"done": "remove", "busy": "retry park compensate", "parked": "resume compensate abandon",
+		"forward": "retry park",
 	} {
 		var found []string
 		for _, match := range button.FindAllStringSubmatch(w.get(t, "/transactions/"+id, http.StatusOK), -1) {
@@ -319,14 +341,15 @@ func TestThePageOfLocksTellsNoKeys(t *testing.T) {
 	}
 	defer lease.Unlock(context.Background())
 	held, err := w.locks.List(t.Context(), "orders/", 10)
-	if err != nil || len(held) != 1 || held[0].Owner == "" {
+	if err != nil || len(held) != 1 || len(held[0].Holders) != 1 || held[0].Holders[0].Owner == "" {
 		t.Fatal(held, err)
 	}
 	body := w.get(t, "/locks", http.StatusOK)
-	if strings.Contains(body, held[0].Owner) {
+	owner := held[0].Holders[0].Owner
+	if strings.Contains(body, owner) {
 		t.Error("the page tells the owner of a lock")
 	}
-	if !strings.Contains(body, lockdriver.PublicOwner(held[0].Owner)) {
+	if !strings.Contains(body, lockdriver.PublicOwner(owner)) {
 		t.Error("the page lacks what tells owners apart")
 	}
 }
@@ -338,7 +361,9 @@ func TestLocksAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := w.get(t, "/locks?prefix=orders/", http.StatusOK)
-	for _, want := range []string{`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`} {
+	for _, want := range []string{
+		`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`, `>exclusive</td>`,
+	} {
 		if !regexp.MustCompile(want).MatchString(body) {
 			t.Errorf("the page of locks lacks %q", want)
 		}
@@ -355,7 +380,7 @@ func TestLocksAreListed(t *testing.T) {
 }
 
 func TestWithoutLocksThereIsNoSuchPage(t *testing.T) {
-	w := newWorld(t, func(c *console.Config) { c.Locks = nil })
+	w := newWorld(t, func(c *console.Options) { c.Locks = nil })
 	w.get(t, "/locks", http.StatusNotFound)
 	if strings.Contains(w.get(t, "/transactions", http.StatusOK), `href="/locks"`) {
 		t.Error("there is a link to it")
@@ -376,18 +401,25 @@ type noLocks struct{}
 func (noLocks) List(context.Context, string, int) ([]lock.Info, error) { return nil, errDown }
 
 func TestAStoreThatIsDownIsSaidSo(t *testing.T) {
-	w := newWorld(t, func(c *console.Config) { c.Transactions, c.Locks = failing{}, noLocks{} })
+	h, err := console.New(failing{}, &console.Options{Locks: noLocks{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Server: httptest.NewServer(h)}
+	defer w.Close()
 	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks"} {
-		if body := w.get(t, path, http.StatusServiceUnavailable); !strings.Contains(body, "store &lt;b&gt;down&lt;/b&gt;") {
+		if body := w.get(t, path,
+			http.StatusServiceUnavailable); !strings.Contains(body, "store &lt;b&gt;down&lt;/b&gt;") {
 			t.Errorf("%s:\n%s", path, body)
 		}
 	}
 }
 
 func TestACountThatFailsHidesNumbersOnly(t *testing.T) {
-	w := newWorld(t, func(c *console.Config) { c.Counts = failing{} })
+	w := newWorld(t, func(c *console.Options) { c.Counts = failing{} })
 	w.committed(t, "order-1")
-	if body := w.get(t, "/transactions", http.StatusOK); strings.Contains(body, `class="count"`) || !strings.Contains(body, "order-1") {
+	if body := w.get(t, "/transactions", http.StatusOK); strings.Contains(body, `class="count"`) ||
+		!strings.Contains(body, "order-1") {
 		t.Error("want the list, without numbers")
 	}
 }
@@ -395,7 +427,8 @@ func TestACountThatFailsHidesNumbersOnly(t *testing.T) {
 // TestChangesAreAnnounced reads the stream that keeps a page live.
 func TestChangesAreAnnounced(t *testing.T) {
 	w := newWorld(t, nil)
-	if _, err := saga.New("x").Step("one", "slow", "").Step("two", "slow", "").ID("order-1").Submit(t.Context(), w.co, nil); err != nil {
+	if _, err := saga.New("x").Step("one", "slow", "").Step("two", "slow", "").ID("order-1").Submit(t.Context(), w.co,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

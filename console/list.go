@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 // rowsPerPage is how many transactions a page lists.
@@ -54,15 +54,15 @@ type row struct {
 func (c *console) list(w http.ResponseWriter, r *http.Request) {
 	f, query, err := wanted(r.URL.Query())
 	if err != nil {
-		c.failWith(w, r, err)
+		c.writeError(w, r, err)
 		return
 	}
-	found, err := c.Transactions.List(r.Context(), query)
+	found, err := c.transactions.List(r.Context(), query)
 	if err != nil {
-		c.failWith(w, r, err)
+		c.writeError(w, r, err)
 		return
 	}
-	page := listing{Filter: f, Modes: modeNames(), Rows: c.rows(found.Transactions)}
+	page := listing{Filter: f, Modes: modes.Names(), Rows: c.rows(found.Transactions)}
 	page.Tabs = f.tabs(c.counts.get(r.Context()))
 	if f.Before != "" {
 		page.Newest = f.with("").href()
@@ -110,9 +110,9 @@ func (f *filter) park(text string) error {
 	parked, err := strconv.ParseBool(text)
 	switch {
 	case err != nil:
-		return &txn.FieldError{Field: parkedFilter, Problem: fmt.Sprintf("%.40q is neither true nor false", text)}
+		return invalid(parkedFilter, "%.40q is neither true nor false", text)
 	case parked && f.Status != "" && f.Status != parkedFilter:
-		return &txn.FieldError{Field: parkedFilter, Problem: "stands for itself: give it or a status"}
+		return invalid(parkedFilter, "stands for itself: give it or a status")
 	case parked:
 		f.Status = parkedFilter
 	}
@@ -140,7 +140,7 @@ func (f filter) href() string {
 	return listPath + "?" + q.Encode()
 }
 
-// Narrow tells whether more than the status selects.
+// Narrow reports whether more than the status selects.
 func (f filter) Narrow() bool { return f.Mode != "" || f.Name != "" || f.Prefix != "" }
 
 // parkedFilter stands beside the states: parked is not one of them.
@@ -154,19 +154,19 @@ func (f filter) query() (txn.Query, error) {
 	case slices.Contains(statuses(), txn.Status(f.Status)):
 		q.Status = []txn.Status{txn.Status(f.Status)}
 	case f.Status != "":
-		return q, &txn.FieldError{Field: "status", Problem: wrongWord(f.Status, statusNames())}
+		return q, unknownWord("status", f.Status, statusNames())
 	}
-	if f.Mode != "" && !slices.Contains(modeNames(), f.Mode) {
-		return q, &txn.FieldError{Field: "mode", Problem: wrongWord(f.Mode, modeNames())}
+	if f.Mode != "" && !slices.Contains(modes.Names(), f.Mode) {
+		return q, modes.Unknown(f.Mode)
 	}
 	var err error
 	q.Before, err = parseCursor(f.Before)
 	return q, err
 }
 
-// wrongWord says what may be meant by a word that is none of those wanted.
-func wrongWord(word string, want []string) string {
-	return fmt.Sprintf("%.40q is none%s: want one of %s", word, nearest.Hint(word, want), strings.Join(want, ", "))
+// unknownWord says what may be meant by a word that is none of those wanted.
+func unknownWord(field, word string, want []string) error {
+	return invalid(field, "%.40q is none%s: want one of %s", word, nearest.Hint(word, want), strings.Join(want, ", "))
 }
 
 func statusNames() []string {
@@ -189,7 +189,7 @@ func parseCursor(text string) (driver.Cursor, error) {
 	micros, id, ok := strings.Cut(text, "-")
 	n, err := strconv.ParseInt(micros, 10, 64)
 	if !ok || err != nil || id == "" {
-		return driver.Cursor{}, &txn.FieldError{Field: "before", Problem: "is no place in the list"}
+		return driver.Cursor{}, invalid("before", "is no place in the list")
 	}
 	return driver.Cursor{Created: time.UnixMicro(n).UTC(), ID: id}, nil
 }
@@ -199,7 +199,8 @@ func (f filter) tabs(counts *driver.Counts) []tab {
 	tabs := []tab{f.tab("All", "", "")}
 	tabs = append(tabs, f.tab("Parked", parkedFilter, countOf(counts, func() int { return counts.Parked })))
 	for _, s := range statuses() {
-		tabs = append(tabs, f.tab(title(string(s)), string(s), countOf(counts, func() int { return counts.ByStatus[s] })))
+		count := countOf(counts, func() int { return counts.ByStatus[s] })
+		tabs = append(tabs, f.tab(title(string(s)), string(s), count))
 	}
 	return tabs
 }

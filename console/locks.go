@@ -21,12 +21,16 @@ type lockPage struct {
 	More   bool
 }
 
-// lockRow is one lock that is held.
+// lockRow is one holder of a lock.
 type lockRow struct {
-	lock.Info
+	Name    string
+	Token   uint64
+	Waiting int
 
+	Mode   string
 	Holder string
 	Owner  string // what others may be told: the owner itself is the key to a release
+	Since  time.Time
 	Held   string
 	Left   string
 }
@@ -34,32 +38,37 @@ type lockRow struct {
 // locks answers with the locks that are held.
 func (c *console) locks(w http.ResponseWriter, r *http.Request) {
 	if c.Locks == nil {
-		c.fail(w, r, http.StatusNotFound, "This server keeps no locks.")
+		c.writeFailure(w, r, http.StatusNotFound, "This server keeps no locks.")
 		return
 	}
 	page := lockPage{Prefix: r.URL.Query().Get("prefix")}
 	found, err := c.Locks.List(r.Context(), page.Prefix, mostLocks)
 	if err != nil {
-		c.failWith(w, r, err)
+		c.writeError(w, r, err)
 		return
 	}
 	slices.SortFunc(found, func(a, b lock.Info) int { return cmp.Compare(a.Name, b.Name) })
 	now := c.now()
 	for i := range found {
-		page.Rows = append(page.Rows, lockRowOf(found[i], now))
+		for _, h := range found[i].Holders {
+			page.Rows = append(page.Rows, lockRowOf(&found[i], h, now))
+		}
 	}
 	page.More = len(found) == mostLocks
 	c.render(w, http.StatusOK, "locks", frame{Title: "Locks", Section: "locks", Page: page})
 }
 
-func lockRowOf(i lock.Info, now time.Time) lockRow {
-	row := lockRow{Info: i, Owner: driver.PublicOwner(i.Owner), Held: "–", Left: "never ends"}
-	row.Holder = strings.TrimSuffix(i.Meta["host"]+"/"+i.Meta["pid"], "/")
-	if !i.Since.IsZero() {
-		row.Held = brief(now.Sub(i.Since))
+func lockRowOf(i *lock.Info, h lock.Holder, now time.Time) lockRow {
+	row := lockRow{
+		Name: i.Name, Token: i.Token, Waiting: i.Waiting,
+		Mode: h.Has(), Owner: driver.PublicOwner(h.Owner), Since: h.Since, Held: "–", Left: "never ends",
 	}
-	if i.TTL >= 0 {
-		row.Left = brief(i.TTL)
+	row.Holder = strings.TrimSuffix(h.Meta["host"]+"/"+h.Meta["pid"], "/")
+	if !h.Since.IsZero() {
+		row.Held = brief(now.Sub(h.Since))
+	}
+	if h.TTL >= 0 {
+		row.Left = brief(h.TTL)
 	}
 	return row
 }

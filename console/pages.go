@@ -26,7 +26,7 @@ type pages struct {
 // newPages reads the templates. They are part of the program: a mistake in one is
 // a panic, which every test would meet.
 func newPages() *pages {
-	layout := template.Must(template.New("layout.html").Funcs(words()).ParseFS(templates, "pages/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(templateFuncs()).ParseFS(templates, "pages/layout.html"))
 	p := &pages{byName: make(map[string]*template.Template), version: versionOf(assets)}
 	for _, name := range []string{"list", "transaction", "confirm", "locks", "error"} {
 		own := template.Must(template.Must(layout.Clone()).ParseFS(templates, "pages/"+name+".html"))

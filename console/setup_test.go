@@ -21,7 +21,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // hostile is what somebody may write wherever text is accepted.
-const hostile = `"><script>window.caught=1</script><img src=x onerror="window.caught=2"><a href='javascript:window.caught=3'>`
+const hostile = `"><script>window.caught=1</script><img src=x onerror="window.caught=2"><a ` +
+	`href='javascript:window.caught=3'>`
 
 // world is a console in front of a coordinator, with participants that answer in
 // every way.
@@ -32,7 +33,7 @@ type world struct {
 	locks *lock.Client
 }
 
-func newWorld(t *testing.T, adjust func(*console.Config)) *world {
+func newWorld(t *testing.T, adjust func(*console.Options)) *world {
 	t.Helper()
 	store := memstore.New(nil)
 	co, err := coord.New(store, &coord.Options{Replica: "test", Poll: 20 * time.Millisecond})
@@ -43,24 +44,29 @@ func newWorld(t *testing.T, adjust func(*console.Config)) *world {
 	if err := co.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	locks, err := memlock.New(memlock.NewStore(), nil)
+	locks, err := memlock.New(memlock.NewStore(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stopping := make(chan struct{})
-	config := console.Config{
-		Transactions: co, Operator: co, Counts: store, Locks: locks, Name: "test", Stopping: stopping,
+	opts := &console.Options{
+		Operator: co, Counts: store, Locks: locks, Name: "test",
+		Stopping: func(context.Context) <-chan struct{} { return stopping },
 	}
 	if adjust != nil {
-		adjust(&config)
+		adjust(opts)
 	}
-	w := &world{Server: httptest.NewServer(console.New(config)), co: co, locks: locks}
+	h, err := console.New(co, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Server: httptest.NewServer(h), co: co, locks: locks}
 	t.Cleanup(func() {
 		close(stopping)
 		w.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := errors.Join(co.Stop(ctx), locks.Close(ctx)); err != nil {
+		if err := errors.Join(co.Stop(ctx), locks.Stop(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -104,7 +110,8 @@ func (w *world) committed(t *testing.T, id string) {
 
 func (w *world) rolledBack(t *testing.T, id string) {
 	t.Helper()
-	s := saga.New("order").Step("stock", "slow", "slow").Step("charge", "slow", "ok").Step("ship", "refuse", "ok").Step("mail", "ok", "").ID(id)
+	s := saga.New("order").Step("stock", "slow", "slow").Step("charge", "slow", "ok").
+		Step("ship", "refuse", "ok").Step("mail", "ok", "").ID(id)
 	_, err := s.Run(t.Context(), w.co, nil)
 	if _, ok := errors.AsType[*txn.RolledBackError](err); !ok {
 		t.Fatal("want rolled back, got", err)

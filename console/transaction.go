@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 // What of a transaction is shown.
@@ -14,8 +15,8 @@ const (
 	mostAttempts = 500
 )
 
-// account is the page of one transaction.
-type account struct {
+// transactionPage is the page of one transaction.
+type transactionPage struct {
 	*txn.Transaction
 
 	Took     string
@@ -62,12 +63,12 @@ type attemptRow struct {
 
 // show answers with one transaction.
 func (c *console) show(w http.ResponseWriter, r *http.Request) {
-	t, err := c.Transactions.Get(r.Context(), r.PathValue("id"))
+	t, err := c.transactions.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
-		c.failWith(w, r, err)
+		c.writeError(w, r, err)
 		return
 	}
-	page := c.account(t)
+	page := c.pageOf(t)
 	if c.mayAct(r) {
 		page.Actions = offers(t)
 	}
@@ -77,9 +78,9 @@ func (c *console) show(w http.ResponseWriter, r *http.Request) {
 	c.render(w, http.StatusOK, "transaction", frame{Title: t.ID, Section: "transactions", Page: page})
 }
 
-func (c *console) account(t *txn.Transaction) *account {
+func (c *console) pageOf(t *txn.Transaction) *transactionPage {
 	now := c.now()
-	page := &account{Transaction: t, Took: took(t, now), Timeline: drawings(t)}
+	page := &transactionPage{Transaction: t, Took: took(t, now), Timeline: drawings(t)}
 	if !t.Status.Final() {
 		page.Events = listPath + "/" + t.ID + "/events"
 		page.Next = until(t.Due, now)
@@ -107,7 +108,8 @@ func until(due, now time.Time) string {
 
 func branchRows(t *txn.Transaction, now time.Time) (rows []branchRow, left int) {
 	if t.Check != nil {
-		rows = append(rows, branchRow{ID: "(producer)", Ops: []opRow{opRowOf(t, txn.Step{Branch: -1, Phase: txn.PhaseCheck}, now)}})
+		check := txn.Step{Branch: -1, Phase: txn.PhaseCheck}
+		rows = append(rows, branchRow{ID: "(producer)", Ops: []opRow{opRowOf(t, check, now)}})
 	}
 	shown := min(len(t.Branches), mostBranches)
 	for i := range t.Branches[:shown] {
@@ -124,7 +126,7 @@ func branchRows(t *txn.Transaction, now time.Time) (rows []branchRow, left int) 
 // opRows are the operations that a branch has, or that something became of.
 func opRows(t *txn.Transaction, i int, now time.Time) []opRow {
 	var rows []opRow
-	for _, phase := range []txn.Phase{txn.PhaseDo, txn.PhaseConfirm, txn.PhaseUndo, txn.PhaseHook} {
+	for _, phase := range txn.BranchPhases() {
 		s := txn.Step{Branch: i, Phase: phase}
 		called := i < len(t.Progress) && t.Progress[i].Op(phase).State != txn.Idle
 		if called || t.Target(s) != "" && phase != txn.PhaseHook {
@@ -135,7 +137,7 @@ func opRows(t *txn.Transaction, i int, now time.Time) []opRow {
 }
 
 func opRowOf(t *txn.Transaction, s txn.Step, now time.Time) opRow {
-	row := opRow{Word: wordFor(t.Mode, s.Phase), Target: t.Target(s), State: "not called"}
+	row := opRow{Word: modes.Word(t.Mode, s.Phase), Target: t.Target(s), State: "not called"}
 	if s.Branch >= len(t.Progress) {
 		return row
 	}

@@ -61,12 +61,13 @@ func TestATableOnAPhoneStillNamesItsColumns(t *testing.T) {
 	b.resize(t, 360)
 	for path, columns := range map[string]string{
 		"/transactions":         "Name Mode Status Took Created",
-		"/transactions/order-1": "Operation Participant State Calls",
-		"/locks":                "Holder Owner Token Held for Lease left Waiting",
+		"/transactions/order-1": "Operation Target State Calls",
+		"/locks":                "Holder Owner Token Held for TTL Waiting",
 	} {
 		b.open(t, w.URL+path)
 		read, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
-			`[...document.querySelectorAll("tbody td")].map(e => getComputedStyle(e, "::before").content.replaceAll('"', "")).join(" ")`,
+			`[...document.querySelectorAll("tbody td")].map(e => getComputedStyle(e, `+
+				`"::before").content.replaceAll('"', "")).join(" ")`,
 		))
 		if err != nil || !strings.Contains(read, columns) {
 			t.Errorf("%s: cells are called %q (%v), want %q", path, read, err, columns)
@@ -83,9 +84,11 @@ func TestCallsCanBeSeenOnAPhone(t *testing.T) {
 	b.resize(t, 360)
 	b.open(t, w.URL+"/transactions/order-1")
 	for what, script := range map[string]string{
-		"a bar for each of three calls": `[...document.querySelectorAll("svg.timeline rect")].filter(e => e.checkVisibility()
+		"a bar for each of three calls": `[...document.querySelectorAll("svg.timeline rect")].
+			filter(e => e.checkVisibility()
 			&& e.getBoundingClientRect().width >= 3 && e.getBoundingClientRect().right <= innerWidth).length === 3`,
-		"labels of ten pixels": `[...document.querySelectorAll("svg.timeline text.lane")].filter(e => e.checkVisibility()
+		"labels of ten pixels": `[...document.querySelectorAll("svg.timeline text.lane")].
+			filter(e => e.checkVisibility()
 			&& e.getBoundingClientRect().height >= 10).length === 3`,
 	} {
 		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](script)); err != nil || !ok {

@@ -20,10 +20,12 @@ func TestNoAttemptIsForgotten(t *testing.T) {
 		total := rapid.IntRange(0, 300).Draw(t, "total")
 		last := make(map[string]txn.Attempt) // by branch, since somebody intervened
 		for i := range total {
-			a := txn.Attempt{At: from.Add(time.Duration(i) * time.Minute), By: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by")}
+			a := txn.Attempt{
+				At: from.Add(time.Duration(i) * time.Minute), By: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by"),
+			}
 			if rapid.IntRange(0, 19).Draw(t, "person") == 0 {
 				a.Op, a.Answer = "operator", "retry"
-				note(tx, a)
+				addAttempt(tx, a)
 				people++
 				clear(last)
 				continue
@@ -33,7 +35,7 @@ func TestNoAttemptIsForgotten(t *testing.T) {
 			a.Op, a.Number = "action", calls[a.Branch]
 			a.Answer = rapid.SampledFrom([]string{"failed", "failed", "failed", "pending"}).Draw(t, "answer")
 			before, entries := last[a.Branch], len(tx.Attempts)
-			note(tx, a)
+			addAttempt(tx, a)
 			if merged := len(tx.Attempts) == entries; tx.Dropped == 0 && merged != (before.Answer == a.Answer) {
 				t.Fatalf("%s after %q became part of an entry: %v", a.Answer, before.Answer, merged)
 			}

@@ -119,13 +119,13 @@ type world struct {
 }
 
 // Observe hears of breakers.
-func (w *world) Observe(e coord.Event) {
+func (w *world) Observe(_ context.Context, e coord.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e.Kind == coord.BreakerOpened {
+	if e.Kind == coord.EventBreakerOpened {
 		w.open[e.Target]++
 	}
-	if e.Kind == coord.BreakerClosed {
+	if e.Kind == coord.EventBreakerClosed {
 		w.open[e.Target]--
 		w.closed[e.Target]++
 	}
@@ -196,7 +196,9 @@ func (c *climate) run(t *testing.T) string {
 func (w *world) submit(t *testing.T, c *coord.Coordinator, i int) {
 	d := txn.Definition{ID: w.ids[i], Mode: "saga"}
 	for n, target := range w.errands[i].steps {
-		b := txn.Branch{ID: fmt.Sprint("b", n), Do: txn.Target(fmt.Sprint("t", target)), Undo: "undo", Policy: &w.errands[i].policy}
+		b := txn.Branch{
+			ID: fmt.Sprint("b", n), Do: txn.Target(fmt.Sprint("t", target)), Undo: "undo", Policy: &w.errands[i].policy,
+		}
 		if n > 0 {
 			b.After = []string{"b0"}
 		}
@@ -289,7 +291,8 @@ func (w *world) tooEarly(t *testing.T) string {
 			least += nominal(p, n)
 		}
 		if took := rec.Finished.Sub(rec.Created); took < least {
-			return fmt.Sprintf("%s had %d attempts whose pauses come to %v, and was rolled back after %v", id, p.Attempts, least, took)
+			return fmt.Sprintf("%s had %d attempts whose pauses come to %v, and was rolled back after %v",
+				id, p.Attempts, least, took)
 		}
 	}
 	return ""
@@ -342,7 +345,8 @@ func (w *world) storm() string {
 			}
 			probes := int(weather.lasts/(breakerPause*3/4)) + 1
 			if most := w.replicas * (5 + 2*w.perTarget + probes); weather.way == isHanging && n > most {
-				return fmt.Sprintf("%d calls to target %d, which hangs for %v; at most %d", n, target, weather.lasts, most)
+				return fmt.Sprintf("%d calls to target %d, which hangs for %v; at most %d",
+					n, target, weather.lasts, most)
 			}
 			from = to
 		}

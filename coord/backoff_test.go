@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -49,7 +50,9 @@ func poisoned(calls *atomic.Int32) txn.Func {
 
 // single is a saga of one step.
 func single(payload string, p *txn.Policy) txn.Definition {
-	return txn.Definition{Mode: "saga", Payload: []byte(payload), Branches: []txn.Branch{{ID: "a", Do: "step", Undo: "undo", Policy: p}}}
+	return txn.Definition{
+		Mode: "saga", Payload: []byte(payload), Branches: []txn.Branch{{ID: "a", Do: "step", Undo: "undo", Policy: p}},
+	}
 }
 
 func submit(t *testing.T, c *coord.Coordinator, d txn.Definition) (id string) {
@@ -141,7 +144,7 @@ func TestAnAssuredBranchIsNotHeldBack(t *testing.T) {
 			}})
 		}
 		time.Sleep(5 * time.Second)
-		if n := events.count(coord.BreakerOpened); n != 1 {
+		if n := events.count(coord.EventBreakerOpened); n != 1 {
 			t.Fatalf("taken for down %d times", n)
 		}
 		began := time.Now()
@@ -154,7 +157,7 @@ func TestAnAssuredBranchIsNotHeldBack(t *testing.T) {
 			t.Errorf("held back for %v", took)
 		}
 		time.Sleep(time.Second)
-		if n := events.count(coord.BreakerClosed); n != 0 {
+		if n := events.count(coord.EventBreakerClosed); n != 0 {
 			t.Errorf("the target is down, and was taken for up %d times", n)
 		}
 	})
@@ -164,8 +167,10 @@ func TestAnAssuredBranchIsNotHeldBack(t *testing.T) {
 type dead struct{}
 
 func (dead) Check(txn.Target) error { return nil }
-func (dead) Call(context.Context, txn.Target, txn.Call) plan.Answer {
-	return plan.Answer{Kind: plan.Unreached, Down: true, Note: "connection refused"}
+func (dead) Schemes() []string      { return []string{"http"} }
+
+func (dead) Call(context.Context, txn.Target, txn.Call) txn.Answer {
+	return txn.Answer{Kind: txn.AnswerUnreached, Down: true, Note: "connection refused"}
 }
 
 // TestDeadTargetsAreForgotten when nothing waits for them any more: their paths contain
@@ -173,7 +178,7 @@ func (dead) Call(context.Context, txn.Target, txn.Call) plan.Answer {
 func TestDeadTargetsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, events := &claims{Store: memstore.New(nil), takes: 3 * time.Millisecond}, &counter{}
-		opts := &coord.Options{Callers: map[string]coord.Caller{"http": dead{}}, Observer: events}
+		opts := &coord.Options{Callers: []txn.Caller{dead{}}, Observer: events}
 		c := start(t, store, opts, newParticipants("mail"))
 		const targets = 3000
 		for i := range targets {
@@ -184,7 +189,9 @@ func TestDeadTargetsAreForgotten(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		began := time.Now()
-		id := submit(t, c, txn.Definition{Mode: "msg", Delay: 2 * time.Second, Branches: []txn.Branch{{ID: "a", Confirm: "mail"}}})
+		id := submit(t, c, txn.Definition{
+			Mode: "msg", Delay: 2 * time.Second, Branches: []txn.Branch{{ID: "a", Confirm: "mail"}},
+		})
 		if _, err := c.Wait(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +199,8 @@ func TestDeadTargetsAreForgotten(t *testing.T) {
 			t.Errorf("a message delayed by 2 s arrived after %v", took)
 		}
 		time.Sleep(10 * time.Minute)
-		if opened, closed := events.count(coord.BreakerOpened), events.count(coord.BreakerClosed); opened != targets || closed != targets {
+		if opened, closed := events.count(coord.EventBreakerOpened),
+			events.count(coord.EventBreakerClosed); opened != targets || closed != targets {
 			t.Errorf("taken for down: %d, for done with: %d, of %d", opened, closed, targets)
 		}
 		store.byTarget.Store(0)
@@ -207,7 +215,10 @@ func TestDeadTargetsAreForgotten(t *testing.T) {
 // that ends its goroutine, does not shut its target out.
 func TestAProbeThatDoesNotComeBack(t *testing.T) {
 	release := func(forever <-chan struct{}) { <-forever }
-	for name, end := range map[string]func(forever <-chan struct{}){"hangs": release, "ends": func(<-chan struct{}) { runtime.Goexit() }} {
+	endings := map[string]func(forever <-chan struct{}){
+		"hangs": release, "ends": func(<-chan struct{}) { runtime.Goexit() },
+	}
+	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := start(t, memstore.New(nil), nil, nil)
@@ -248,31 +259,33 @@ func TestAProbeThatDoesNotComeBack(t *testing.T) {
 // scripted answers calls in the order in which they come; nil hangs for as long as it
 // may. What comes after is done.
 type scripted struct {
-	answers []*plan.Answer
+	answers []*txn.Answer
 	calls   atomic.Int32
 }
 
 func (*scripted) Check(txn.Target) error { return nil }
-func (s *scripted) Call(ctx context.Context, _ txn.Target, _ txn.Call) plan.Answer {
+func (*scripted) Schemes() []string      { return []string{"http"} }
+
+func (s *scripted) Call(ctx context.Context, _ txn.Target, _ txn.Call) txn.Answer {
 	n := int(s.calls.Add(1)) - 1
 	switch {
 	case n >= len(s.answers):
-		return plan.Answer{Kind: plan.Done}
+		return txn.Answer{Kind: txn.AnswerDone}
 	case s.answers[n] != nil:
 		return *s.answers[n]
 	}
 	<-ctx.Done()
-	return plan.Answer{Kind: plan.Failed, Down: true}
+	return txn.Answer{Kind: txn.AnswerFailed, Down: true}
 }
 
 // TestAProbeThatMayTakeAnHour does not keep its target shut for so long, nor are slots
 // wanting that calls hold from before: they, too, may take an hour.
 func TestAProbeThatMayTakeAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gone := &plan.Answer{Kind: plan.Unreached, Down: true}
-		target := &scripted{answers: []*plan.Answer{nil, gone, gone, gone, gone, gone, nil}}
+		gone := &txn.Answer{Kind: txn.AnswerUnreached, Down: true}
+		target := &scripted{answers: []*txn.Answer{nil, gone, gone, gone, gone, gone, nil}}
 		c := start(t, memstore.New(nil), &coord.Options{
-			PerTarget: 2, Callers: map[string]coord.Caller{"http": target},
+			PerTarget: 2, Callers: []txn.Caller{target},
 		}, newParticipants("undo"))
 		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{
 			ID: "a", Do: "http://target/", Undo: "undo", Policy: &txn.Policy{Timeout: time.Hour},
@@ -292,8 +305,8 @@ func TestAProbeThatMayTakeAnHour(t *testing.T) {
 // TestAnAnswerThatDoesNotChange is told at once, and not asked for for ever: the
 // transaction is left to a person, and not rolled back. A limit of attempts counts.
 func TestAnAnswerThatDoesNotChange(t *testing.T) {
-	lasting := plan.Answer{Kind: plan.Failed, Note: "404 Not Found", Lasting: true}
-	many := make([]*plan.Answer, 100)
+	lasting := txn.Answer{Kind: txn.AnswerFailed, Note: "404 Not Found", Lasting: true}
+	many := make([]*txn.Answer, 100)
 	for i := range many {
 		many[i] = &lasting
 	}
@@ -307,7 +320,8 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 				parts := newParticipants("undo", "refuse")
 				parts.answer("refuse", errNoMoney)
 				c := start(t, memstore.New(nil), &coord.Options{
-					Callers: map[string]coord.Caller{"http": &scripted{answers: many}}, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+					Callers: []txn.Caller{&scripted{answers: many}},
+					Logger:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 				}, parts)
 				id := submit(t, c, d)
 				time.Sleep(10 * time.Millisecond)
@@ -332,14 +346,14 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 
 // TestALastingAnswerIsToldAgain while its target is down, and nobody is asked.
 func TestALastingAnswerIsToldAgain(t *testing.T) {
-	answers := []*plan.Answer{{Kind: plan.Failed, Note: "404 Not Found", Lasting: true}}
+	answers := []*txn.Answer{{Kind: txn.AnswerFailed, Note: "404 Not Found", Lasting: true}}
 	for range 20 {
-		answers = append(answers, &plan.Answer{Kind: plan.Held, After: time.Second, Note: "somebody else's"})
+		answers = append(answers, &txn.Answer{Kind: txn.AnswerHeld, After: time.Second, Note: "somebody else's"})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		log := &lines{}
 		c := start(t, memstore.New(nil), &coord.Options{
-			Callers: map[string]coord.Caller{"http": &scripted{answers: answers}},
+			Callers: []txn.Caller{&scripted{answers: answers}},
 			Logger:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		}, newParticipants("undo"))
 		submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "http://x/", Undo: "undo"}}})
@@ -350,14 +364,15 @@ func TestALastingAnswerIsToldAgain(t *testing.T) {
 	})
 }
 
-// TestAStopCutsAPauseShort: an early call is broken off because its coordinator stops,
-// or dies after it has renewed its lease. Its pause goes on at the next, where a failure would use up an attempt otherwise.
+// TestAStopCutsAPauseShort: an early call is broken off because its coordinator stops, or dies
+// after it has renewed its lease. Its pause goes on at the next, where a failure would use up an
+// attempt otherwise.
 func TestAStopCutsAPauseShort(t *testing.T) {
-	for name, end := range map[string]func(ctx context.Context, c *coord.Coordinator, dying *mortal) error{
-		"stopped": func(ctx context.Context, c *coord.Coordinator, _ *mortal) error { return c.Stop(ctx) },
-		"dies": func(_ context.Context, _ *coord.Coordinator, dying *mortal) error {
+	for name, end := range map[string]func(ctx context.Context, c *coord.Coordinator, dying *bedrocktest.Store) error{
+		"stopped": func(ctx context.Context, c *coord.Coordinator, _ *bedrocktest.Store) error { return c.Stop(ctx) },
+		"dies": func(_ context.Context, _ *coord.Coordinator, dying *bedrocktest.Store) error {
 			time.Sleep(4 * time.Second)
-			dying.dead.Store(true)
+			die(dying)
 			return nil
 		},
 	} {
@@ -365,11 +380,11 @@ func TestAStopCutsAPauseShort(t *testing.T) {
 	}
 }
 
-func pauseGoesOn(t *testing.T, end func(ctx context.Context, c *coord.Coordinator, dying *mortal) error) {
+func pauseGoesOn(t *testing.T, end func(ctx context.Context, c *coord.Coordinator, dying *bedrocktest.Store) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New(nil)
-		dying := &mortal{Store: store}
+		dying := bedrocktest.NewStore(store)
 		var well, early atomic.Bool
 		step := func(ctx context.Context, call txn.Call) ([]byte, error) {
 			switch {

@@ -46,7 +46,7 @@ func TestCallsSayWhoseTheyAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		dying.dead.Store(true)
+		die(dying)
 		parts.answer("give", errBroken, errBroken, nil)
 		c2 := start(t, store, nil, nil)
 		register(t, c2, "take", parts.function("take"))
@@ -76,7 +76,7 @@ func TestRetriesOutliveTheirCoordinator(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		dying.dead.Store(true)
+		die(dying)
 		began := time.Now()
 		c2 := start(t, store, nil, parts)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -100,7 +100,8 @@ func TestRetriesOutliveTheirCoordinator(t *testing.T) {
 func TestAnErrorIsNoOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := &counter{}
-		c := start(t, memstore.New(nil), &coord.Options{Observer: events}, newParticipants("give-back", "give", "take-back"))
+		c := start(t, memstore.New(nil), &coord.Options{Observer: events},
+			newParticipants("give-back", "give", "take-back"))
 		register(t, c, "take", func(_ context.Context, call txn.Call) ([]byte, error) {
 			if string(call.Payload) == "{}" {
 				return nil, errBroken
@@ -122,7 +123,7 @@ func TestAnErrorIsNoOutage(t *testing.T) {
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("held up for %v by the errors of others", took)
 		}
-		if n := events.count(coord.BreakerOpened); n != 0 {
+		if n := events.count(coord.EventBreakerOpened); n != 0 {
 			t.Errorf("taken for down %d times", n)
 		}
 	})
@@ -184,7 +185,8 @@ func TestACallBrokenOffUsesNoAttempt(t *testing.T) {
 
 func TestCallsToATargetAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, memstore.New(nil), &coord.Options{PerTarget: 3}, newParticipants("give-back", "give", "take-back"))
+		c := start(t, memstore.New(nil), &coord.Options{PerTarget: 3},
+			newParticipants("give-back", "give", "take-back"))
 		var under, most atomic.Int32
 		register(t, c, "take", func(context.Context, txn.Call) ([]byte, error) {
 			if n := under.Add(1); n > most.Load() {

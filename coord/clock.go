@@ -12,29 +12,29 @@ type clock struct {
 	reading atomic.Pointer[reading]
 }
 
-// reading is what is known of the store's clock: at a local time it showed store, or up
-// to doubt more. Nobody knows when on the way of an answer it was read.
+// reading is what is known of the store's clock: at the local time it showed store, or up
+// to doubt more. Nobody knows when between question and answer it was read.
 type reading struct {
 	store time.Time
 	local time.Time
 	doubt time.Duration
 }
 
-// drift is how much clocks may part: one of them runs one part in so many faster. It is
-// what clocks are set right by.
+// drift bounds how fast clocks part: one may be faster by one part in so many. Machines
+// correct their clocks at that rate.
 const drift = 2000
 
-// set takes over a reading of the store's clock, which was taken at some time since it
-// was asked for. It moves the clock no further than that proves: an answer that was
-// long under way says little, and would set it back by that time.
-func (c *clock) set(store, asked time.Time) {
+// adjust takes over a reading of the store's clock, which was taken at some time between
+// asked and now. It moves the clock no further than the reading proves: taken as it is, an
+// answer that was long under way would set the clock back by that time.
+func (c *clock) adjust(store, asked time.Time) {
 	store = store.UTC().Round(0)
 	answered := time.Now()
 	is := &reading{store: store, local: answered, doubt: answered.Sub(asked)}
 	for {
 		was := c.reading.Load()
 		if was != nil {
-			is = was.within(store, asked, answered)
+			is = was.movedWithin(store, asked, answered)
 		}
 		if c.reading.CompareAndSwap(was, is) {
 			return
@@ -42,9 +42,9 @@ func (c *clock) set(store, asked time.Time) {
 	}
 }
 
-// within is the reading, moved as far as another one demands: the store's clock showed
-// that time neither before it was asked nor after it has answered.
-func (r *reading) within(store, asked, answered time.Time) *reading {
+// movedWithin is the reading, moved just as far as a newer one demands: the store's clock
+// showed that newer time at some moment between asked and answered.
+func (r *reading) movedWithin(store, asked, answered time.Time) *reading {
 	most := store.Add(answered.Sub(asked))
 	now, latest := r.at(answered), r.latest(answered)
 	if now.Before(store) {
@@ -68,12 +68,14 @@ func (r *reading) latest(local time.Time) time.Time {
 	return r.store.Add(since + since/drift + r.doubt)
 }
 
-// now is the store's time, to the microsecond, as stores keep it. It is not ahead of it.
+// now is the store's time or a little earlier, never later, to the microsecond, as stores
+// keep times.
 func (c *clock) now() time.Time {
 	return c.reading.Load().at(time.Now()).Truncate(time.Microsecond)
 }
 
-// latest is the store's time and not behind it, for what must not be done too late.
+// latest is the store's time or a little later, never earlier, for what must not be done
+// too late.
 func (c *clock) latest() time.Time { return c.reading.Load().latest(time.Now()) }
 
 func fromMicro(us int64) time.Time { return time.UnixMicro(us).UTC() }

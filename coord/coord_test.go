@@ -129,7 +129,7 @@ func TestTimeoutRollsBack(t *testing.T) {
 }
 
 func TestAttemptsUsedUp(t *testing.T) {
-	for _, then := range []txn.Exhausted{txn.Compensate, txn.Park, txn.Hook} {
+	for _, then := range []txn.Fallback{txn.Compensate, txn.Park, txn.Hook} {
 		t.Run(string(then), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				parts := newParticipants("take", "give-back", "give", "take-back", "hook")
@@ -141,14 +141,17 @@ func TestAttemptsUsedUp(t *testing.T) {
 					d.Branches[1].Policy.Hook = "hook"
 				}
 				res, err := c.Run(t.Context(), d)
-				want := map[txn.Exhausted]txn.Outcome{txn.Compensate: txn.RolledBack, txn.Park: txn.InDoubt, txn.Hook: txn.Committed}
+				want := map[txn.Fallback]txn.Outcome{
+					txn.Compensate: txn.RolledBack, txn.Park: txn.InDoubt, txn.Hook: txn.Committed,
+				}
 				if res.Outcome != want[then] {
 					t.Fatalf("%+v %v", res, err)
 				}
 				if _, parked := errors.AsType[*txn.ParkedError](err); parked != (then == txn.Park) {
 					t.Errorf("error %v", err)
 				}
-				if n := len(slices.DeleteFunc(parts.made(), func(s string) bool { return s != "give action" })); n != 3 {
+				if n := len(slices.DeleteFunc(parts.made(),
+					func(s string) bool { return s != "give action" })); n != 3 {
 					t.Errorf("%d attempts", n)
 				}
 				if asked := slices.Contains(parts.made(), "give hook:action"); asked != (then == txn.Hook) {
@@ -214,12 +217,14 @@ func TestTCCBegunAndCommitted(t *testing.T) {
 			}
 			decide, want := c.Commit, "hotel confirm"
 			if !commit {
-				decide, want = func(ctx context.Context, id string) error { return c.RollBack(ctx, id, "no") }, "hotel cancel"
+				decide, want = func(ctx context.Context, id string) error { return c.RollBack(ctx, id, "no") },
+					"hotel cancel"
 			}
 			if err := decide(t.Context(), id); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Enlist(t.Context(), id, txn.Branch{ID: "late", Confirm: "confirm"}); !errors.Is(err, txn.ErrDecided) {
+			if err := c.Enlist(t.Context(), id,
+				txn.Branch{ID: "late", Confirm: "confirm"}); !errors.Is(err, txn.ErrDecided) {
 				t.Errorf("late branch: %v", err)
 			}
 			c.Wait(t.Context(), id)
@@ -233,8 +238,10 @@ func TestTCCBegunAndCommitted(t *testing.T) {
 func TestBegunTCCHasNoTriesOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, memstore.New(nil), nil, newParticipants("try"))
-		_, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Do: "try", Confirm: "try"}}})
-		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "branches[0].do" {
+		_, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Do: "try", Confirm: "try"}},
+		})
+		if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != "branches[0].do" {
 			t.Errorf("a try that nobody would call was accepted: %v", err)
 		}
 	})
@@ -244,7 +251,10 @@ func TestTCCExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := newParticipants("confirm", "cancel")
 		c := start(t, memstore.New(nil), nil, parts)
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Timeout: 5 * time.Second, Branches: []txn.Branch{{ID: "hotel", Confirm: "confirm", Undo: "cancel"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Timeout: 5 * time.Second,
+			Branches: []txn.Branch{{ID: "hotel", Confirm: "confirm", Undo: "cancel"}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +279,8 @@ func TestMessageCheckBack(t *testing.T) {
 				parts.answer("check", errBroken, txn.Pending(time.Second), answer)
 				c := start(t, memstore.New(nil), nil, parts)
 				id, err := c.Begin(t.Context(), txn.Definition{
-					Mode: "msg", Check: &txn.Check{Target: "check"}, Branches: []txn.Branch{{ID: "r", Confirm: "receive"}},
+					Mode: "msg", Check: &txn.Check{Target: "check"},
+					Branches: []txn.Branch{{ID: "r", Confirm: "receive"}},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -294,7 +305,9 @@ func TestMessageDelayAndTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := newParticipants("one", "two")
 		c := start(t, memstore.New(nil), nil, parts)
-		publish := txn.Definition{Mode: "msg", Delay: time.Minute, Branches: []txn.Branch{{ID: "r", Confirm: "topic:orders"}}}
+		publish := txn.Definition{
+			Mode: "msg", Delay: time.Minute, Branches: []txn.Branch{{ID: "r", Confirm: "topic:orders"}},
+		}
 		if _, err := c.Submit(t.Context(), publish); err == nil {
 			t.Error("a message to nobody was accepted")
 		}
@@ -402,10 +415,12 @@ func TestADamagedRecordStopsRetention(t *testing.T) {
 		must(t, err)
 		now := time.Now()
 		must(t, store.Create(t.Context(), &driver.Record{
-			ID: "damaged", Mode: "saga", Status: txn.Committed, Created: now, Updated: now, Finished: now, Spec: []byte("{"), State: []byte("{}"),
+			ID: "damaged", Mode: "saga", Status: txn.Committed, Created: now, Updated: now, Finished: now,
+			Spec: []byte("{"), State: []byte("{}"),
 		}))
 		time.Sleep(2 * time.Hour)
-		if page, err := c.List(t.Context(), txn.Query{}); err != nil || len(page.Transactions) != 0 || archived.Load() != 2 {
+		if page, err := c.List(t.Context(), txn.Query{}); err != nil || len(page.Transactions) != 0 ||
+			archived.Load() != 2 {
 			t.Errorf("%d left, %d archived, %v", len(page.Transactions), archived.Load(), err)
 		}
 	})

@@ -2,16 +2,16 @@ package coord
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"sync"
-	"time"
 
+	"github.com/bedrock-go/bedrock/coord/internal/lanes"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/chance"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 // Coordinator drives the transactions in a store, together with any others on the
@@ -21,9 +21,11 @@ type Coordinator struct {
 	store     driver.Store
 	owner     string
 	modes     map[string]txn.Mode
-	checker   *plan.Checker
+	callers   map[string]txn.Caller // by scheme
+	checker   *check.Checker
+	parts     *check.Checker // of what transactions send by messages of their own
 	clock     clock
-	lanes     *lanes
+	lanes     *lanes.Lanes
 	names     functions
 	active    registry
 	news      news
@@ -34,7 +36,7 @@ type Coordinator struct {
 	draw      chance.Draw // the random part of pauses
 
 	wake    chan struct{}   // something may be due
-	drains  drains          // targets that have recovered
+	drains  *lanes.Drains   // targets that have recovered
 	life    context.Context //nolint:containedctx // ends when Stop begins
 	stop    context.CancelFunc
 	calls   context.Context //nolint:containedctx // ends when calls under way are given up
@@ -54,7 +56,14 @@ var (
 // New makes a coordinator on a store. Register functions, then Start it. The store
 // stays its caller's to close, after Stop.
 func New(store driver.Store, opts *Options) (*Coordinator, error) {
+	if store == nil {
+		return nil, &input.Error{Field: "store", Problem: "is nil"}
+	}
 	o, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	callers, err := byScheme(o.Callers)
 	if err != nil {
 		return nil, err
 	}
@@ -63,94 +72,25 @@ func New(store driver.Store, opts *Options) (*Coordinator, error) {
 	}
 	c := &Coordinator{
 		opts: o, store: store,
-		owner:   o.Replica + "-" + NewID()[14:],
+		owner:   o.Replica + "-" + txn.NewID()[14:],
 		modes:   make(map[string]txn.Mode),
-		checker: plan.NewChecker(o.Limits),
+		callers: callers,
+		checker: check.New(o.Limits),
+		parts:   check.New(partLimits(o.Limits)),
 		wake:    make(chan struct{}, 1),
 		recent:  newRecent(),
 		draw:    chance.Of(store),
+		drains:  lanes.NewDrains(),
 	}
-	for m := range modes() {
+	for _, m := range modes.All() {
 		c.modes[m.Name()] = m
 	}
-	c.lanes = newLanes(o.PerTarget, o.PerHost, c.draw, c.laneChanged)
+	c.lanes = lanes.New(o.PerTarget, o.PerHost, c.draw, c.targetChanged)
 	c.active.init(o.Active)
-	c.drains.init()
 	c.trouble.log, c.inherited.log = o.Logger, o.Logger
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.calls, c.giveUp = context.WithCancel(context.Background())
 	return c, nil
-}
-
-// Start reads the store's clock and begins to take over what is due. It may be
-// called once.
-func (c *Coordinator) Start(ctx context.Context) error {
-	if c.life.Err() != nil {
-		return txn.ErrClosed
-	}
-	// A claim of nothing: the target cannot exist, so only the clock comes back.
-	asked := time.Now()
-	claimed, err := c.store.Claim(ctx, driver.Claim{Owner: c.owner, Lease: c.opts.Lease, Limit: 1, Target: " "})
-	if err != nil {
-		return fmt.Errorf("start coordinator: %w", err)
-	}
-	c.clock.set(claimed.Now, asked)
-	c.started.Do(func() {
-		c.opts.Logger.Info("coordinator has started", "owner", c.owner)
-		c.work.Go(c.recover)
-		c.work.Go(c.probeLanes)
-		for range c.opts.Claimers {
-			c.work.Go(c.drainLanes)
-		}
-		if c.opts.Retention.Keep > 0 {
-			c.work.Go(c.retain)
-		}
-	})
-	return nil
-}
-
-// Stop hands over what is under way, so that other coordinators can take it up at
-// once. Calls to participants are broken off. It returns when nothing of the
-// coordinator runs any more but functions that have not minded that for a second,
-// or with an error when ctx ends before; then the leases of what is left run out by
-// themselves.
-func (c *Coordinator) Stop(ctx context.Context) error {
-	if c.life.Err() == nil {
-		c.opts.Logger.Info("coordinator stops; others take up what it drives", "owner", c.owner, "transactions", c.active.len())
-	}
-	c.stop()
-	done := make(chan struct{})
-	go func() {
-		c.active.close()
-		c.work.Wait()
-		c.lastCalls()
-		c.views.close()
-		close(done)
-	}()
-	select {
-	case <-done:
-		c.giveUp()
-		return nil
-	case <-ctx.Done():
-		c.giveUp()
-		return fmt.Errorf("stop coordinator: %w", ctx.Err())
-	}
-}
-
-// lastCalls waits for calls that were broken off and that no run waits for, because it
-// was overtaken or gave them up: whoever stops is about to close what they use.
-func (c *Coordinator) lastCalls() {
-	ended := make(chan struct{})
-	go func() {
-		c.calling.Wait()
-		close(ended)
-	}()
-	patience := time.NewTimer(grace)
-	defer patience.Stop()
-	select {
-	case <-ended:
-	case <-patience.C:
-	}
 }
 
 // Register makes a Go function a participant. Every coordinator on the store that
@@ -158,45 +98,3 @@ func (c *Coordinator) lastCalls() {
 func (c *Coordinator) Register(name string, f txn.Func) error {
 	return c.names.add(name, f)
 }
-
-// ready refuses work before Start and after Stop.
-func (c *Coordinator) ready() error {
-	switch {
-	case c.life.Err() != nil:
-		return txn.ErrClosed
-	case c.clock.reading.Load() == nil:
-		return errors.New("coordinator is not started")
-	default:
-		return nil
-	}
-}
-
-// Nudge looks for due transactions now instead of at the next poll, for instance
-// for one that SubmitTx has created, once that is committed.
-func (c *Coordinator) Nudge() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// laneChanged is told when a target goes down, comes back or recovers.
-func (c *Coordinator) laneChanged(name string, t turn) {
-	switch {
-	case t.opened:
-		c.opts.Logger.Warn("target is down; its calls are held back", "target", name)
-		c.opts.Observer.Observe(Event{Kind: BreakerOpened, Target: txn.Target(name)})
-	case t.closed:
-		c.opts.Logger.Info("target is up again", "target", name)
-		c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name)})
-	case t.forgotten:
-		c.opts.Logger.Info("nothing waits any more for a target that was down", "target", name)
-		c.opts.Observer.Observe(Event{Kind: BreakerClosed, Target: txn.Target(name), Reason: "nothing waits for it"})
-	}
-	if t.recovered {
-		c.drains.add(name)
-	}
-}
-
-// pause sleeps unless the coordinator stops; it tells whether it may go on.
-func (c *Coordinator) pause(d time.Duration) bool { return sleep(c.life, c.life, d) }

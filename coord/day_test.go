@@ -28,7 +28,8 @@ func TestADayOfTriesCanBeRead(t *testing.T) {
 		synctest.Wait()
 		tx := get(t, c, id)
 		if len(tx.Attempts) != 2 || tx.Dropped != 0 || noted(tx) != parts.count() || parts.count() < 2000 {
-			t.Errorf("%d entries, %d dropped, %d calls noted of %d", len(tx.Attempts), tx.Dropped, noted(tx), parts.count())
+			t.Errorf("%d entries, %d dropped, %d calls noted of %d",
+				len(tx.Attempts), tx.Dropped, noted(tx), parts.count())
 		}
 		for _, a := range tx.Attempts {
 			if a.Number != 1 || a.At.Sub(began) > time.Second || a.Last().Sub(began) < 23*time.Hour+50*time.Minute {

@@ -15,7 +15,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // TestATopicWithoutSubscribersIsRefused even if the message has other receivers.
@@ -25,8 +24,9 @@ func TestATopicWithoutSubscribersIsRefused(t *testing.T) {
 		_, err := c.Submit(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{
 			{ID: "one", Confirm: "receive"}, {ID: "all", Confirm: "topic:orders"},
 		}})
-		field, ok := errors.AsType[*txn.FieldError](err)
-		if !ok || field.Field != "branches[1].confirm" || !strings.Contains(field.Problem, `"orders" has no subscribers`) {
+		field, ok := errors.AsType[*txn.InvalidError](err)
+		if !ok || field.Field != "branches[1].confirm" ||
+			!strings.Contains(field.Problem, `"orders" has no subscribers`) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -117,9 +117,10 @@ func TestWhatIsNotArchivedStays(t *testing.T) {
 func TestADelayBeginsWithTheDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, memstore.New(nil), nil, newParticipants("receive"))
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "msg", Timeout: time.Hour, Delay: time.Minute, Branches: []txn.Branch{
-			{ID: "one", Confirm: "receive"},
-		}})
+		id, err := c.Begin(t.Context(),
+			txn.Definition{Mode: "msg", Timeout: time.Hour, Delay: time.Minute, Branches: []txn.Branch{
+				{ID: "one", Confirm: "receive"},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,8 @@ func TestOneResultIsTakenOverWithoutEnd(t *testing.T) {
 						return []byte(`"` + strings.Repeat("x", 60<<10) + `"`), nil
 					}))
 				}
-				must(t, c.Register("refuse", func(context.Context, txn.Call) ([]byte, error) { return nil, errNoMoney }))
+				must(t,
+					c.Register("refuse", func(context.Context, txn.Call) ([]byte, error) { return nil, errNoMoney }))
 				d := transfer()
 				d.Branches = append(d.Branches, txn.Branch{ID: "end", After: []string{"give"}, Do: "refuse"})
 				d.Branches[1].Use = make(map[string]string)
@@ -214,7 +216,7 @@ func TestABadIDIsTakenForTroubleOfTheStore(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err := c.Wait(ctx, id)
-			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "id" || c.Trouble() != nil {
+			if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != "id" || c.Trouble() != nil {
 				t.Errorf("%q: %v; the store: %v", id, err, c.Trouble())
 			}
 		})
@@ -229,7 +231,7 @@ func TestWhatNothingIsCalledIsSearchedFor(t *testing.T) {
 			"name": {Name: text}, "prefix": {Prefix: text}, "before": {Before: driver.Cursor{ID: text}},
 		} {
 			_, err := c.List(t.Context(), q)
-			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != want {
+			if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != want {
 				t.Errorf("%s %q: %v", want, text, err)
 			}
 		}
@@ -249,13 +251,13 @@ func TestNobodyAnswersAQuestion(t *testing.T) {
 			Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "receive"}},
 			Check: &txn.Check{Target: "async:check", After: time.Second},
 		})
-		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "check.target" {
+		if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != "check.target" {
 			t.Errorf("check: %v", err)
 		}
 		_, err = c.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{
 			{ID: "a", Do: "fail", Policy: &txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "async:hook"}},
 		}})
-		if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "branches[0].policy.hook" {
+		if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != "branches[0].policy.hook" {
 			t.Errorf("hook: %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -269,9 +271,13 @@ func TestNobodyAnswersAQuestion(t *testing.T) {
 // that is durable, so its undo may come first, and nothing takes back what comes then.
 func TestWhatIsSentIsUndoneBeforeItArrives(t *testing.T) {
 	for name, d := range map[string]txn.Definition{
-		"branches[0].undo":    {Mode: "saga", Branches: []txn.Branch{{ID: "take", Do: "async:take", Undo: "give-back"}}},
-		"branches[0].do":      {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take"}}},
-		"branches[0].confirm": {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take", Confirm: "give-back"}}},
+		"branches[0].undo": {
+			Mode: "saga", Branches: []txn.Branch{{ID: "take", Do: "async:take", Undo: "give-back"}},
+		},
+		"branches[0].do": {Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take"}}},
+		"branches[0].confirm": {
+			Mode: "tcc", Branches: []txn.Branch{{ID: "take", Do: "async:take", Confirm: "give-back"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -281,7 +287,7 @@ func TestWhatIsSentIsUndoneBeforeItArrives(t *testing.T) {
 				c := start(t, memstore.New(nil), nil, parts)
 				d.Branches = append(d.Branches, txn.Branch{ID: "give", After: []string{"take"}, Do: "give"})
 				_, err := c.Run(t.Context(), d)
-				if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != name {
+				if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != name {
 					t.Errorf("told %v", err)
 				}
 				time.Sleep(time.Minute)
@@ -298,10 +304,10 @@ type spans struct{ calls atomic.Int64 }
 
 func (*spans) Submit(context.Context, *txn.Definition) map[string]string { return nil }
 
-func (s *spans) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(plan.Answer)) {
+func (s *spans) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(txn.Answer)) {
 	headers := map[string]string{"span": fmt.Sprint(s.calls.Add(1))}
 	maps.Copy(headers, call.Headers)
-	return headers, func(plan.Answer) {}
+	return headers, func(txn.Answer) {}
 }
 
 // TestAnAssuredPartIsCalledWithoutHeaders although they travel with every call; but what an
@@ -311,7 +317,8 @@ func TestAnAssuredPartIsCalledWithoutHeaders(t *testing.T) {
 		parts := newParticipants("mail")
 		c := start(t, memstore.New(nil), &coord.Options{Tracing: &spans{}}, parts)
 		_, err := c.Run(t.Context(), txn.Definition{
-			Mode: "tcc", Headers: map[string]string{"tenant": "7"}, Branches: []txn.Branch{{ID: "mail", Confirm: "async:mail"}},
+			Mode: "tcc", Headers: map[string]string{"tenant": "7"},
+			Branches: []txn.Branch{{ID: "mail", Confirm: "async:mail"}},
 		})
 		must(t, err)
 		time.Sleep(time.Minute)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/memstore"
@@ -22,7 +23,7 @@ func TestDecisionBesideACall(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := memstore.New(nil)
-				dying := &mortal{Store: store}
+				dying := bedrocktest.NewStore(store)
 				c1 := start(t, dying, &coord.Options{Elsewhere: true}, nil)
 				at, block := make(chan struct{}), make(chan struct{})
 				defer close(block)
@@ -45,7 +46,7 @@ func TestDecisionBesideACall(t *testing.T) {
 				if rec, err := store.Load(t.Context(), id); err != nil || rec.Status != txn.RollingBack {
 					t.Fatalf("%+v %v", rec, err)
 				}
-				dying.dead.Store(true)
+				die(dying)
 				second := newParticipants("undo")
 				c2 := start(t, store, nil, second)
 				if res, _ := c2.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
@@ -64,14 +65,14 @@ func TestDecisionBesideACall(t *testing.T) {
 // entered may call a participant before it writes anything. If it loses the transaction
 // then, to a person or by its death, that call has to be taken back.
 func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
-	for name, lose := range map[string]func(t *testing.T, owner *mortal, other *coord.Coordinator, id string){
-		"to a person": func(t *testing.T, _ *mortal, other *coord.Coordinator, id string) {
+	for name, lose := range map[string]func(t *testing.T, owner *bedrocktest.Store, c *coord.Coordinator, id string){
+		"to a person": func(t *testing.T, _ *bedrocktest.Store, other *coord.Coordinator, id string) {
 			if err := other.RollBack(t.Context(), id, "changed my mind"); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"by its death": func(_ *testing.T, owner *mortal, _ *coord.Coordinator, _ string) {
-			owner.dead.Store(true) // and the deadline comes before its lease is over
+		"by its death": func(_ *testing.T, owner *bedrocktest.Store, _ *coord.Coordinator, _ string) {
+			die(owner) // and the deadline comes before its lease is over
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +85,8 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				mortal, parts := &mortal{Store: store}, newParticipants("work", "undo")
-				owner := start(t, mortal, nil, newParticipants("undo"))
+				dying, parts := bedrocktest.NewStore(store), newParticipants("work", "undo")
+				owner := start(t, dying, nil, newParticipants("undo"))
 				called, block := make(chan struct{}, 1), make(chan struct{})
 				defer close(block)
 				register(t, owner, "work", func(context.Context, txn.Call) ([]byte, error) {
@@ -94,7 +95,7 @@ func TestCallsOfAnOwnerThatHasNotWritten(t *testing.T) {
 					return nil, nil
 				})
 				<-called
-				lose(t, mortal, start(t, store, nil, parts), id)
+				lose(t, dying, start(t, store, nil, parts), id)
 				if res, _ := full.Wait(t.Context(), id); res.Outcome != txn.RolledBack {
 					t.Fatalf("%+v", res)
 				}
@@ -123,7 +124,7 @@ func TestARefusalThatNobodyWasAskedFor(t *testing.T) {
 					t.Fatal(err)
 				}
 				synctest.Wait() // give was called, and nothing of it is written
-				dying.dead.Store(true)
+				die(dying)
 				second := transferParts()
 				second.answer("take", nil) // it is done already, and says no more than that
 				c2 := start(t, store, nil, second)
@@ -131,7 +132,8 @@ func TestARefusalThatNobodyWasAskedFor(t *testing.T) {
 					t.Fatalf("%+v", res)
 				}
 				words := map[string][2]string{"saga": {"action", "compensate"}, "tcc": {"try", "cancel"}}[mode]
-				if diff := cmp.Diff([]string{"take " + words[0], "give " + words[1], "take " + words[1]}, second.made()); diff != "" {
+				if diff := cmp.Diff([]string{"take " + words[0], "give " + words[1], "take " + words[1]},
+					second.made()); diff != "" {
 					t.Error(diff)
 				}
 			})

@@ -2,6 +2,8 @@ package coord_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +23,9 @@ func TestABranchThatIsRefusedHasNotJoined(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := start(t, memstore.New(nil), nil, newParticipants("confirm", "cancel"))
-				id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "confirm", Undo: "cancel"}}})
+				id, err := c.Begin(t.Context(), txn.Definition{
+					Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "confirm", Undo: "cancel"}},
+				})
 				must(t, err)
 				if err := c.Enlist(t.Context(), id, branch); err == nil {
 					t.Error("it is not refused")
@@ -38,4 +42,22 @@ func TestABranchThatIsRefusedHasNotJoined(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestATopicThatJoinsIsRefusedForNoReason: topics are expanded when a message is begun. One that joins
+// is not told that it is no message.
+func TestATopicThatJoinsIsRefusedForNoReason(t *testing.T) {
+	c := start(t, memstore.New(nil), nil, newParticipants("check", "mail", "stock"))
+	must(t, c.Subscribe(t.Context(), "orders", "stock"))
+	id, err := c.Begin(t.Context(), txn.Definition{
+		Mode: "msg", Check: &txn.Check{Target: "check", After: time.Hour},
+		Branches: []txn.Branch{{ID: "mail", Confirm: "mail"}},
+	})
+	must(t, err)
+	err = c.Enlist(t.Context(), id, txn.Branch{ID: "topic", Confirm: txn.Topic("orders")})
+	wrong, ok := errors.AsType[*txn.InvalidError](err)
+	if !ok || wrong.Field != "branches[0].confirm" || !strings.Contains(wrong.Problem, "cannot join") {
+		t.Errorf("%v; want it to say that a topic cannot join", err)
+	}
+	must(t, c.RollBack(t.Context(), id, "enough"))
 }

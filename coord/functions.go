@@ -1,16 +1,16 @@
 package coord
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // functions are the participants in this process.
@@ -20,16 +20,16 @@ type functions struct {
 }
 
 func (fs *functions) add(name string, f txn.Func) error {
-	if scheme, _ := plan.Scheme(txn.Target(name)); scheme != "" || plan.CheckTarget(txn.Target(name)) != nil {
-		return fmt.Errorf("register %q: want a name of letters, digits and . _ - /", name)
+	if target := txn.Target(name); target.Scheme() != "" || check.Target(target) != nil {
+		return &input.Error{Field: "name", Problem: fmt.Sprintf("%.80q: want letters, digits and . _ - /", name)}
 	}
 	if f == nil {
-		return fmt.Errorf("register %q: the function is nil", name)
+		return &input.Error{Field: "function", Problem: fmt.Sprintf("%q is nil", name)}
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if _, ok := fs.byName[name]; ok {
-		return fmt.Errorf("register %q: the name is taken", name)
+		return &input.Error{Field: "name", Problem: fmt.Sprintf("%q is taken", name)}
 	}
 	if fs.byName == nil {
 		fs.byName = make(map[string]txn.Func)
@@ -38,15 +38,7 @@ func (fs *functions) add(name string, f txn.Func) error {
 	return nil
 }
 
-// lent is a call for a function to do with as it likes. What it changes in there must
-// not be found in later calls, or in those to others at the same time.
-func lent(call txn.Call) txn.Call {
-	call.Payload, call.Result = bytes.Clone(call.Payload), bytes.Clone(call.Result)
-	call.Headers = maps.Clone(call.Headers)
-	return call
-}
-
-// check refuses a name that is not registered, and tells the one that may be meant.
+// check refuses a name that is not registered, and suggests the one that may be meant.
 func (fs *functions) check(name string) error {
 	if _, ok := fs.get(name); ok {
 		return nil

@@ -2,15 +2,14 @@ package coord_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -24,14 +23,23 @@ func TestAMistypedFunctionIsRefused(t *testing.T) {
 		c := start(t, store, nil, newParticipants("stock.deduct", "stock.restore"))
 		elsewhere := start(t, store, &coord.Options{Elsewhere: true}, nil)
 		for field, d := range map[string]txn.Definition{
-			"branches[0].do":      {Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "stock.deducts", Undo: "stock.restore"}}},
-			"branches[0].undo":    {Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "stock.deduct", Undo: "stock.deducts"}}},
-			"branches[1].confirm": {Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "stock.deduct"}, {ID: "b", Confirm: "async:stock.deducts"}}},
+			"branches[0].do": {
+				Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "stock.deducts", Undo: "stock.restore"}},
+			},
+			"branches[0].undo": {
+				Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "stock.deduct", Undo: "stock.deducts"}},
+			},
+			"branches[1].confirm": {
+				Mode: "msg", Branches: []txn.Branch{
+					{ID: "a", Confirm: "stock.deduct"}, {ID: "b", Confirm: "async:stock.deducts"},
+				},
+			},
 			"branches[0].policy.hook": {Mode: "saga", Branches: []txn.Branch{{
 				ID: "a", Do: "stock.deduct", Policy: &txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "stock.deducts"},
 			}}},
 			"check.target": {
-				Mode: "msg", Check: &txn.Check{Target: "stock.deducts"}, Branches: []txn.Branch{{ID: "a", Confirm: "stock.deduct"}},
+				Mode: "msg", Check: &txn.Check{Target: "stock.deducts"},
+				Branches: []txn.Branch{{ID: "a", Confirm: "stock.deduct"}},
 			},
 		} {
 			d.ID = "x" + strings.Map(func(r rune) rune { return max(r, 'a') }, field)
@@ -47,7 +55,9 @@ func TestAMistypedFunctionIsRefused(t *testing.T) {
 		}
 		mistyped(t, "subscriber", c.Subscribe(t.Context(), "orders", "stock.deducts"))
 		must(t, elsewhere.Subscribe(t.Context(), "orders", "stock.deducts"))
-		if _, err := c.Submit(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "topic:orders"}}}); err != nil {
+		if _, err := c.Submit(t.Context(), txn.Definition{
+			Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "topic:orders"}},
+		}); err != nil {
 			t.Errorf("a subscriber elsewhere has the message refused: %v", err)
 		}
 	})
@@ -56,7 +66,7 @@ func TestAMistypedFunctionIsRefused(t *testing.T) {
 // mistyped wants an error that names the field, and what may be meant.
 func mistyped(t *testing.T, field string, err error) {
 	t.Helper()
-	problem, ok := errors.AsType[*txn.FieldError](err)
+	problem, ok := errors.AsType[*txn.InvalidError](err)
 	const want = `no function "stock.deducts" is registered; did you mean "stock.deduct"?`
 	if !ok || problem.Field != field || problem.Problem != want {
 		t.Errorf("%s: got %v", field, err)
@@ -72,7 +82,9 @@ func TestAFunctionElsewhereIsFound(t *testing.T) {
 		once := &txn.Policy{Attempts: 1}
 		var ids []string
 		for range 20 {
-			id, err := here.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "take", Policy: once}}})
+			id, err := here.Submit(t.Context(), txn.Definition{
+				Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "take", Policy: once}},
+			})
 			must(t, err)
 			ids = append(ids, id)
 		}
@@ -87,23 +99,14 @@ func TestAFunctionElsewhereIsFound(t *testing.T) {
 	})
 }
 
-// counted counts the writes to a store.
-type counted struct {
-	driver.Store
-	writes atomic.Int64
-}
-
-func (s *counted) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
-	s.writes.Add(1)
-	return s.Store.Update(ctx, was, rec)
-}
-
 // TestWhatNobodyCanCallIsTold, once, and is a burden to nobody.
 func TestWhatNobodyCanCallIsTold(t *testing.T) {
-	for name, target := range map[string]txn.Target{"function": "nobody.has", "scheme": "http://host/path"} {
+	for name, target := range map[string]txn.Target{
+		"function": "nobody.has", "scheme": "http://host/path", "assured scheme": "async:http://host/path",
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, told := &counted{Store: memstore.New(nil)}, &bytes.Buffer{}
+				store, told := bedrocktest.NewStore(memstore.New(nil)), &bytes.Buffer{}
 				id, err := accepted(t, store, target)
 				must(t, err)
 				log := slog.New(slog.NewTextHandler(told, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -111,10 +114,11 @@ func TestWhatNobodyCanCallIsTold(t *testing.T) {
 				time.Sleep(10 * time.Minute)
 				tx := get(t, c, id)
 				op := tx.Progress[0].Confirm
-				if tx.Status.Final() || tx.Parked != "" || op.Tries != 0 || op.Calls != 0 || op.Lacking == 0 || op.Note == "" {
+				if tx.Status.Final() || tx.Parked != "" || op.Tries != 0 || op.Calls != 0 || op.Lacking == 0 ||
+					op.Note == "" {
 					t.Errorf("%s, parked %q, %+v", tx.Status, tx.Parked, op)
 				}
-				if n := store.writes.Load(); n > 60 {
+				if n := store.Calls(bedrocktest.Update); n > 60 {
 					t.Errorf("%d writes in ten minutes", n)
 				}
 				must(t, c.Stop(t.Context())) // nobody writes to the log any more
@@ -129,10 +133,12 @@ func TestWhatNobodyCanCallIsTold(t *testing.T) {
 // accepted submits to a coordinator that can make the call, and stops before it does.
 func accepted(t *testing.T, store driver.Store, target txn.Target) (id string, err error) {
 	t.Helper()
-	c, err := coord.New(store, &coord.Options{Elsewhere: true, Callers: map[string]coord.Caller{"http": &picky{}}})
+	c, err := coord.New(store, &coord.Options{Elsewhere: true, Callers: []txn.Caller{&picky{}}})
 	must(t, err)
 	must(t, c.Start(t.Context()))
-	id, err = c.Submit(t.Context(), txn.Definition{Mode: "msg", Delay: time.Minute, Branches: []txn.Branch{{ID: "a", Confirm: target}}})
+	id, err = c.Submit(t.Context(), txn.Definition{
+		Mode: "msg", Delay: time.Minute, Branches: []txn.Branch{{ID: "a", Confirm: target}},
+	})
 	must(t, c.Stop(t.Context()))
 	return id, err
 }

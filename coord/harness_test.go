@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -119,9 +120,9 @@ func transferParts() *participants {
 }
 
 // mortalOwner starts a coordinator that can be made to die, and its store.
-func mortalOwner(t *testing.T, parts *participants) (*memstore.Store, *mortal, *coord.Coordinator) {
+func mortalOwner(t *testing.T, parts *participants) (*memstore.Store, *bedrocktest.Store, *coord.Coordinator) {
 	store := memstore.New(nil)
-	dying := &mortal{Store: store}
+	dying := bedrocktest.NewStore(store)
 	return store, dying, start(t, dying, nil, parts)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -69,9 +70,13 @@ func TestInterventions(t *testing.T) {
 					time.Sleep(time.Second)
 					after := get(t, c, id)
 					switch {
-					case want == no && (!errors.Is(err, txn.ErrAction) || after.Status != before.Status || after.Parked != before.Parked):
-						t.Errorf("%v; %s %q became %s %q", err, before.Status, before.Parked, after.Status, after.Parked)
-					case want != no && (err != nil || after.Status != want || (after.Parked != "") != (action == txn.ActPark)):
+					case want == no &&
+						(!errors.Is(err, txn.ErrAction) || after.Status != before.Status ||
+							after.Parked != before.Parked):
+						t.Errorf("%v; %s %q became %s %q",
+							err, before.Status, before.Parked, after.Status, after.Parked)
+					case want != no &&
+						(err != nil || after.Status != want || (after.Parked != "") != (action == txn.ActPark)):
 						t.Errorf("%v; it is %s, parked %q; want %s", err, after.Status, after.Parked, want)
 					}
 				})
@@ -92,7 +97,9 @@ func TestADecisionLeavesItParked(t *testing.T) {
 		Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "take"}},
 		Check: &txn.Check{Target: "give", After: time.Second, Policy: &txn.Policy{Attempts: 1}},
 	}
-	reserved := txn.Definition{Mode: "tcc", Timeout: time.Hour, Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}}
+	reserved := txn.Definition{
+		Mode: "tcc", Timeout: time.Hour, Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+	}
 	for name, test := range map[string]struct {
 		definition txn.Definition
 		decide     func(*testing.T, *coord.Coordinator, string) error
@@ -132,46 +139,18 @@ func TestADecisionLeavesItParked(t *testing.T) {
 	}
 }
 
-// muffled is a store that makes an update and loses its acknowledgement, whenever it
-// is armed. What comes then is in between.
-type muffled struct {
-	driver.Store
-	armed   bool
-	between func()
-}
-
-func (s *muffled) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
-	err := s.Store.Update(ctx, was, rec.Clone())
-	if err != nil || !s.armed {
-		rec.Revision = was.Revision + 1
-		return err
-	}
-	s.armed = false
-	if s.between != nil {
-		s.between()
-	}
-	return errors.New("connection reset")
-}
-
-func (s *muffled) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
-	n, err := s.Store.Delete(ctx, refs)
-	if err == nil && s.armed {
-		s.armed = false
-		return 0, errors.New("connection reset")
-	}
-	return n, err
-}
-
 // TestAnInterventionIsRefusedAlthoughMade: its acknowledgement was lost, and the second
 // look finds the first one's work in its way.
 func TestAnInterventionIsRefusedAlthoughMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &muffled{Store: memstore.New(nil)}
+		store := bedrocktest.NewStore(memstore.New(nil))
 		c := start(t, store, nil, transferParts())
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+		})
 		must(t, err)
 		for i, a := range []txn.Action{txn.ActPark, txn.ActResume, txn.ActPark, txn.ActAbandon} {
-			store.armed = true
+			store.LoseReply(bedrocktest.Update)
 			if err := c.Act(t.Context(), id, a, "test"); err != nil {
 				t.Errorf("%s: %v", a, err)
 			}
@@ -179,7 +158,7 @@ func TestAnInterventionIsRefusedAlthoughMade(t *testing.T) {
 				t.Errorf("%s: %d interventions noted, want %d", a, n, i+1)
 			}
 		}
-		store.armed = true
+		store.LoseReply(bedrocktest.Delete)
 		if err := c.Act(t.Context(), id, txn.ActRemove, "test"); err != nil {
 			t.Errorf("remove: %v", err)
 		}
@@ -190,12 +169,14 @@ func TestAnInterventionIsRefusedAlthoughMade(t *testing.T) {
 // coordinator's to carry out, now.
 func TestALostChangeWaitsForItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &muffled{Store: memstore.New(nil)}
+		store := bedrocktest.NewStore(memstore.New(nil))
 		parts := transferParts()
 		c := start(t, store, nil, parts)
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+		})
 		must(t, err)
-		store.armed = true
+		store.LoseReply(bedrocktest.Update)
 		must(t, c.Commit(t.Context(), id))
 		time.Sleep(time.Second)
 		if tx := get(t, c, id); tx.Status != txn.Committed || parts.count() != 1 {
@@ -209,12 +190,15 @@ func TestALostChangeWaitsForItsLease(t *testing.T) {
 func TestAChangeThatMayHaveBeenMadeIsToldAsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := memstore.New(nil)
-		store := &muffled{Store: mem}
+		store := bedrocktest.NewStore(mem)
 		c, other := start(t, store, nil, transferParts()), start(t, mem, nil, transferParts())
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+		})
 		must(t, err)
-		store.armed = true
-		store.between = func() { must(t, other.Act(t.Context(), id, txn.ActAbandon, "another person")) }
+		store.Fail(bedrocktest.Update, bedrocktest.Fault{After: bedrocktest.ErrReplyLost, Hit: func() {
+			must(t, other.Act(t.Context(), id, txn.ActAbandon, "another person"))
+		}})
 		if err := c.Act(t.Context(), id, txn.ActPark, "one person"); !isInDoubt(err) {
 			t.Errorf("it was parked, and then abandoned, and is told: %v", err)
 		}
@@ -225,18 +209,19 @@ func TestAChangeThatMayHaveBeenMadeIsToldAsRefused(t *testing.T) {
 // store is not there to be asked.
 func TestADecisionThatMayStandIsToldAsFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &mortal{Store: &muffled{Store: memstore.New(nil)}}
+		store := bedrocktest.NewStore(memstore.New(nil))
 		c := start(t, store, nil, transferParts())
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+		})
 		must(t, err)
-		inner := store.Store.(*muffled)
-		inner.armed, inner.between = true, func() { store.dead.Store(true) }
+		store.Fail(bedrocktest.Update, bedrocktest.Fault{After: bedrocktest.ErrReplyLost, Hit: func() { die(store) }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := c.Commit(ctx, id); !isInDoubt(err) {
 			t.Errorf("committed, and told %v", err)
 		}
-		store.dead.Store(false)
+		store.Up()
 	})
 }
 
@@ -269,7 +254,9 @@ func TestParkedIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := transferParts()
 		c := start(t, memstore.New(nil), nil, parts)
-		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}}})
+		id, err := c.Begin(t.Context(), txn.Definition{
+			Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "take", Undo: "give-back"}},
+		})
 		must(t, err)
 		must(t, c.Act(t.Context(), id, txn.ActPark, "wait"))
 		time.Sleep(time.Hour)

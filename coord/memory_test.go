@@ -22,10 +22,14 @@ import (
 // plentiful is a transaction that refers to memory wherever it can.
 func plentiful(mode string, begun bool) txn.Definition {
 	d := txn.Definition{
-		ID: "order-" + mode, Mode: mode, Name: "order", Payload: []byte(`{"amount":30}`), Headers: map[string]string{"tenant": "one"},
+		ID: "order-" + mode, Mode: mode, Name: "order", Payload: []byte(`{"amount":30}`),
+		Headers: map[string]string{"tenant": "one"},
 		Branches: []txn.Branch{
 			{ID: "a", Do: "step", Confirm: "step", Undo: "step", Payload: []byte(`{"part":"a"}`)},
-			{ID: "b", After: []string{"a"}, Do: "step", Undo: "step", Policy: &txn.Policy{Attempts: 3, Backoff: 10 * time.Second}},
+			{
+				ID: "b", After: []string{"a"}, Do: "step", Undo: "step",
+				Policy: &txn.Policy{Attempts: 3, Backoff: 10 * time.Second},
+			},
 			{ID: "c", After: []string{"b"}, Do: "step", Undo: "step", Use: map[string]string{"by": "a.by"}},
 		},
 	}
@@ -175,13 +179,15 @@ func TestAResultIsReadLater(t *testing.T) {
 	})
 }
 
-// TestCallersAreReadLater, while their map is being changed.
+// TestCallersAreReadLater, while their list is being changed.
 func TestCallersAreReadLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		callers := map[string]coord.Caller{"http": &picky{}}
+		callers := []txn.Caller{&picky{}}
 		c := start(t, memstore.New(nil), &coord.Options{Callers: callers}, nil)
 		clear(callers)
-		if res, err := c.Run(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "http://good/"}}}); err != nil {
+		if res, err := c.Run(t.Context(), txn.Definition{
+			Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "http://good/"}},
+		}); err != nil {
 			t.Errorf("%+v %v", res, err)
 		}
 	})

@@ -2,42 +2,65 @@ package coord
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// Observer is told what happens. It is called where it happens and must be quick.
+// Observer is told what happens. The goroutine in which it happens calls it: it must be
+// quick, safe for concurrent use, and must not call the coordinator.
 type Observer interface {
-	Observe(e Event)
+	// Observe receives one event. ctx is the one given to Submit, SubmitTx, Run or Begin for
+	// EventSubmitted; for EventCalled it is that under which the transaction's calls are made,
+	// which may have ended; otherwise it is the background context.
+	Observe(ctx context.Context, e Event)
 }
+
+// Observers returns an observer that tells every one of several, in order.
+func Observers(all ...Observer) Observer { return observers(slices.Clone(all)) }
+
+type observers []Observer
+
+// Observe implements [Observer].
+func (o observers) Observe(ctx context.Context, e Event) {
+	for _, each := range o {
+		each.Observe(ctx, e)
+	}
+}
+
+// observe tells of an event that happened in nobody's call of the coordinator.
+func (c *Coordinator) observe(e Event) { c.opts.Observer.Observe(context.Background(), e) }
 
 // EventKind says what happened.
 type EventKind string
 
 const (
-	// Submitted means that a transaction was accepted.
-	Submitted EventKind = "submitted"
-	// Decided means that commit or roll back was chosen.
-	Decided EventKind = "decided"
-	// Finished means that a transaction is final. Took is its age.
-	Finished EventKind = "finished"
-	// Parked means that a transaction waits for a person.
-	Parked EventKind = "parked"
-	// Called means that a participant answered, or did not. Took is the call's length.
-	Called EventKind = "called"
-	// Claimed means that transactions were taken over; Count says how many.
-	Claimed EventKind = "claimed"
-	// Fenced means that this coordinator was overtaken by another and let go.
-	Fenced EventKind = "fenced"
-	// BreakerOpened means that a target is held to be down.
-	BreakerOpened EventKind = "breaker-opened"
-	// BreakerClosed means that it is up again, or that nothing waits for it any more,
-	// which Reason then says.
-	BreakerClosed EventKind = "breaker-closed"
-	// Removed means that final transactions were deleted; Count says how many.
-	Removed EventKind = "removed"
+	// EventSubmitted means that a transaction was accepted. It comes before all other
+	// events of the transaction, unless that found no room here and is claimed at the same
+	// moment. SubmitTx tells it before the SQL transaction is committed.
+	EventSubmitted EventKind = "submitted"
+	// EventDecided means that commit or roll back was chosen.
+	EventDecided EventKind = "decided"
+	// EventFinished means that a transaction is final. Took is its age.
+	EventFinished EventKind = "finished"
+	// EventParked means that a transaction waits for a person.
+	EventParked EventKind = "parked"
+	// EventCalled means that a call of a participant has ended, with an answer or without.
+	// Took is the call's length.
+	EventCalled EventKind = "called"
+	// EventClaimed means that transactions were taken over; Count says how many.
+	EventClaimed EventKind = "claimed"
+	// EventFenced means that a transaction was taken over by another coordinator, and this
+	// one let it go.
+	EventFenced EventKind = "fenced"
+	// EventBreakerOpened means that a target counts as down.
+	EventBreakerOpened EventKind = "breaker-opened"
+	// EventBreakerClosed means that a target is up again, that nothing waits for it any
+	// more, or that the coordinator has stopped; Reason says so of the last two.
+	EventBreakerClosed EventKind = "breaker-closed"
+	// EventRemoved means that final transactions were deleted; Count says how many.
+	EventRemoved EventKind = "removed"
 )
 
 // Event is one thing that happened. Fields without a meaning are zero.
@@ -50,7 +73,7 @@ type Event struct {
 	Branch string
 	Op     string
 	Target txn.Target
-	Answer plan.Kind
+	Answer txn.AnswerKind
 	Took   time.Duration
 	Count  int
 	Reason string
@@ -63,16 +86,16 @@ type Tracing interface {
 	Submit(ctx context.Context, d *txn.Definition) map[string]string
 	// Call begins a span. The headers it returns travel with the call instead of the
 	// transaction's own; end ends the span.
-	Call(ctx context.Context, call *txn.Call, target txn.Target) (headers map[string]string, end func(plan.Answer))
+	Call(ctx context.Context, call *txn.Call, target txn.Target) (headers map[string]string, end func(txn.Answer))
 }
 
 // quiet observes nothing and traces nothing.
 type quiet struct{}
 
-func (quiet) Observe(Event) {}
+func (quiet) Observe(context.Context, Event) {}
 
 func (quiet) Submit(context.Context, *txn.Definition) map[string]string { return nil }
 
-func (quiet) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(plan.Answer)) {
-	return call.Headers, func(plan.Answer) {}
+func (quiet) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(txn.Answer)) {
+	return call.Headers, func(txn.Answer) {}
 }

@@ -17,7 +17,8 @@ import (
 func TestTheEndOfAnOutageIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := &counter{}
-		c := start(t, memstore.New(nil), &coord.Options{Observer: events}, newParticipants("give", "give-back", "take-back"))
+		c := start(t, memstore.New(nil), &coord.Options{Observer: events},
+			newParticipants("give", "give-back", "take-back"))
 		var up atomic.Bool
 		register(t, c, "take", func(ctx context.Context, call txn.Call) ([]byte, error) {
 			if up.Load() {
@@ -36,10 +37,10 @@ func TestTheEndOfAnOutageIsNoticed(t *testing.T) {
 			ids = append(ids, id)
 		}
 		time.Sleep(10 * time.Second)
-		if n := events.count(coord.BreakerOpened); n != 1 {
+		if n := events.count(coord.EventBreakerOpened); n != 1 {
 			t.Errorf("taken for down %d times", n)
 		}
-		if n := events.count(coord.Called); n > 40 {
+		if n := events.count(coord.EventCalled); n > 40 {
 			t.Errorf("%d calls to a target that is down for 10 s", n)
 		}
 		up.Store(true)
@@ -52,7 +53,7 @@ func TestTheEndOfAnOutageIsNoticed(t *testing.T) {
 		if took := time.Since(began); took > 2500*time.Millisecond {
 			t.Errorf("all done %v after its end", took)
 		}
-		if n := events.count(coord.BreakerClosed); n != 1 {
+		if n := events.count(coord.EventBreakerClosed); n != 1 {
 			t.Errorf("taken for up %d times", n)
 		}
 	})

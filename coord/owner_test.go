@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -23,7 +24,7 @@ type counter struct {
 	n  map[coord.EventKind]int
 }
 
-func (c *counter) Observe(e coord.Event) {
+func (c *counter) Observe(_ context.Context, e coord.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
@@ -43,7 +44,7 @@ func (c *counter) count(kind coord.EventKind) int {
 func TestOvertakenRunLetsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New(nil)
-		cutOff, events := &mortal{Store: store}, &counter{}
+		cutOff, events := bedrocktest.NewStore(store), &counter{}
 		c1 := start(t, cutOff, &coord.Options{Observer: events}, newParticipants("take", "give-back", "take-back"))
 		block := make(chan struct{})
 		register(t, c1, "give", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil })
@@ -55,7 +56,7 @@ func TestOvertakenRunLetsGo(t *testing.T) {
 			told <- res
 		}()
 		synctest.Wait()
-		cutOff.dead.Store(true)
+		die(cutOff)
 		time.Sleep(4 * time.Second) // the owner wants to renew its lease
 		c2 := start(t, store, nil, transferParts())
 		if err := c2.RollBack(t.Context(), d.ID, "changed my mind"); err != nil {
@@ -65,12 +66,12 @@ func TestOvertakenRunLetsGo(t *testing.T) {
 			t.Fatalf("%+v", res)
 		}
 		before := get(t, c2, d.ID)
-		cutOff.dead.Store(false)
+		cutOff.Up()
 		close(block)
 		if res := <-told; res.Outcome != txn.RolledBack {
 			t.Errorf("the overtaken owner told %+v", res)
 		}
-		if n := events.count(coord.Fenced); n != 1 {
+		if n := events.count(coord.EventFenced); n != 1 {
 			t.Errorf("told %d times that it was overtaken", n)
 		}
 		if after := get(t, c2, d.ID); after.Revision != before.Revision || before.Epoch != 2 {
@@ -156,8 +157,14 @@ func TestTheFirstDecisionCounts(t *testing.T) {
 		decide func(commit, rollBack decision) (first, second decision)
 		want   txn.Status
 	}{
-		{"commit", func(commit, rollBack decision) (first, second decision) { return commit, rollBack }, txn.Committing},
-		{"roll back", func(commit, rollBack decision) (first, second decision) { return rollBack, commit }, txn.RollingBack},
+		{
+			"commit", func(commit, rollBack decision) (first, second decision) { return commit, rollBack },
+			txn.Committing,
+		},
+		{
+			"roll back", func(commit, rollBack decision) (first, second decision) { return rollBack, commit },
+			txn.RollingBack,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -165,7 +172,9 @@ func TestTheFirstDecisionCounts(t *testing.T) {
 				parts.answer("confirm", errBroken)
 				parts.answer("cancel", errBroken)
 				c := start(t, memstore.New(nil), nil, parts)
-				first, second := test.decide(c.Commit, func(ctx context.Context, id string) error { return c.RollBack(ctx, id, "no") })
+				first, second := test.decide(c.Commit, func(ctx context.Context, id string) error {
+					return c.RollBack(ctx, id, "no")
+				})
 				id := begin(t, c)
 				for range 2 { // it may be repeated
 					if err := first(t.Context(), id); err != nil {
@@ -223,7 +232,7 @@ func TestADecisionComesAfterTheDeadline(t *testing.T) {
 type unclaimed struct{ driver.Store }
 
 func (s *unclaimed) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
-	c.Target = " "
+	c.Target = " " // nobody waits for that
 	return s.Store.Claim(ctx, c)
 }
 
@@ -257,19 +266,29 @@ func TestNoDecisionIsLateBecauseTheStoreIsSlow(t *testing.T) {
 	}
 }
 
-// slowClock is a store whose next few answers to a claim are long under way.
+// slowClock is a store whose next few answers that tell the time are long under way.
 type slowClock struct {
 	driver.Store
 
 	answers atomic.Int64
 }
 
+func (s *slowClock) Now(ctx context.Context) (time.Time, error) {
+	now, err := s.Store.Now(ctx)
+	s.linger()
+	return now, err
+}
+
 func (s *slowClock) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
 	claimed, err := s.Store.Claim(ctx, c)
+	s.linger()
+	return claimed, err
+}
+
+func (s *slowClock) linger() {
 	if s.answers.Add(-1) >= 0 {
 		time.Sleep(400 * time.Millisecond)
 	}
-	return claimed, err
 }
 
 // TestTheStoresClockCounts: this machine's clock is an hour off.
@@ -279,9 +298,10 @@ func TestTheStoresClockCounts(t *testing.T) {
 			now := func() time.Time { return time.Now().Add(off) }
 			parts := newParticipants("cancel")
 			c := start(t, memstore.New(&memstore.Options{Now: now}), nil, parts)
-			id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Timeout: 5 * time.Second, Branches: []txn.Branch{
-				{ID: "hotel", Undo: "cancel"},
-			}})
+			id, err := c.Begin(t.Context(),
+				txn.Definition{Mode: "tcc", Timeout: 5 * time.Second, Branches: []txn.Branch{
+					{ID: "hotel", Undo: "cancel"},
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,7 +368,7 @@ func TestSubmitsMeetTheStop(t *testing.T) {
 func TestStopLeavesAFunctionBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fenced := make(chan struct{})
-		c, err := coord.New(removed{memstore.New(nil)}, &coord.Options{Observer: tell{coord.Fenced, fenced}})
+		c, err := coord.New(removed{memstore.New(nil)}, &coord.Options{Observer: tell{coord.EventFenced, fenced}})
 		must(t, err)
 		newParticipants("quick", "undo").register(t, c)
 		var running atomic.Bool
@@ -377,7 +397,7 @@ type tell struct {
 	c    chan struct{}
 }
 
-func (o tell) Observe(e coord.Event) {
+func (o tell) Observe(_ context.Context, e coord.Event) {
 	if e.Kind == o.kind {
 		close(o.c)
 	}

@@ -2,12 +2,12 @@ package coord_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -24,7 +24,7 @@ func hang(ctx context.Context, _ txn.Call) ([]byte, error) {
 // cuts its coordinator off there.
 func crashInGive(t *testing.T, store driver.Store, d txn.Definition) (id string) {
 	t.Helper()
-	dying := &mortal{Store: store}
+	dying := bedrocktest.NewStore(store)
 	c := start(t, dying, nil, newParticipants("give-back", "take-back"))
 	register(t, c, "take", func(context.Context, txn.Call) ([]byte, error) {
 		time.Sleep(300 * time.Millisecond)
@@ -36,7 +36,7 @@ func crashInGive(t *testing.T, store driver.Store, d txn.Definition) (id string)
 		t.Fatal(err)
 	}
 	time.Sleep(time.Second)
-	dying.dead.Store(true)
+	die(dying)
 	return id
 }
 
@@ -149,25 +149,12 @@ func TestWhoFindsNoRoomIsNext(t *testing.T) {
 	})
 }
 
-// forgetful is a store whose first Create is done, but not acknowledged.
-type forgetful struct {
-	driver.Store
-	lost bool
-}
-
-func (s *forgetful) Create(ctx context.Context, rec *driver.Record) error {
-	err := s.Store.Create(ctx, rec.Clone())
-	if !s.lost {
-		s.lost = true
-		return errors.New("connection reset")
-	}
-	return err
-}
-
 func TestALostCreateIsFoundOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parts := transferParts()
-		c := start(t, &forgetful{Store: memstore.New(nil)}, nil, parts)
+		store := bedrocktest.NewStore(memstore.New(nil))
+		store.LoseReply(bedrocktest.Create)
+		c := start(t, store, nil, parts)
 		began := time.Now()
 		if res, err := c.Run(t.Context(), transfer()); err != nil {
 			t.Fatalf("%+v %v", res, err)
@@ -204,4 +191,41 @@ func TestADamagedRecordIsParked(t *testing.T) {
 			t.Errorf("%+v %v", strange, err)
 		}
 	})
+}
+
+// TestADamagedRecordEndsNobody: one that is JSON and contradicts itself ended the process of whoever
+// claimed it or asked for it, and after a restart the next.
+func TestADamagedRecordEndsNobody(t *testing.T) {
+	for name, rec := range map[string]driver.Record{
+		"more progress than branches": {
+			Spec:  []byte(`{"mode":"saga","branches":[{"id":"a","do":"take"}]}`),
+			State: []byte(`{"progress":[{"do":{"s":"done","r":"e30="}},{"do":{"r":"e30="}}]}`),
+		},
+		"a branch that waits for itself": {
+			Spec:  []byte(`{"mode":"saga","branches":[{"id":"a","do":"take","after":["a"]}]}`),
+			State: []byte(`{"complete":true,"epoch":1}`),
+		},
+		"a mode that is not there": {
+			Spec:  []byte(`{"mode":"sagx","branches":[{"id":"a","do":"take"}]}`),
+			State: []byte(`{"complete":true,"epoch":1}`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memstore.New(nil)
+				rec.ID, rec.Mode, rec.Status, rec.Epoch = "damaged", "saga", txn.Running, 1
+				rec.Due, rec.Created = time.Now(), time.Now()
+				must(t, store.Create(t.Context(), &rec))
+				c := start(t, store, nil, transferParts())
+				time.Sleep(time.Minute)
+				parked, err := store.Load(t.Context(), "damaged")
+				if err != nil || !strings.HasPrefix(parked.Parked, "cannot be read: ") {
+					t.Errorf("%+v %v", parked, err)
+				}
+				if tx, err := c.Get(t.Context(), "damaged"); err == nil {
+					t.Errorf("%+v", tx)
+				}
+			})
+		})
+	}
 }

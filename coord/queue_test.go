@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // busy is a participant whose calls take their time.
@@ -194,7 +194,7 @@ func TestARunThatIsToParkSleeps(t *testing.T) {
 		t.Errorf("%v of work in a second of waiting for one call", used)
 	}
 	close(release)
-	if res, _ := c.Wait(t.Context(), id); res.Reason == "" {
+	if res, _ := c.Wait(t.Context(), id); res.Parked == "" {
 		t.Errorf("not parked: %+v", res)
 	}
 }
@@ -218,11 +218,11 @@ type stall struct {
 	letGo chan struct{}
 }
 
-func (s *stall) Call(_ context.Context, call *txn.Call, to txn.Target) (map[string]string, func(plan.Answer)) {
+func (s *stall) Call(_ context.Context, call *txn.Call, to txn.Target) (map[string]string, func(txn.Answer)) {
 	if to == "async:mail" {
 		<-s.letGo
 	}
-	return call.Headers, func(plan.Answer) {}
+	return call.Headers, func(txn.Answer) {}
 }
 
 type nobody struct{}
@@ -272,7 +272,7 @@ func TestStoppingUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
 // given up because its transaction was busy with a store that did not answer.
 func TestAnAnswerDuringAnOutageCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &mortal{Store: memstore.New(nil)}
+		store := bedrocktest.NewStore(memstore.New(nil))
 		c := start(t, store, nil, newParticipants("undo"))
 		register(t, c, "steady", busy(new(atomic.Int32), 500*time.Millisecond))
 		register(t, c, "later", func(_ context.Context, call txn.Call) ([]byte, error) {
@@ -294,9 +294,9 @@ func TestAnAnswerDuringAnOutageCounts(t *testing.T) {
 			ids = append(ids, id)
 		}
 		time.Sleep(200 * time.Millisecond)
-		store.dead.Store(true)
+		die(store)
 		time.Sleep(2400 * time.Millisecond)
-		store.dead.Store(false)
+		store.Up()
 		for _, id := range ids {
 			if res, err := c.Wait(t.Context(), id); err != nil {
 				t.Errorf("%s: %v", res.Outcome, err)

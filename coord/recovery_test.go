@@ -21,7 +21,8 @@ func TestCrashIsRecovered(t *testing.T) {
 		// The first owner hangs in its second step and is then cut off from the store.
 		store, dying, c1 := mortalOwner(t, newParticipants("take", "give-back", "take-back"))
 		block := make(chan struct{})
-		if err := c1.Register("give", func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }); err != nil {
+		if err := c1.Register("give",
+			func(context.Context, txn.Call) ([]byte, error) { <-block; return nil, nil }); err != nil {
 			t.Fatal(err)
 		}
 		id, err := c1.Submit(t.Context(), transfer())
@@ -29,7 +30,7 @@ func TestCrashIsRecovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		dying.dead.Store(true)
+		die(dying)
 		parts := transferParts()
 		c2 := start(t, store, nil, parts)
 		began := time.Now()
@@ -59,7 +60,7 @@ func TestCrashLeavesDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait() // take is done, give has failed, and none of it is written
-		dying.dead.Store(true)
+		die(dying)
 		parts := transferParts()
 		c2 := start(t, store, nil, parts)
 		if err := c2.RollBack(t.Context(), id, "changed my mind"); err != nil {
@@ -126,7 +127,9 @@ func (s *slowClaims) Claim(ctx context.Context, q driver.Claim) (driver.Claimed,
 // claimedByAnother has one coordinator accept transactions for which it has no room, and
 // another one claim them in its own view of the store. When this returns the last is
 // claimed, and the answer may still be under way.
-func claimedByAnother(t *testing.T, store, view driver.Store, parts *participants, n int) (full, other *coord.Coordinator, last string) {
+func claimedByAnother(
+	t *testing.T, store, view driver.Store, parts *participants, n int,
+) (full, other *coord.Coordinator, last string) {
 	full = withoutRoom(t, store, parts)
 	var err error
 	for range n {

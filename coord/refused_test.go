@@ -14,7 +14,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // narrow is a store that does not take large records.
@@ -58,7 +57,9 @@ func TestARefusedRecordIsWrittenForEver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := start(t, &narrow{memstore.New(nil), 4096}, nil, nil)
-				register(t, c, "large", func(context.Context, txn.Call) ([]byte, error) { return []byte(strings.Repeat("x", 8192)), nil })
+				register(t, c, "large", func(context.Context, txn.Call) ([]byte, error) {
+					return []byte(strings.Repeat("x", 8192)), nil
+				})
 				register(t, c, "next", func(context.Context, txn.Call) ([]byte, error) { return nil, test.second })
 				id, err := c.Submit(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{
 					{ID: "a", Do: "large"}, {ID: "b", Do: "next", After: []string{"a"}},
@@ -66,7 +67,8 @@ func TestARefusedRecordIsWrittenForEver(t *testing.T) {
 				must(t, err)
 				time.Sleep(time.Minute)
 				tx := get(t, c, id)
-				if tx.Status != test.want || (tx.Parked != "") != test.parked || tx.Progress[0].Do.Result != nil || tx.Progress[0].Do.Note == "" {
+				if tx.Status != test.want || (tx.Parked != "") != test.parked || tx.Progress[0].Do.Result != nil ||
+					tx.Progress[0].Do.Note == "" {
 					t.Errorf("a minute later %s, parked %q, a: %+v", tx.Status, tx.Parked, tx.Progress[0].Do)
 				}
 			})
@@ -83,7 +85,7 @@ func TestARefusedDefinitionIsTriedForEver(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		res, err := c.Run(ctx, d)
-		if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" {
+		if _, ok := errors.AsType[*txn.InvalidError](err); !ok || res.Outcome != "" {
 			t.Errorf("%+v %v", res, err)
 		}
 	})
@@ -115,11 +117,13 @@ type failing struct{ up atomic.Bool }
 
 func (*failing) Check(txn.Target) error { return nil }
 
-func (f *failing) Call(context.Context, txn.Target, txn.Call) plan.Answer {
+func (*failing) Schemes() []string { return []string{"http"} }
+
+func (f *failing) Call(context.Context, txn.Target, txn.Call) txn.Answer {
 	if f.up.Load() {
-		return plan.Answer{Kind: plan.Done}
+		return txn.Answer{Kind: txn.AnswerDone}
 	}
-	return plan.Answer{Kind: plan.Failed, Note: strings.Repeat("\x00\xff no ", 4000)}
+	return txn.Answer{Kind: txn.AnswerFailed, Note: strings.Repeat("\x00\xff no ", 4000)}
 }
 
 // TestAnAwkwardFailureIsNeverHandedOver: what a participant says, and what it is called,
@@ -135,7 +139,7 @@ func TestAnAwkwardFailureIsNeverHandedOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				caller := &failing{}
-				c := start(t, memstore.New(nil), &coord.Options{Callers: map[string]coord.Caller{"http": caller}}, nil)
+				c := start(t, memstore.New(nil), &coord.Options{Callers: []txn.Caller{caller}}, nil)
 				d := func(p *txn.Policy) txn.Definition {
 					return txn.Definition{Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: target, Policy: p}}}
 				}
@@ -161,7 +165,7 @@ func TestAnAwkwardFailureIsNeverHandedOver(t *testing.T) {
 func TestLanesOfLongTargetsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New(nil)
-		c := start(t, store, &coord.Options{Callers: map[string]coord.Caller{"http": &failing{}}}, nil)
+		c := start(t, store, &coord.Options{Callers: []txn.Caller{&failing{}}}, nil)
 		seen := make(map[string]bool)
 		for _, end := range []string{"a", "b"} {
 			id, err := c.Submit(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/coord/internal/record"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -12,14 +13,14 @@ import (
 // retainBatchSize is how many transactions are deleted at once.
 const retainBatchSize = 500
 
-// retainTimeout bounds one call to the store about so many: on a connection that has died
+// retainTimeout bounds one call to the store about a batch: on a connection that has died
 // silently it would never end, and nothing would be removed any more.
 const retainTimeout = time.Minute
 
-// retain deletes final transactions when their time is over.
-func (c *Coordinator) retain() {
+// removeOutdated deletes final transactions when their time is over.
+func (c *Coordinator) removeOutdated() {
 	every := min(max(c.opts.Retention.Keep/10, time.Second), time.Minute)
-	for c.pause(c.jitter(every)) {
+	for c.sleepAlive(c.jitter(every)) {
 		for more := true; more; {
 			n, err := c.retainBatch(c.life)
 			if err != nil && c.life.Err() == nil {
@@ -32,7 +33,7 @@ func (c *Coordinator) retain() {
 
 // retainBatch archives and deletes some transactions that ended long enough ago.
 func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
-	records, err := c.outdated(ctx)
+	records, err := c.listOutdated(ctx)
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
@@ -47,13 +48,13 @@ func (c *Coordinator) retainBatch(ctx context.Context) (int, error) {
 	defer cancel()
 	n, err := c.store.Delete(bounded, refs)
 	if n > 0 {
-		c.opts.Observer.Observe(Event{Kind: Removed, Count: n})
+		c.observe(Event{Kind: EventRemoved, Count: n})
 	}
 	return n, err
 }
 
-// outdated lists transactions that ended long enough ago.
-func (c *Coordinator) outdated(ctx context.Context) ([]*driver.Record, error) {
+// listOutdated lists transactions that ended long enough ago.
+func (c *Coordinator) listOutdated(ctx context.Context) ([]*driver.Record, error) {
 	bounded, cancel := context.WithTimeout(ctx, retainTimeout)
 	defer cancel()
 	return c.store.List(bounded, driver.Query{
@@ -62,18 +63,18 @@ func (c *Coordinator) outdated(ctx context.Context) ([]*driver.Record, error) {
 	})
 }
 
-// archive hands over what is to be deleted. Of a record that cannot be read, that is what
-// its columns tell.
+// archive hands over what is to be deleted. Of a record that cannot be decoded it hands
+// over what the columns tell.
 func (c *Coordinator) archive(ctx context.Context, records []*driver.Record) error {
 	if c.opts.Retention.Archive == nil {
 		return nil
 	}
 	batch := make([]*txn.Transaction, 0, len(records))
 	for _, rec := range records {
-		t, _, err := decode(rec)
+		t, _, err := record.Decode(rec)
 		if err != nil { // it would keep all others from being removed, for ever
 			c.opts.Logger.Error("transaction is archived without its content", "id", rec.ID, "err", err)
-			t = head(rec)
+			t = record.Head(rec)
 			t.Reason = excerpt(err.Error())
 		}
 		batch = append(batch, t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -13,32 +14,35 @@ import (
 // ErrNoTx says that the store cannot take part in an SQL transaction.
 var ErrNoTx = errors.New("the store is no SQL database")
 
-// SubmitTx submits a transaction inside the caller's own SQL transaction on the
-// store's database: it is driven if, and only if, that commits. It is taken up by
-// the next poll; call Nudge after the commit for at once.
+// SubmitTx submits a transaction inside the caller's own SQL transaction on the store's
+// database: it is driven if, and only if, that commits. The next poll takes it up; call
+// Nudge after the commit to have it taken up at once.
 //
-// Unlike Submit it cannot be repeated: the error matches [driver.ErrExists] when the ID is
-// taken, by the same content as well, because then what else the SQL transaction has
-// written would be committed a second time. That transaction stays usable.
+// Unlike Submit it cannot be repeated. The error matches [driver.ErrExists] when the ID is
+// taken, even by the same content: were it accepted, what else the SQL transaction has
+// written would be committed a second time. The SQL transaction stays usable.
 func (c *Coordinator) SubmitTx(ctx context.Context, tx *sql.Tx, d txn.Definition) (id string, err error) {
-	if err := c.ready(); err != nil {
+	if err := c.checkRunning(); err != nil {
 		return "", err
 	}
 	creator, ok := c.store.(driver.TxCreator)
 	if !ok {
 		return "", ErrNoTx
 	}
-	t, rec, err := c.prepare(ctx, d, false)
+	if tx == nil {
+		return "", &input.Error{Field: "tx", Problem: "is nil"}
+	}
+	t, rec, err := c.prepareRecord(ctx, c.checker, d, false)
 	if err != nil {
+		return "", c.withFunctions(&d, err)
+	}
+	if err := c.checkFunctions(&d, 0); err != nil {
 		return "", err
 	}
-	if err := c.registered(&d, 0); err != nil {
-		return "", err
-	}
-	disown(t, rec)
+	giveToAnyOwner(t, rec)
 	if err := creator.CreateTx(ctx, tx, rec); err != nil {
 		return "", fmt.Errorf("submit %s: %w", rec.ID, err)
 	}
-	c.opts.Observer.Observe(Event{Kind: Submitted, ID: rec.ID, Mode: rec.Mode, Name: rec.Name})
+	c.tellSubmitted(ctx, rec)
 	return rec.ID, nil
 }

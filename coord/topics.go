@@ -3,19 +3,17 @@ package coord
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/msg"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // A topic is a record of its own mode that is kept and never due, so that any store can
@@ -37,20 +35,25 @@ func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber tx
 		case slices.Contains(all, subscriber):
 			return all, nil
 		case len(all) >= txn.MaxSubscribers:
-			return nil, &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all))}
+			return nil, &txn.InvalidError{
+				Field:   "topic",
+				Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all)),
+			}
 		}
-		return append(all, subscriber), c.sendable(append(all, subscriber))
+		return append(all, subscriber), c.checkSendable(append(all, subscriber))
 	})
 }
 
-// sendable refuses subscribers of which no message could be made.
-func (c *Coordinator) sendable(all []txn.Target) error {
+// checkSendable refuses subscribers if a message to all of them would be refused.
+func (c *Coordinator) checkSendable(all []txn.Target) error {
 	d := txn.Definition{Mode: msg.Name, Branches: make([]txn.Branch, len(all))}
 	for i, to := range all {
-		d.Branches[i] = txn.Branch{ID: numbered(strings.Repeat("x", txn.MaxBranchID), i+1), Confirm: to}
+		d.Branches[i] = txn.Branch{ID: subscriberBranchID(strings.Repeat("x", txn.MaxBranchID), i+1), Confirm: to}
 	}
 	if err := c.checker.Definition(&d); err != nil {
-		return &txn.FieldError{Field: "topic", Problem: "would have more subscribers than a message can: " + err.Error()}
+		return &txn.InvalidError{
+			Field: "topic", Problem: "would have more subscribers than a message can: " + err.Error(),
+		}
 	}
 	return nil
 }
@@ -65,11 +68,14 @@ func (c *Coordinator) Unsubscribe(ctx context.Context, topic string, subscriber 
 
 // Subscribers lists the receivers of a topic.
 func (c *Coordinator) Subscribers(ctx context.Context, topic string) ([]txn.Target, error) {
-	return subscribersIn(c.store.Load(ctx, topicPrefix+topic))
+	if err := checkTopic(topic); err != nil {
+		return nil, err
+	}
+	return subscribersIn(c.loadOnce(ctx, topicPrefix+topic))
 }
 
-// subscribersIn are those of a topic that was looked for; nobody has subscribed to one
-// that is not there.
+// subscribersIn returns the subscribers in the record of a topic, as Load returned it. A
+// topic without a record has none.
 func subscribersIn(rec *driver.Record, err error) ([]txn.Target, error) {
 	if errors.Is(err, driver.ErrNotFound) {
 		return nil, nil
@@ -81,9 +87,9 @@ func subscribersIn(rec *driver.Record, err error) ([]txn.Target, error) {
 }
 
 func (c *Coordinator) checkSubscriber(t txn.Target) error {
-	err := plan.CheckTarget(t)
-	if err == nil && isTopic(txn.Target(strings.TrimPrefix(string(t), "async:"))) {
-		err = errors.New("a topic cannot subscribe to a topic")
+	err := check.Target(t)
+	if err == nil {
+		err = checkNoTopic(t)
 	}
 	if err == nil {
 		err = c.checkTarget(t)
@@ -92,19 +98,39 @@ func (c *Coordinator) checkSubscriber(t txn.Target) error {
 		err = c.checkFunction(t)
 	}
 	if err != nil {
-		return &txn.FieldError{Field: "subscriber", Problem: err.Error()}
+		return &txn.InvalidError{Field: "subscriber", Problem: err.Error()}
 	}
 	return nil
 }
 
-// changeTopic rewrites a topic on condition that nobody else has, again until it is
-// known what became of it. What f makes of a topic it has changed before is the same.
+func checkNoTopic(t txn.Target) error {
+	if to, async := t.Async(); async {
+		t = to
+	}
+	if _, topic := t.Topic(); topic {
+		return errors.New("a topic cannot subscribe to a topic")
+	}
+	return nil
+}
+
+// checkTopic refuses what cannot name a topic: not every database takes it, even in a query.
+func checkTopic(name string) error {
+	if check.Target(txn.Topic(name)) != nil {
+		return &txn.InvalidError{
+			Field: "topic", Problem: fmt.Sprintf("%q: want 1 to 128 letters, digits and . _ - /", excerpt(name)),
+		}
+	}
+	return nil
+}
+
+// changeTopic rewrites a topic on condition that nobody else has, and repeats that until it
+// is known what became of it. f must leave a topic alone that it has changed before.
 func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
-	if err := c.ready(); err != nil {
+	if err := c.checkRunning(); err != nil {
 		return err
 	}
-	if plan.CheckTarget(txn.Target("topic:"+topic)) != nil {
-		return &txn.FieldError{Field: "topic", Problem: fmt.Sprintf("%q: want 1 to 128 letters, digits and . _ - /", excerpt(topic))}
+	if err := checkTopic(topic); err != nil {
+		return err
 	}
 	id, doubt := topicPrefix+topic, false
 	for wait := firstWait; ; wait = longer(wait) {
@@ -116,18 +142,20 @@ func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]tx
 		case err == nil:
 			return nil
 		case errors.Is(err, driver.ErrRefused):
-			return inDoubt(id, doubt, &txn.FieldError{Field: "topic", Problem: err.Error()})
+			return inDoubt(id, doubt, &txn.InvalidError{Field: "topic", Problem: err.Error()})
 		}
 		overtaken := errors.Is(err, driver.ErrStale) || errors.Is(err, driver.ErrExists)
 		doubt = doubt || !overtaken
-		if !sleep(ctx, c.life, wait) {
+		if !sleep.ForBoth(ctx, c.life, wait) {
 			return inDoubt(id, doubt, fmt.Errorf("%w: %w", cmp.Or(ctx.Err(), txn.ErrClosed), err))
 		}
 	}
 }
 
 // changedTopic is the record to write; nil if there is nothing to change.
-func (c *Coordinator) changedTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) (*driver.Record, error) {
+func (c *Coordinator) changedTopic(
+	ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error),
+) (*driver.Record, error) {
 	rec, err := c.load(ctx, topicPrefix+topic)
 	if errors.Is(err, driver.ErrNotFound) {
 		now := c.clock.now()
@@ -154,13 +182,11 @@ func (c *Coordinator) changedTopic(ctx context.Context, topic string, f func([]t
 
 // writeTopic makes one attempt. A record that was never written has no revision yet.
 func (c *Coordinator) writeTopic(ctx context.Context, rec *driver.Record) error {
-	bounded, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
 	if rec.Revision == 0 {
 		rec.Revision = 1
-		return c.trouble.saw(ctx, toWrite, c.store.Create(bounded, rec))
+		return c.createOnce(ctx, rec)
 	}
-	return c.trouble.saw(ctx, toWrite, c.store.Update(bounded, rec.Version(), rec))
+	return c.update(ctx, rec.Version(), rec)
 }
 
 func subscribers(rec *driver.Record) ([]txn.Target, error) {
@@ -172,86 +198,4 @@ func subscribers(rec *driver.Record) ([]txn.Target, error) {
 		return nil, fmt.Errorf("topic %s: %w", rec.Name, err)
 	}
 	return all, nil
-}
-
-// expand replaces a message's topics by their subscribers. It tells whether there
-// were any.
-func (c *Coordinator) expand(ctx context.Context, d *txn.Definition) (bool, error) {
-	if d.Mode != msg.Name || !slices.ContainsFunc(d.Branches, toTopic) {
-		return false, nil
-	}
-	var all []txn.Branch
-	shareAlone(d)
-	for i, b := range d.Branches {
-		if !toTopic(b) {
-			all = append(all, b)
-			continue
-		}
-		if err := plan.CheckTarget(b.Confirm); err != nil {
-			return false, &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: err.Error()}
-		}
-		_, topic := plan.Scheme(b.Confirm)
-		receivers, err := subscribersIn(c.load(ctx, topicPrefix+topic))
-		if err != nil {
-			return false, err
-		}
-		if len(receivers) == 0 {
-			return false, &txn.FieldError{Field: fmt.Sprintf("branches[%d].confirm", i), Problem: fmt.Sprintf("topic %q has no subscribers", topic)}
-		}
-		for n, to := range receivers {
-			each := b
-			each.ID, each.Confirm = numbered(b.ID, n+1), to
-			all = append(all, each)
-		}
-	}
-	d.Branches = all
-	return true, nil
-}
-
-// shareAlone gives the payload of the only branch to the message, where it is kept once,
-// however many receivers that branch turns into.
-func shareAlone(d *txn.Definition) {
-	if len(d.Branches) == 1 {
-		d.Payload, d.Branches[0].Payload = d.PayloadOf(0), nil
-	}
-}
-
-// numbered is the ID of a subscriber's branch. One that leaves no room for the number
-// gives its end for what tells it from others.
-func numbered(id string, n int) string {
-	number := "-" + strconv.Itoa(n)
-	if len(id)+len(number) <= txn.MaxBranchID || len(id) > txn.MaxBranchID {
-		return id + number
-	}
-	sum := sha256.Sum256([]byte(id))
-	end := "-" + hex.EncodeToString(sum[:8]) + number
-	return id[:txn.MaxBranchID-len(end)] + end
-}
-
-// sentBefore finds a message again that was accepted when its topics had other
-// subscribers than those for which it is refused now.
-func (c *Coordinator) sentBefore(ctx context.Context, d *txn.Definition, refusal error) (string, error) {
-	if d.Mode != msg.Name || c.checker.ID(d.ID) != nil || !slices.ContainsFunc(d.Branches, toTopic) {
-		return "", refusal
-	}
-	_, digest, err := encodeSpec(d)
-	if err != nil {
-		return "", refusal
-	}
-	err = c.accepted(ctx, &driver.Record{ID: d.ID, Mode: d.Mode, Digest: digest})
-	switch {
-	case errors.Is(err, errAccepted):
-		return d.ID, nil
-	case errors.Is(err, driver.ErrNotFound):
-		return "", refusal
-	default:
-		return "", err
-	}
-}
-
-func toTopic(b txn.Branch) bool { return isTopic(b.Confirm) }
-
-func isTopic(t txn.Target) bool {
-	scheme, _ := plan.Scheme(t)
-	return scheme == topicMode
 }

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 	"github.com/bedrock-go/bedrock/txn/msg"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // TestAMessageIsRefusedWhenItsSubscribersHaveGone although it was accepted before.
@@ -33,6 +34,22 @@ func TestAMessageIsRefusedWhenItsSubscribersHaveGone(t *testing.T) {
 		for id, payload := range map[string]int{"m-1": 2, "m-2": 1} {
 			if _, err := m.ID(id).Send(t.Context(), c, payload); err == nil {
 				t.Errorf("%s with %d, never sent before, is accepted without subscribers", id, payload)
+			}
+		}
+	})
+}
+
+// TestATopicIsLookedForUnderWhatIsNoName: whoever reads one is told the same as whoever
+// changes one.
+func TestATopicIsLookedForUnderWhatIsNoName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("mail"))
+		for _, name := range []string{"", "a b", "a\x00b", strings.Repeat("a", 129)} {
+			if _, err := c.Subscribers(t.Context(), name); !errors.Is(err, txn.ErrInvalid) {
+				t.Errorf("%.10q is read: %v", name, err)
+			}
+			if err := c.Subscribe(t.Context(), name, "mail"); !errors.Is(err, txn.ErrInvalid) {
+				t.Errorf("%.10q is changed: %v", name, err)
 			}
 		}
 	})
@@ -111,7 +128,9 @@ func TestASubscriptionIsToldToHaveFailedAlthoughMade(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &deaf{Store: memstore.New(nil)}
 				c := start(t, store, nil, newParticipants("mail", "print"))
-				try := func(change func(context.Context, string, txn.Target) error, target txn.Target, want ...txn.Target) {
+				try := func(change func(context.Context, string, txn.Target) error, target txn.Target,
+					want ...txn.Target,
+				) {
 					t.Helper()
 					store.lost, store.stays = 1, stays
 					ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -169,7 +188,7 @@ func TestARefusedSubscriptionIsTriedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, &prim{Store: memstore.New(nil)}, nil, newParticipants("mail"))
 		err := c.Subscribe(t.Context(), "orders", "mail")
-		if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+		if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 			t.Errorf("told %v", err)
 		}
 	})
@@ -201,7 +220,8 @@ func TestATopicOfOldIsLost(t *testing.T) {
 		store := memstore.New(nil)
 		c := start(t, store, nil, newParticipants("mail", "print"))
 		must(t, store.Create(t.Context(), &driver.Record{
-			ID: "topic/orders", Mode: "topic", Name: "orders", Status: txn.Open, Epoch: 1, Spec: []byte(`["mail"]`), State: []byte("{}"),
+			ID: "topic/orders", Mode: "topic", Name: "orders", Status: txn.Open, Epoch: 1, Spec: []byte(`["mail"]`),
+			State: []byte("{}"),
 		}))
 		must(t, c.Subscribe(t.Context(), "orders", "print"))
 		if got, err := c.Subscribers(t.Context(), "orders"); err != nil || len(got) != 2 {
@@ -232,7 +252,8 @@ func TestAnAssuredPartCannotReachItsTopic(t *testing.T) {
 					must(t, c.Subscribe(t.Context(), "orders", txn.Target(to)))
 				}
 				part.Confirm = "async:topic:orders"
-				if res, err := c.Run(t.Context(), txn.Definition{Mode: "tcc", Branches: []txn.Branch{part}}); err != nil {
+				if res, err := c.Run(t.Context(),
+					txn.Definition{Mode: "tcc", Branches: []txn.Branch{part}}); err != nil {
 					t.Fatalf("%+v %v", res, err)
 				}
 				time.Sleep(time.Minute)
@@ -254,13 +275,14 @@ func TestATopicHasMoreSubscribersThanAMessageCanHave(t *testing.T) {
 	for _, long := range []int{1, 2000} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, memstore.New(nil), &coord.Options{
-				Callers: map[string]coord.Caller{"http": &picky{}}, Limits: plan.Limits{Branches: 100},
+				Callers: []txn.Caller{&picky{}}, Limits: check.Limits{Branches: 100},
 			}, nil)
 			var err error
 			for i := 0; err == nil && i < txn.MaxSubscribers; i++ {
-				err = c.Subscribe(t.Context(), "orders", txn.Target(fmt.Sprintf("http://mail/%04d/%s", i, strings.Repeat("x", long))))
+				err = c.Subscribe(t.Context(), "orders",
+					txn.Target(fmt.Sprintf("http://mail/%04d/%s", i, strings.Repeat("x", long))))
 			}
-			if field, ok := errors.AsType[*txn.FieldError](err); err != nil && (!ok || field.Field != "topic") {
+			if field, ok := errors.AsType[*txn.InvalidError](err); err != nil && (!ok || field.Field != "topic") {
 				t.Fatal(err)
 			}
 			_, err = msg.New("x").Topic("orders").Send(t.Context(), c, 1)
@@ -275,7 +297,7 @@ func TestATopicGoesRoundInACircle(t *testing.T) {
 		c := start(t, memstore.New(nil), nil, nil)
 		for _, to := range []txn.Target{"topic:orders", "async:topic:orders"} {
 			err := c.Subscribe(t.Context(), "orders", to)
-			if field, ok := errors.AsType[*txn.FieldError](err); !ok || field.Field != "subscriber" {
+			if field, ok := errors.AsType[*txn.InvalidError](err); !ok || field.Field != "subscriber" {
 				t.Errorf("%s: %v", to, err)
 			}
 		}
@@ -316,6 +338,36 @@ func TestAStoreThatStumblesUsesUpAttemptsOfAnAssuredTopic(t *testing.T) {
 		time.Sleep(time.Minute)
 		if n := parts.count(); n != 2 {
 			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// TestABranchBehindATopicIsMiscounted: the field that is wrong is told by its place among the
+// topic's subscribers, and not by that in the definition that was given.
+func TestABranchBehindATopicIsMiscounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, newParticipants("one", "two", "three", "mail"))
+		for _, to := range []txn.Target{"one", "two", "three"} {
+			must(t, c.Subscribe(t.Context(), "orders", to))
+		}
+		hook := &txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "nobody://has.this"}
+		for want, of := range map[string]struct {
+			policy *txn.Policy
+			second txn.Branch
+		}{
+			"branches[1].confirm":     {nil, txn.Branch{ID: "mail", Confirm: "not a target"}},
+			"branches[0].policy.hook": {hook, txn.Branch{ID: "mail", Confirm: "mail"}},
+			"branches[1].policy.attempts": {
+				nil, txn.Branch{ID: "mail", Confirm: "mail", Policy: &txn.Policy{Attempts: -1}},
+			},
+			"branches[1].undo": {nil, txn.Branch{ID: "mail", Confirm: "mail", Undo: "mail"}},
+		} {
+			all := txn.Branch{ID: "all", Confirm: txn.Topic("orders"), Policy: of.policy}
+			_, err := c.Submit(t.Context(), txn.Definition{Mode: "msg", Branches: []txn.Branch{all, of.second}})
+			if wrong, ok := errors.AsType[*txn.InvalidError](err); !ok || wrong.Field != want ||
+				len(input.All(err)) != 1 {
+				t.Errorf("%v; want it to name %s, of two branches", err, want)
+			}
 		}
 	})
 }

@@ -12,33 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
-// away is a store that does not answer while it is away.
-type away struct {
-	driver.Store
-	is atomic.Bool
-}
-
 var errAway = errors.New("connection refused")
-
-func (a *away) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
-	if a.is.Load() {
-		return errAway
-	}
-	return a.Store.Update(ctx, was, rec)
-}
-
-func (a *away) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
-	if a.is.Load() {
-		return driver.Claimed{}, errAway
-	}
-	return a.Store.Claim(ctx, c)
-}
 
 // lines keeps what is logged.
 type lines struct {
@@ -62,7 +43,7 @@ func (l *lines) all() []string {
 // is over.
 func TestAnOutageOfTheStoreIsToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, log := &away{Store: memstore.New(nil)}, &lines{}
+		store, log := bedrocktest.NewStore(memstore.New(nil)), &lines{}
 		c := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("undo"))
 		var calls atomic.Int32
 		register(t, c, "step", busy(&calls, time.Second))
@@ -70,9 +51,9 @@ func TestAnOutageOfTheStoreIsToldOnceAMinute(t *testing.T) {
 		for range 100 {
 			ids = append(ids, submit(t, c, single("", nil)))
 		}
-		store.is.Store(true)
+		store.FailAll(bedrocktest.Fault{Before: errAway})
 		time.Sleep(5*time.Minute + 10*time.Second)
-		store.is.Store(false)
+		store.Up()
 		for _, id := range ids {
 			if res, err := c.Wait(t.Context(), id); err != nil {
 				t.Fatalf("%+v %v", res, err)
@@ -118,7 +99,8 @@ func (l *lines) aboutStore() []string {
 func TestAStoreThatCanOnlyBeReadIsNotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log := &full{Store: memstore.New(nil)}, &lines{}
-		c := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		c := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+			newParticipants("step", "undo"))
 		if err := c.Trouble(); err != nil {
 			t.Error("before:", err)
 		}
@@ -176,7 +158,8 @@ func (unwilling) Create(context.Context, *driver.Record) error { return driver.E
 func TestARefusedRecordIsNoTroubleOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &lines{}
-		c := start(t, unwilling{memstore.New(nil)}, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		c := start(t, unwilling{memstore.New(nil)}, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+			newParticipants("step", "undo"))
 		_, err := c.Submit(t.Context(), single("", nil))
 		if told := log.aboutStore(); err == nil || c.Trouble() != nil || len(told) != 0 {
 			t.Error(err, c.Trouble(), told)
@@ -188,21 +171,22 @@ func TestARefusedRecordIsNoTroubleOfTheStore(t *testing.T) {
 func TestATakeoverIsNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log := memstore.New(nil), &lines{}
-		cutOff := &mortal{Store: store}
+		cutOff := bedrocktest.NewStore(store)
 		all := &slog.HandlerOptions{Level: slog.LevelDebug}
 		c1 := start(t, cutOff, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, all))}, newParticipants("undo"))
 		var calls atomic.Int32
 		register(t, c1, "step", busy(&calls, 3*time.Second))
 		id := submit(t, c1, single("", nil))
 		synctest.Wait()
-		cutOff.dead.Store(true)
+		die(cutOff)
 		c2 := start(t, store, nil, newParticipants("step", "undo"))
 		if err := c2.RollBack(t.Context(), id, "by hand"); err != nil {
 			t.Fatal(err)
 		}
-		cutOff.dead.Store(false)
+		cutOff.Up()
 		time.Sleep(10 * time.Second)
-		if text := strings.Join(log.all(), "\n"); !strings.Contains(text, "taken over") || strings.Contains(text, "nil") {
+		if text := strings.Join(log.all(), "\n"); !strings.Contains(text, "taken over") ||
+			strings.Contains(text, "nil") {
 			t.Error(text)
 		}
 	})
@@ -213,7 +197,7 @@ func TestATakeoverIsNoError(t *testing.T) {
 func TestATakeoverOfManyIsOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log := memstore.New(nil), &lines{}
-		cutOff := &mortal{Store: store}
+		cutOff := bedrocktest.NewStore(store)
 		c1 := start(t, cutOff, nil, newParticipants("undo"))
 		var calls atomic.Int32
 		register(t, c1, "step", busy(&calls, time.Minute))
@@ -221,8 +205,9 @@ func TestATakeoverOfManyIsOneLine(t *testing.T) {
 			submit(t, c1, single("", nil))
 		}
 		synctest.Wait()
-		cutOff.dead.Store(true)
-		c2 := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, newParticipants("step", "undo"))
+		die(cutOff)
+		c2 := start(t, store, &coord.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+			newParticipants("step", "undo"))
 		time.Sleep(time.Minute)
 		if err := c2.Stop(t.Context()); err != nil {
 			t.Error(err)
@@ -263,5 +248,24 @@ func TestALateAnswerSetsNoClockBack(t *testing.T) {
 		if lease := time.Until(rec.Due); lease < 4900*time.Millisecond || lease > 5100*time.Millisecond {
 			t.Errorf("a lease of 5 s ends in %v", lease)
 		}
+	})
+}
+
+// TestACommitThatCannotBeWrittenIsNoTrouble: who only completes transactions is told by
+// nobody that the disk is full.
+func TestACommitThatCannotBeWrittenIsNoTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &full{Store: memstore.New(nil)}
+		c := start(t, store, nil, newParticipants("take", "give-back", "give", "take-back"))
+		id, err := c.Begin(t.Context(), openTransfer())
+		must(t, err)
+		store.is.Store(true)
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		err = c.Commit(ctx, id)
+		if c.Trouble() == nil {
+			t.Error("the store takes no write, and nobody says so:", err)
+		}
+		store.is.Store(false)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -128,7 +129,8 @@ func TestNotToldToHaveFailedWhenAccepted(t *testing.T) {
 	for name, problem := range map[string]error{"hangs": nil, "is away": driver.ErrUnavailable, "fails": errBroken} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &unreadable{forgetful: forgetful{Store: memstore.New(nil)}, problem: problem}
+				store := &unreadable{Store: bedrocktest.NewStore(memstore.New(nil)), problem: problem}
+				store.LoseReply(bedrocktest.Create)
 				parts := transferParts()
 				c := start(t, store, nil, parts)
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -147,9 +149,9 @@ func TestNotToldToHaveFailedWhenAccepted(t *testing.T) {
 	}
 }
 
-// unreadable is a store that loses an acknowledgement and then cannot be read.
+// unreadable is a store that cannot be read.
 type unreadable struct {
-	forgetful
+	*bedrocktest.Store
 	problem  error // nil: it hangs
 	readable atomic.Bool
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/coord/internal/record"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -19,66 +20,76 @@ const (
 
 // Wait returns when a transaction is final or parked.
 func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
-	if err := cmp.Or(c.ready(), c.checker.ID(id)); err != nil {
+	if err := cmp.Or(c.checkRunning(), c.checker.ID(id)); err != nil {
 		return txn.Result{ID: id, Outcome: txn.InDoubt}, err
 	}
 	heard := c.news.listen(id)
-	defer c.news.leave(id, heard)
-	return c.await(ctx, id, heard, c.active.get(id) == nil)
+	defer c.news.unlisten(id, heard)
+	return c.awaitOutcome(ctx, id, heard, c.active.get(id) == nil)
 }
 
-// await waits for the end of a transaction. With ask it begins with a look at the
-// store: the end may have come before anybody listened, or come elsewhere.
-func (c *Coordinator) await(ctx context.Context, id string, heard *listener, ask bool) (txn.Result, error) {
+// awaitOutcome waits for the end of a transaction. With ask it looks at the store first,
+// because the end may have come before heard was listening, or may come on another replica.
+func (c *Coordinator) awaitOutcome(ctx context.Context, id string, heard *listener, ask bool) (txn.Result, error) {
 	pause := askStore
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
 		if ask {
-			t, err := c.peek(ctx, id)
+			t, err := c.loadIfEnded(ctx, id)
 			if t != nil || errors.Is(err, driver.ErrNotFound) {
-				return outcome(id, t, err)
+				return outcomeOf(id, t, err)
 			}
-			if c.life.Err() != nil && len(heard.end) == 0 { // not for chance to choose whether it is asked again
-				return outcome(id, nil, &txn.InDoubtError{ID: id, Err: txn.ErrClosed})
+			if c.life.Err() != nil && len(heard.end) == 0 { // select would leave it to chance whether to ask again
+				return outcomeOf(id, nil, &txn.InDoubtError{ID: id, Err: txn.ErrClosed})
 			}
 		}
+		var gone error
 		select {
 		case t := <-heard.end:
-			return outcome(id, t, nil)
+			return outcomeOf(id, t, nil)
 		case <-timer.C:
 			ask = c.active.get(id) == nil
 			pause = min(2*pause, askStoreLater)
 			timer.Reset(pause)
 		case <-ctx.Done():
-			return outcome(id, nil, &txn.InDoubtError{ID: id, Err: context.Cause(ctx)})
+			gone = context.Cause(ctx)
 		case <-c.life.Done():
-			return outcome(id, nil, &txn.InDoubtError{ID: id, Err: txn.ErrClosed})
+			gone = txn.ErrClosed
+		}
+		select {
+		case t := <-heard.end: // it has come together with something else, and counts for more
+			return outcomeOf(id, t, nil)
+		default:
+		}
+		if gone != nil {
+			return outcomeOf(id, nil, &txn.InDoubtError{ID: id, Err: gone})
 		}
 	}
 }
 
-// peek reads a transaction if it is final or parked. A store that fails is asked
-// again later.
-func (c *Coordinator) peek(ctx context.Context, id string) (*txn.Transaction, error) {
+// loadIfEnded reads a transaction if it is final or parked; otherwise, or if the store
+// fails, there is none, and the caller asks again later. How one ended that cannot be decoded
+// is what its columns tell: that does not change by waiting.
+func (c *Coordinator) loadIfEnded(ctx context.Context, id string) (*txn.Transaction, error) {
 	rec, err := c.loadOnce(ctx, id)
 	if err != nil || !rec.Status.Final() && rec.Parked == "" {
 		return nil, err
 	}
-	t, _, err := decode(rec)
-	return t, err
+	t, _, err := record.Decode(rec)
+	if err != nil {
+		t = record.Head(rec)
+		t.Reason = excerpt(err.Error())
+	}
+	return t, nil
 }
 
-// outcome puts the end of a transaction into a result and the error that goes with
+// outcomeOf puts the end of a transaction into a result and the error that goes with
 // it.
-func outcome(id string, t *txn.Transaction, err error) (txn.Result, error) {
-	switch {
-	case err != nil:
+func outcomeOf(id string, t *txn.Transaction, err error) (txn.Result, error) {
+	if err != nil {
 		return txn.Result{ID: id, Outcome: txn.InDoubt, Reason: err.Error()}, err
-	case t.Parked != "":
-		return t.Result(), &txn.ParkedError{ID: id, Reason: t.Parked}
-	default:
-		r := t.Result()
-		return r, r.Err()
 	}
+	r := t.Result()
+	return r, r.Err()
 }

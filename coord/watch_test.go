@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -17,7 +18,9 @@ import (
 )
 
 // watching follows a transaction with many watchers that change what they are given.
-func watching(ctx context.Context, t *testing.T, c *coord.Coordinator, id string, watchers int) (seen [][]txn.Status, done func()) {
+func watching(
+	ctx context.Context, t *testing.T, c *coord.Coordinator, id string, watchers int,
+) (seen [][]txn.Status, done func()) {
 	t.Helper()
 	seen = make([][]txn.Status, watchers)
 	var all sync.WaitGroup
@@ -40,28 +43,31 @@ func watching(ctx context.Context, t *testing.T, c *coord.Coordinator, id string
 }
 
 func openTransfer() txn.Definition {
-	return txn.Definition{Mode: "tcc", Payload: []byte(`{"amount":30}`), Timeout: 24 * time.Hour, Branches: []txn.Branch{
-		{ID: "a", Confirm: "take", Undo: "give-back"}, {ID: "b", Confirm: "give", Undo: "take-back"},
-	}}
+	return txn.Definition{
+		Mode: "tcc", Payload: []byte(`{"amount":30}`), Timeout: 24 * time.Hour,
+		Branches: []txn.Branch{
+			{ID: "a", Confirm: "take", Undo: "give-back"}, {ID: "b", Confirm: "give", Undo: "take-back"},
+		},
+	}
 }
 
 // TestEveryWatcherReadsTheStore, whether anything has changed or not.
 func TestEveryWatcherReadsTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const watchers = 100
-		store := &readCounter{Store: memstore.New(nil)}
+		store := bedrocktest.NewStore(memstore.New(nil))
 		c := start(t, store, nil, transferParts())
 		id, err := c.Begin(t.Context(), openTransfer())
 		must(t, err)
 		seen, done := watching(t.Context(), t, c, id, watchers)
 		time.Sleep(time.Minute)
-		if n := store.reads.Load(); n > watchers+50 {
+		if n := store.Calls(bedrocktest.Load); n > watchers+50 {
 			t.Errorf("%d watchers have read %d times in an idle minute", watchers, n)
 		}
-		before := store.reads.Load()
+		before := store.Calls(bedrocktest.Load)
 		must(t, c.Commit(t.Context(), id))
 		done()
-		if n := store.reads.Load() - before; n > 10 {
+		if n := store.Calls(bedrocktest.Load) - before; n > 10 {
 			t.Errorf("%d reads for the two changes of a commit", n)
 		}
 		for i, all := range seen {

@@ -15,7 +15,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // together is Bedrock and Redisson on one server.
@@ -63,7 +63,7 @@ func bringTogether(t *testing.T, jars string) *together {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = locks.Close(context.Background()) })
+	t.Cleanup(func() { _ = locks.Stop(context.Background()) })
 	return &together{t, server, rdb, locks, startJava(t, jars, server, watchdog)}
 }
 
@@ -121,7 +121,7 @@ func javaHolds(e *together) {
 		e.Errorf("got %v", err)
 	}
 	info, err := e.locks.Inspect(e.Context(), "orders/42")
-	if err != nil || info.Owner != held.Owner {
+	if err != nil || len(info.Holders) != 1 || info.Holders[0].Owner != held.Owner {
 		e.Errorf("inspected %+v, %v", info, err)
 	}
 	e.java.want("true", "a", "unlock", "orders/42", 0)

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// errWaited is the cause with which [MutexOptions.Wait] ends a wait.
-	errWaited = errors.New("the longest wait has passed")
+	// errWaited is the cause with which [MutexOptions.Wait] and [DoOptions.Wait] end a wait.
+	errWaited = fmt.Errorf("the longest wait has passed%.0w", context.DeadlineExceeded)
 	// errEnded says that the wait's context ended, whatever the cause.
 	errEnded = errors.New("the wait has ended")
 )
@@ -34,54 +34,54 @@ func (e *endedError) Is(target error) bool { return target == errEnded }
 //
 // ctx bounds the wait; parent is the context the lease's own is made from.
 //
-// What stands on the stack from here to [queue.await] is kept by every parked
+// What stands on the stack from here to [queue.awaitTurn] is kept by every parked
 // goroutine, and the smallest stack is 2 KB: nothing large belongs there.
-func (c *Client) acquire(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
+func (c *Client) acquire(ctx, parent context.Context, w *want, try bool) (*Lease, error) {
 	if c.opts.Observer != nil {
-		return c.acquireObserved(ctx, parent, m, try)
+		return c.acquireObserved(ctx, parent, w, try)
 	}
 	start := time.Now()
-	lease, err := c.compete(ctx, parent, m, try, start)
+	lease, err := c.compete(ctx, parent, w, try, start)
 	if err != nil {
-		return nil, describeWait(ctx, parent, m.name, start, err)
+		return nil, describeWait(ctx, w.name, start, err)
 	}
 	return lease, nil
 }
 
-func (c *Client) acquireObserved(ctx, parent context.Context, m *Mutex, try bool) (*Lease, error) {
+func (c *Client) acquireObserved(ctx, parent context.Context, w *want, try bool) (*Lease, error) {
 	start := time.Now()
-	c.observe(parent, Event{Kind: EventQueued, Name: m.name})
-	lease, err := c.compete(ctx, parent, m, try, start)
+	c.observe(parent, Event{Kind: EventQueued, Name: w.name})
+	lease, err := c.compete(ctx, parent, w, try, start)
 	if err != nil {
-		err = describeWait(ctx, parent, m.name, start, err)
-		c.observe(parent, Event{Kind: EventLeft, Name: m.name, Wait: time.Since(start), Err: err})
+		err = describeWait(ctx, w.name, start, err)
+		c.observe(parent, Event{Kind: EventLeft, Name: w.name, Wait: time.Since(start), Err: err})
 		return nil, err
 	}
 	lease.acquired = time.Now()
 	c.observe(parent, Event{
-		Kind: EventAcquired, Name: m.name, Owner: lease.Owner(), Token: lease.token, Wait: time.Since(start),
+		Kind: EventAcquired, Name: w.name, Owner: lease.Owner(), Token: lease.token, Wait: time.Since(start),
 	})
 	return lease, nil
 }
 
-func (c *Client) compete(ctx, parent context.Context, m *Mutex, try bool, start time.Time) (*Lease, error) {
-	q, w, err := c.queues.enter(parent, m, try, start)
+func (c *Client) compete(ctx, parent context.Context, w *want, try bool, start time.Time) (*Lease, error) {
+	q, behind, err := c.queues.enterQueue(parent, w, try, start)
 	if err != nil {
 		return nil, err
 	}
-	if w == nil {
-		return q.contend(ctx, parent, m, time.Time{}, try)
+	if behind == nil {
+		return q.contend(ctx, parent, w, start, start, try)
 	}
-	t, err := q.await(ctx, w)
+	t, err := q.awaitTurn(ctx, behind)
 	if err != nil || t.lease != nil {
 		return t.lease, err
 	}
-	return q.contend(ctx, parent, m, w.since, try)
+	return q.contend(ctx, parent, w, start, time.Now(), try)
 }
 
 // describeWait turns the end of a wait into the error its user expects: the
 // context's if it ended, [ErrHeld] if the longest wait passed.
-func describeWait(ctx, parent context.Context, name string, start time.Time, err error) error {
+func describeWait(ctx context.Context, name string, start time.Time, err error) error {
 	if !errors.Is(err, errEnded) {
 		return err
 	}
@@ -89,10 +89,13 @@ func describeWait(ctx, parent context.Context, name string, start time.Time, err
 	if after, ok := errors.AsType[*endedError](err); ok {
 		reason = after.reason
 	}
-	if parent.Err() == nil && errors.Is(context.Cause(ctx), errWaited) {
+	if waitPassed(ctx) {
 		return waitedInVain(name, reason)
 	}
 	ended := waitError(ctx, name, time.Since(start))
+	if MaybeApplied(err) {
+		ended = &unknownError{ended}
+	}
 	switch {
 	case reason == nil:
 		return ended
@@ -101,6 +104,12 @@ func describeWait(ctx, parent context.Context, name string, start time.Time, err
 	default:
 		return fmt.Errorf("%w; before that: %w", ended, reason)
 	}
+}
+
+// waitPassed reports whether a context has ended because the longest wait has passed. That of
+// another Lock may be in the cause by which a user has ended it.
+func waitPassed(ctx context.Context) bool {
+	return context.Cause(ctx) == errWaited //nolint:errorlint // see above
 }
 
 // waitedInVain tells the end of the longest wait: the lock is held, unless the backend

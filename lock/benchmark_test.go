@@ -13,7 +13,7 @@ func benchClient(b *testing.B) *lock.Client {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = locks.Close(b.Context()) })
+	b.Cleanup(func() { _ = locks.Stop(b.Context()) })
 	b.ReportAllocs()
 	return locks
 }

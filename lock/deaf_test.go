@@ -27,7 +27,7 @@ func (silent) Close()             {}
 // the holder's lease was to last, though it has long been given back.
 func TestAWatchThatHearsNothingIsReliedOn(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		holder := mustLock(t, open(t, memlock.NewBackend(store), nil).Mutex("a", &lock.MutexOptions{TTL: lock.MaxTTL}))
 		done := lockLater(t, t.Context(), open(t, deaf{memlock.NewBackend(store)}, nil).Mutex("a", nil))
 		time.Sleep(time.Second)

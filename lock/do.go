@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
 )
 
 // DoOptions configure [Do]. The zero value and nil mean: wait as long as the
 // context allows.
 type DoOptions struct {
-	// Wait is the longest wait for the lock. Defaults to no limit but the
-	// context's and the mutex's own. -1 means not to wait at all.
+	// Wait is the longest wait for the lock, besides the context's and the lock's own
+	// limit. Defaults to no other limit. -1 means not to wait at all.
 	Wait time.Duration
 	// Retries, if not 0, asks for the lock at most 1+Retries times, RetryDelay
 	// apart, instead of queueing for it.
@@ -31,17 +34,23 @@ type DoOptions struct {
 // ends when the lock is lost, and re-enters it. When the lock is held by others for
 // longer than the options allow Do runs the fallback, or fails with [ErrHeld]. A
 // backend that does not answer is another matter: nobody knows then whether somebody
-// is at it, so its error is Do's, and it comes when the backend's client gives up.
+// is at it, so its error is Do's, and it comes when [Options.Patience] is over.
 //
-// A mutex with an empty name takes the full name of fn, which must then be a
+// A [Mutex] with an empty name takes the full name of fn, which must then be a
 // named function or method: "example.com/shop/jobs.Reindex". All instances of a
 // generic function have one name.
 //
 // The error joins fn's with what Unlock reports: a lock lost while fn ran is an
 // error matching [ErrLost] even if fn did not notice.
-func Do(ctx context.Context, m *Mutex, fn func(ctx context.Context, l *Lease) error, opts *DoOptions) (err error) {
+func Do(ctx context.Context, l Lockable, fn func(ctx context.Context, l *Lease) error, opts *DoOptions) (err error) {
+	if ctx == nil {
+		return errNilContext()
+	}
+	if l == nil {
+		return &InvalidError{Field: "lock", Problem: "is nil"}
+	}
 	if fn == nil {
-		return &InvalidError{"function", "is nil"}
+		return &InvalidError{Field: "function", Problem: "is nil"}
 	}
 	var o DoOptions
 	if opts != nil {
@@ -50,10 +59,11 @@ func Do(ctx context.Context, m *Mutex, fn func(ctx context.Context, l *Lease) er
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if m, err = m.namedAfter(fn); err != nil {
+	if l, err = namedAfter(fn, l); err != nil {
 		return err
 	}
-	lease, err := o.lock(ctx, m)
+	lease, end, err := o.acquire(ctx, l)
+	defer end()
 	if errors.Is(err, ErrHeld) && o.Fallback != nil {
 		return o.Fallback(ctx)
 	}
@@ -67,68 +77,83 @@ func Do(ctx context.Context, m *Mutex, fn func(ctx context.Context, l *Lease) er
 func (o *DoOptions) validate() error {
 	switch {
 	case o.Wait < -1:
-		return &InvalidError{"Wait", fmt.Sprintf("is %s; use -1 for no wait", o.Wait)}
+		return &InvalidError{Field: "wait", Problem: fmt.Sprintf("is %s; use -1 for no wait", o.Wait)}
 	case o.Retries < 0:
-		return &InvalidError{"Retries", fmt.Sprintf("is %d, it cannot be negative", o.Retries)}
+		return &InvalidError{Field: "retries", Problem: fmt.Sprintf("is %d, it cannot be negative", o.Retries)}
 	case o.RetryDelay < 0:
-		return &InvalidError{"RetryDelay", fmt.Sprintf("is %s, it cannot be negative", o.RetryDelay)}
+		return &InvalidError{Field: "retryDelay", Problem: fmt.Sprintf("is %s, it cannot be negative", o.RetryDelay)}
 	case o.Retries > 0 && o.Wait != 0:
-		return &InvalidError{"Retries", "and Wait exclude each other"}
+		return &InvalidError{Field: "retries", Problem: "and wait exclude each other"}
 	}
 	return nil
 }
 
-// lock takes the lock the way the options say.
-func (o *DoOptions) lock(ctx context.Context, m *Mutex) (*Lease, error) {
+// acquire takes the lock the way the options say. What it returns as end is called after
+// the work.
+func (o *DoOptions) acquire(ctx context.Context, l Lockable) (lease *Lease, end func(), err error) {
+	if o.Wait > 0 {
+		lasting, cancel := context.WithCancelCause(ctx)
+		lease, err = o.lockWithin(lasting, cancel, l)
+		return lease, func() { cancel(nil) }, err
+	}
 	switch {
 	case o.Retries > 0:
-		return o.retry(ctx, m)
+		lease, err = o.retry(ctx, l)
 	case o.Wait == -1:
-		return m.TryLock(ctx)
-	case o.Wait > 0:
-		m = m.clone()
-		m.opts.Wait = o.Wait
+		lease, err = l.TryLock(ctx)
+	default:
+		lease, err = l.Lock(ctx)
 	}
-	return m.Lock(ctx)
+	return lease, func() {}, err
 }
 
-func (o *DoOptions) retry(ctx context.Context, m *Mutex) (*Lease, error) {
-	delay, start := orDefault(o.RetryDelay, 100*time.Millisecond), time.Now()
+// lockWithin bounds the wait and nothing else: a deadline would end the lease's context,
+// too, which is made from ctx. A lease that comes in the very moment of that end is given
+// back.
+func (o *DoOptions) lockWithin(ctx context.Context, cancel context.CancelCauseFunc, l Lockable) (*Lease, error) {
+	timer := time.AfterFunc(o.Wait, func() { cancel(errWaited) })
+	lease, err := l.Lock(ctx)
+	inTime := timer.Stop()
+	switch {
+	case inTime:
+		return lease, err
+	case err == nil:
+		return nil, errors.Join(&HeldError{Name: l.Name()}, lease.Unlock(ctx))
+	case errors.Is(err, ErrHeld):
+		return nil, err
+	default:
+		return nil, fmt.Errorf("%w: %w", errWaited, err)
+	}
+}
+
+func (o *DoOptions) retry(ctx context.Context, l Lockable) (*Lease, error) {
+	delay, start := cmp.Or(o.RetryDelay, 100*time.Millisecond), time.Now()
 	for tries := 0; ; tries++ {
-		lease, err := m.TryLock(ctx)
+		lease, err := l.TryLock(ctx)
 		if !errors.Is(err, ErrHeld) || tries == o.Retries {
 			return lease, err
 		}
-		timer := time.NewTimer(delay)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, waitError(ctx, m.name, time.Since(start))
+		if !sleep.For(ctx, delay) {
+			return nil, waitError(ctx, l.Name(), time.Since(start))
 		}
 	}
-}
-
-func (m *Mutex) clone() *Mutex {
-	other := *m
-	return &other
 }
 
 // anonymous matches what the compiler calls a function literal. In between may be the names
 // of functions that it has put in the place of their calls: main.main.func1.helper.2.
 var anonymous = regexp.MustCompile(`\.func\d+(\.(.+\.)?\d+)?$`)
 
-// namedAfter returns m, or a copy named after fn if m has no name.
-func (m *Mutex) namedAfter(fn any) (*Mutex, error) {
-	if m.name != "" {
-		return m, nil
+// namedAfter returns l, or a copy named after fn if it has no name.
+func namedAfter(fn any, l Lockable) (Lockable, error) {
+	nameless, ok := l.(nameable)
+	if !ok || l.Name() != "" {
+		return l, nil
 	}
 	name := strings.TrimSuffix(runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name(), "-fm")
 	if anonymous.MatchString(name) {
-		return nil, &InvalidError{"name", "is empty, and a function literal has no lasting name to take instead"}
+		return nil, &InvalidError{
+			Field: "name", Problem: "is empty, and a function literal has no lasting name to take instead",
+		}
 	}
-	named := m.clone()
-	named.name = name
-	named.err = named.validate()
-	return named, nil
+	return nameless.withName(name), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 var errWork = errors.New("the work failed")
@@ -29,7 +30,9 @@ func TestDoHoldsTheLockWhileTheFunctionRuns(t *testing.T) {
 func TestDoReturnsTheFunctionsError(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		locks := openMem(t, nil)
-		err := lock.Do(t.Context(), locks.Mutex("a", nil), func(context.Context, *lock.Lease) error { return errWork }, nil)
+		err := lock.Do(t.Context(), locks.Mutex("a", nil), func(context.Context, *lock.Lease) error {
+			return errWork
+		}, nil)
 		wantErr(t, err, errWork)
 		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
 	})
@@ -111,6 +114,99 @@ func TestDoFallsBackForAHeldLockOnly(t *testing.T) {
 	})
 }
 
+// TestDoesWaitDoesNotEndTheWork: it bounds the wait alone, however long the work takes.
+func TestDoesWaitDoesNotEndTheWork(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := openMem(t, nil)
+		err := lock.Do(t.Context(), locks.Mutex("a", nil), func(ctx context.Context, _ *lock.Lease) error {
+			time.Sleep(time.Hour)
+			return context.Cause(ctx)
+		}, &lock.DoOptions{Wait: time.Minute})
+		wantErr(t, err, nil)
+	})
+}
+
+// TestDoesWaitOnASilentBackendIsNoFallback: nobody knows whether somebody has the lock.
+func TestDoesWaitOnASilentBackendIsNoFallback(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+			<-ctx.Done()
+			return driver.Grant{}, ctx.Err()
+		}})
+		err := lock.Do(t.Context(), locks.Mutex("a", nil), fails(t), &lock.DoOptions{
+			Wait:     time.Second,
+			Fallback: func(context.Context) error { t.Error("fell back"); return nil },
+		})
+		wantErr(t, err, context.DeadlineExceeded)
+		wantText(t, err, "the longest wait has passed")
+	})
+}
+
+// upstairs is a lock made by others: whoever has it has the one downstairs, too.
+type upstairs struct{ first, second *lock.Mutex }
+
+func (u upstairs) Name() string { return u.second.Name() }
+
+func (u upstairs) Lock(ctx context.Context) (*lock.Lease, error) {
+	lease, err := u.first.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return u.second.Lock(lease.Context())
+}
+
+func (u upstairs) TryLock(ctx context.Context) (*lock.Lease, error) {
+	lease, err := u.first.TryLock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return u.second.TryLock(lease.Context())
+}
+
+// The end of one wait is the cause with which its user ends another, as an error group does:
+// that one's longest wait has not passed.
+func TestAnotherWaitsEndIsTakenForTheOwn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		down := newFaulty(nil)
+		away, locks := open(t, down, nil), openMem(t, nil)
+		down.fail(errDown)
+		held := mustLock(t, locks.Mutex("a", nil))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		waiting := lockLater(t, ctx, locks.Mutex("a", nil))
+		cancel(lock.Do(t.Context(), away.Mutex("b", nil), fails(t), &lock.DoOptions{Wait: time.Second}))
+		got := <-waiting
+		wantErr(t, got.err, context.Canceled)
+		wantErr(t, got.err, errDown)
+		if errors.Is(got.err, lock.ErrHeld) {
+			t.Error(got.err)
+		}
+		down.heal()
+		mustUnlock(t, held)
+	})
+}
+
+func TestDoTakesLocksMadeByOthers(t *testing.T) {
+	for what, opts := range map[string]*lock.DoOptions{
+		"waiting": nil, "no wait": {Wait: -1}, "bounded": {Wait: time.Second}, "retrying": {Retries: 2},
+	} {
+		t.Run(what, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				locks := openMem(t, nil)
+				u := upstairs{locks.Mutex("a", nil), locks.Mutex("b", nil)}
+				wantErr(t, lock.Do(t.Context(), u, func(_ context.Context, l *lock.Lease) error {
+					wantEqual(t, "name", l.Name(), "b")
+					if opts != nil {
+						wantErr(t, lock.Do(t.Context(), u, fails(t), opts), lock.ErrHeld)
+					}
+					return nil
+				}, opts), nil)
+			})
+		})
+	}
+}
+
 func TestDoSaysThatTheLockWasLost(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		backend := newFaulty(nil)
@@ -132,7 +228,9 @@ func TestDoUnlocksWhenTheFunctionPanics(t *testing.T) {
 		locks := openMem(t, nil)
 		func() {
 			defer func() { wantEqual(t, "recovered", recover(), any("boom")) }()
-			_ = lock.Do(t.Context(), locks.Mutex("a", nil), func(context.Context, *lock.Lease) error { panic("boom") }, nil)
+			_ = lock.Do(t.Context(), locks.Mutex("a", nil), func(context.Context, *lock.Lease) error {
+				panic("boom")
+			}, nil)
 		}()
 		lease, err := locks.Mutex("a", nil).TryLock(t.Context())
 		wantErr(t, err, nil)
@@ -184,7 +282,8 @@ var packageLiteral = func(context.Context, *lock.Lease) error { return nil }
 func TestLiteralsOfInlinedFunctionsGuardDifferentLocks(t *testing.T) {
 	locks := openMem(t, nil)
 	for _, caller := range []func() func(context.Context, *lock.Lease) error{
-		func() func(context.Context, *lock.Lease) error { return makesLiteral() }, //nolint:gocritic // the call is the point
+		//nolint:gocritic // the call is the point
+		func() func(context.Context, *lock.Lease) error { return makesLiteral() },
 		func() func(context.Context, *lock.Lease) error { return func1{}.makesLiteral() },
 	} {
 		wantInvalid(t, lock.Do(t.Context(), locks.Mutex("", nil), caller(), nil), "name", "function literal")

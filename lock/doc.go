@@ -11,7 +11,8 @@
 //	defer lease.Unlock(ctx) // works even if ctx is over by then
 //	return ship(lease.Context(), lease.Token())
 //
-// [Do] does the same around a function.
+// [Do] does the same around a function, for whatever is [Lockable]. [Client.Inspect] tells who
+// holds what, an [Observer] what happens, and [Client.Stop] gives everything back.
 //
 // # What a lease promises
 //
@@ -28,6 +29,13 @@
 // Only its front asks the backend; the others are parked and cost nothing. An
 // unlock passes the lock to the next in the queue without a round trip, within
 // the budget of [HandOff], after which other processes get their turn.
+//
+// # Where things are
+//
+// A name is wanted (want.go), acquired (acquire*.go: the queue, the contest at the backend,
+// listening and waiting), held (hold.go), renewed (renew*.go), handed on in this process
+// (handoff.go), shared with other processes (share*.go), released (release*.go), lost
+// (lose.go), inspected (inspect.go).
 //
 // # Errors
 //

@@ -40,7 +40,7 @@ func TestALateReleaseOfAGrantTakenBackEndsNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
-				store := memlock.NewStore()
+				store := memlock.NewStore(nil)
 				backend := newFaulty(store)
 				locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 				backend.set(takenBack(backend, test.class, test.late...))
@@ -92,7 +92,7 @@ func underway(f *faulty, d time.Duration) hooks {
 func TestARequestLeftBehindIsCleanedUpAfterItsEnd(t *testing.T) {
 	for _, late := range []time.Duration{120 * time.Millisecond, time.Second, time.Minute, 10 * time.Minute} {
 		virtual(t, func(t *testing.T) {
-			store := memlock.NewStore()
+			store := memlock.NewStore(nil)
 			backend := newFaulty(store)
 			locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 			backend.set(underway(backend, late))
@@ -117,7 +117,7 @@ func TestARequestLeftBehindIsCleanedUpAfterItsEnd(t *testing.T) {
 // under their owner, and given back before the other arrives.
 func TestARequestLeftBehindIsCleanedUpAfterTheUnlock(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		backend := newFaulty(store)
 		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 		late := underway(backend, time.Minute).acquire
@@ -144,7 +144,7 @@ func TestARequestLeftBehindIsCleanedUpAfterTheUnlock(t *testing.T) {
 func TestCloseCleansUpAfterARequestLeftBehind(t *testing.T) {
 	for _, patience := range []time.Duration{time.Second, time.Minute} {
 		virtual(t, func(t *testing.T) {
-			store := memlock.NewStore()
+			store := memlock.NewStore(nil)
 			backend := newFaulty(store)
 			locks, err := lock.New(backend, nil)
 			if err != nil {
@@ -158,7 +158,7 @@ func TestCloseCleansUpAfterARequestLeftBehind(t *testing.T) {
 			start := time.Now()
 			closing, end := context.WithTimeout(t.Context(), patience)
 			defer end()
-			err = locks.Close(closing)
+			err = locks.Stop(closing)
 			if patience < 10*time.Second {
 				wantErr(t, err, context.DeadlineExceeded)
 				wantEqual(t, "Close", time.Since(start), patience)

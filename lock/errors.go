@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -17,13 +18,13 @@ var (
 	ErrLost = errors.New("lost")
 	// ErrReleased says that the lease was unlocked already.
 	ErrReleased = errors.New("already released")
-	// ErrClosed says that the client is closed.
-	ErrClosed = errors.New("client is closed")
+	// ErrClosed says that the client was stopped, see [Client.Stop].
+	ErrClosed = errors.New("client is stopped")
 	// ErrUnsupported says that the backend lacks a capability.
 	ErrUnsupported = driver.ErrUnsupported
 	// ErrInvalid says that an argument is not acceptable; nothing happened.
 	// The error is an [*InvalidError].
-	ErrInvalid = errors.New("invalid")
+	ErrInvalid = input.ErrInvalid
 )
 
 // HeldError says who has the lock. It matches [ErrHeld].
@@ -53,18 +54,7 @@ func (e *HeldError) Error() string {
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
 // InvalidError names an argument that is not acceptable. It matches [ErrInvalid].
-type InvalidError struct {
-	// Field is the argument or option.
-	Field string
-	// Problem says what is wrong and what the limit is.
-	Problem string
-}
-
-// Error implements error.
-func (e *InvalidError) Error() string { return "lock: " + e.Field + " " + e.Problem }
-
-// Is reports whether target is [ErrInvalid].
-func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+type InvalidError = input.Error
 
 // MaybeApplied reports whether the operation that failed with err may have
 // taken effect all the same, or may still do so.

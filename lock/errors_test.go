@@ -3,7 +3,6 @@ package lock_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -24,19 +23,34 @@ func failures() []failure {
 	return []failure{
 		{"held", provokeHeld, lock.ErrHeld, `lock "a": held by `, false},
 		{"lost by the clock", provokeExpiry, lock.ErrLost, `lock "a": unlock: lost: not renewed in time`, false},
-		{"taken away", provokeTheft, lock.ErrLost, `lock "a": lease: lost: the backend does not have the lease any more`, false},
+		{
+			"taken away", provokeTheft, lock.ErrLost,
+			`lock "a": lease: lost: the backend does not have the lease any more`, false,
+		},
 		{"released", provokeSecondUnlock, lock.ErrReleased, `lock "a": unlock: already released`, false},
-		{"closed", provokeClosed, lock.ErrClosed, `lock "a": lock: client is closed`, false},
-		{"invalid", provokeInvalid, lock.ErrInvalid, "lock: name is empty", false},
+		{"closed", provokeClosed, lock.ErrClosed, `lock "a": lock: client is stopped`, false},
+		{"invalid", provokeInvalid, lock.ErrInvalid, "name: is empty", false},
 		{"refused", provokeAcquire(driver.ErrRefused), driver.ErrRefused, `lock "a": acquire: refused`, false},
-		{"unsupported", provokeAcquire(driver.ErrUnsupported), lock.ErrUnsupported, `lock "a": acquire: unsupported`, false},
-		{"no answer", provokeAcquire(errMute), errMute, `lock "a": acquire: connection reset (it may have taken effect)`, true},
-		{"unlock without answer", provokeUnlock, errMute, `lock "a": unlock goes on in the background: connection reset (it may have taken effect)`, true},
+		{
+			"unsupported", provokeAcquire(driver.ErrUnsupported), lock.ErrUnsupported, `lock "a": acquire: unsupported`,
+			false,
+		},
+		{
+			"no answer", provokeAcquire(errMute), errMute,
+			`lock "a": acquire: connection reset (it may have taken effect)`, true,
+		},
+		{
+			"unlock without answer", provokeUnlock, errMute,
+			`lock "a": unlock goes on in the background: connection reset (it may have taken effect)`, true,
+		},
 	}
 }
 
 func TestErrorsCompareAndRead(t *testing.T) {
-	sentinels := []error{lock.ErrHeld, lock.ErrLost, lock.ErrReleased, lock.ErrClosed, lock.ErrInvalid, lock.ErrUnsupported}
+	sentinels := []error{
+		lock.ErrHeld, lock.ErrLost, lock.ErrReleased, lock.ErrClosed, lock.ErrInvalid,
+		lock.ErrUnsupported,
+	}
 	for _, test := range failures() {
 		t.Run(test.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
@@ -119,12 +133,16 @@ func TestHeldErrorSaysUntilWhen(t *testing.T) {
 }
 
 func TestNamesOfKindsAndStates(t *testing.T) {
-	for want, got := range map[string]fmt.Stringer{
+	for want, got := range map[string]lock.State{
 		"held": lock.Held, "unconfirmed": lock.Unconfirmed, "lost": lock.Lost, "released": lock.Released,
-		"queued": lock.EventQueued, "contending": lock.EventContending, "acquired": lock.EventAcquired,
-		"left": lock.EventLeft, "renewed": lock.EventRenewed,
 	} {
 		wantEqual(t, "name", got.String(), want)
+	}
+	for want, got := range map[string]lock.EventKind{
+		"queued": lock.EventQueued, "contending": lock.EventContending, "acquired": lock.EventAcquired,
+		"left": lock.EventLeft, "renewed": lock.EventRenewed, "lost": lock.EventLost,
+	} {
+		wantEqual(t, "name", string(got), want)
 	}
 }
 

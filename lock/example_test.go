@@ -23,7 +23,7 @@ func newLocks() *lock.Client {
 func ExampleMutex() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func ExampleMutex() {
 func ExampleDo() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	ship := func(ctx context.Context, l *lock.Lease) error {
 		fmt.Println("shipping, with a token:", l.Token() > 0)
@@ -65,7 +65,7 @@ func ExampleDo() {
 func ExampleDo_fallback() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	lease, err := locks.Mutex("report", nil).Lock(ctx) // somebody else is at it
 	if err != nil {
@@ -90,7 +90,7 @@ func ExampleDo_fallback() {
 func ExampleLease_Context() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	inner := func(ctx context.Context) error {
 		lease, err := locks.Mutex("account/7", nil).Lock(ctx)
@@ -139,7 +139,7 @@ func (r *register) write(value string, token uint64) error {
 func ExampleLease_Token() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 	var shared register
 
 	paused, err := locks.Mutex("register", nil).Lock(ctx)
@@ -170,9 +170,9 @@ func ExampleLease_Token() {
 
 func ExampleClient_Locker() {
 	locks := newLocks()
-	defer locks.Close(context.Background())
+	defer locks.Stop(context.Background())
 
-	mu, err := locks.Locker("cache")
+	mu, err := locks.Locker(locks.Mutex("cache", nil))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -186,7 +186,7 @@ func ExampleClient_Locker() {
 func ExampleClient_Inspect() {
 	ctx := context.Background()
 	locks := newLocks()
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	lease, err := locks.Mutex("orders/42", &lock.MutexOptions{Meta: map[string]string{"job": "ship"}}).Lock(ctx)
 	if err != nil {
@@ -200,6 +200,6 @@ func ExampleClient_Inspect() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(info.Held(), info.Owner == lease.Owner(), info.Meta["job"])
+	fmt.Println(info.Held(), info.Holders[0].Owner == lease.Owner(), info.Holders[0].Meta["job"])
 	// Output: true true ship
 }

@@ -6,14 +6,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
-// faulty is a store in memory behind a line that can be made to fail, with a
-// clock that can be made to jump. The zero hooks let everything pass.
+// faulty is a store in memory behind a line that can be made to fail, with a clock that
+// can be made to jump. The zero hooks let everything pass. They see requests and contexts,
+// and may break off what a context ends, or ignore it, where the switches of
+// [bedrocktest.Backend] only fail or delay.
 type faulty struct {
-	driver.Backend
+	*bedrocktest.Backend
 	start time.Time
 	jump  atomic.Int64
 
@@ -35,7 +38,7 @@ type hooks struct {
 }
 
 func newFaulty(store *memlock.Store) *faulty {
-	return &faulty{Backend: memlock.NewBackend(store), start: time.Now()}
+	return &faulty{Backend: bedrocktest.NewBackend(memlock.NewBackend(store)), start: time.Now()}
 }
 
 // set replaces the hooks.
@@ -135,7 +138,7 @@ func (f *faulty) Watch(ctx context.Context, name string) (driver.Watch, error) {
 			return nil, err
 		}
 	}
-	return f.Backend.(driver.Waiter).Watch(ctx, name)
+	return f.Backend.Watch(ctx, name)
 }
 
 // Now implements [driver.Timekeeper].
@@ -169,24 +172,4 @@ func slowRenewals(f *faulty, d time.Duration) func(context.Context, []driver.Gra
 		time.Sleep(d)
 		return errs
 	}
-}
-
-// Inspect implements [driver.Inspector].
-func (f *faulty) Inspect(ctx context.Context, name string) (driver.Info, error) {
-	return f.Backend.(driver.Inspector).Inspect(ctx, name)
-}
-
-// List implements [driver.Inspector].
-func (f *faulty) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
-	return f.Backend.(driver.Inspector).List(ctx, prefix, limit)
-}
-
-// ForceRelease implements [driver.Forcer].
-func (f *faulty) ForceRelease(ctx context.Context, name string) (bool, error) {
-	return f.Backend.(driver.Forcer).ForceRelease(ctx, name)
-}
-
-// Check implements [driver.Checker].
-func (f *faulty) Check(ctx context.Context) ([]driver.Finding, error) {
-	return f.Backend.(driver.Checker).Check(ctx)
 }

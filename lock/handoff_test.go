@@ -151,7 +151,7 @@ func TestAnOverdueLeaseIsNotHandedOff(t *testing.T) {
 // most often be first, being closer.
 func TestARemoteWaiterGoesBeforeTheNextLocalOne(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks := open(t, memlock.NewBackend(store), &lock.Options{HandOff: lock.HandOff{Count: -1}})
 		other := open(t, memlock.NewBackend(store), nil)
 		for range 100 {
@@ -173,7 +173,7 @@ func TestARemoteWaiterGoesBeforeTheNextLocalOne(t *testing.T) {
 
 func TestOtherProcessesGetTheirTurn(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		clients := []*lock.Client{
 			open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil),
 		}
@@ -209,7 +209,7 @@ func TestOtherProcessesGetTheirTurn(t *testing.T) {
 }
 
 func TestExclusionAmongGoroutinesOfTwoClients(t *testing.T) {
-	store := memlock.NewStore()
+	store := memlock.NewStore(nil)
 	var (
 		group sync.WaitGroup
 		n     int // the lock guards both, and the race detector sees if it does not

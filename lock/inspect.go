@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -11,16 +12,11 @@ import (
 // Info describes a lock as the backend sees it.
 type Info struct {
 	Name string
-	// Owner is the holder's owner id; empty when the lock is free.
-	Owner string
-	// Token is the newest fencing token given out for the name.
+	// Token is the newest fencing token given out for the name. Of a free lock it may be the
+	// newest of all names, even if nobody has ever had it: memlock counts once for all.
 	Token uint64
-	// Since is when the backend gave the grant; zero when it does not tell.
-	Since time.Time
-	// TTL is the time left unless renewed; negative when it never ends.
-	TTL time.Duration
-	// Meta is what the holder stored: "host" and "pid", and its own.
-	Meta map[string]string
+	// Holders are those who have the lock; none when it is free.
+	Holders []Holder
 	// Waiting is how many processes wait, as far as the backend can tell.
 	Waiting int
 	// Local is how many goroutines of this process wait.
@@ -28,7 +24,35 @@ type Info struct {
 }
 
 // Held reports whether somebody has the lock.
-func (i Info) Held() bool { return i.Owner != "" }
+func (i Info) Held() bool { return len(i.Holders) > 0 }
+
+// Holder is one of those who have a lock.
+type Holder struct {
+	// Owner is its owner id, or what the backend tells of that.
+	Owner string
+	// Mode is how it shares the name with others, such as [driver.Exclusive].
+	Mode driver.Mode
+	// Permits is how many of the name's permits it has, in mode [driver.Permit].
+	Permits int
+	// Since is when the backend gave the grant; zero when it does not tell.
+	Since time.Time
+	// TTL is the time left unless renewed; negative when it never ends.
+	TTL time.Duration
+	// Meta is what the holder stored: "host" and "pid", and its own.
+	Meta map[string]string
+}
+
+// Has says in a word or two what the holder has: exclusive, shared, or 2 permits.
+func (h Holder) Has() string {
+	switch {
+	case h.Mode != driver.Permit:
+		return h.Mode.String()
+	case h.Permits == 1:
+		return "1 permit"
+	default:
+		return strconv.Itoa(h.Permits) + " permits"
+	}
+}
 
 // Inspect describes the lock of that name. It fails with [ErrUnsupported] when
 // the backend cannot tell.
@@ -37,7 +61,7 @@ func (c *Client) Inspect(ctx context.Context, name string) (Info, error) {
 	if !ok {
 		return Info{}, c.lacks("inspection")
 	}
-	if err := c.usable(ctx, name); err != nil {
+	if err := c.usable(ctx, driver.CheckName(name)); err != nil {
 		return Info{}, err
 	}
 	found, err := backend.Inspect(ctx, name)
@@ -55,9 +79,9 @@ func (c *Client) List(ctx context.Context, prefix string, limit int) ([]Info, er
 		return nil, c.lacks("inspection")
 	}
 	if limit < 1 {
-		return nil, &InvalidError{"limit", fmt.Sprintf("is %d, the least is 1", limit)}
+		return nil, &InvalidError{Field: "limit", Problem: fmt.Sprintf("is %d, the least is 1", limit)}
 	}
-	if err := c.usable(ctx, prefix+"-"); err != nil {
+	if err := c.usable(ctx, driver.CheckPrefix(prefix)); err != nil {
 		return nil, err
 	}
 	found, err := backend.List(ctx, prefix, limit)
@@ -80,7 +104,7 @@ func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 	if !ok {
 		return false, c.lacks("forced release")
 	}
-	if err := c.usable(ctx, name); err != nil {
+	if err := c.usable(ctx, driver.CheckName(name)); err != nil {
 		return false, err
 	}
 	held, err := backend.ForceRelease(ctx, name)
@@ -97,7 +121,7 @@ func (c *Client) Check(ctx context.Context) ([]driver.Finding, error) {
 	if !ok {
 		return nil, c.lacks("a check of settings")
 	}
-	if err := c.usable(ctx, "-"); err != nil {
+	if err := c.usable(ctx, nil); err != nil {
 		return nil, err
 	}
 	findings, err := backend.Check(ctx)
@@ -107,15 +131,16 @@ func (c *Client) Check(ctx context.Context) ([]driver.Finding, error) {
 	return findings, nil
 }
 
-// usable reports what is wrong before the backend is asked.
-func (c *Client) usable(ctx context.Context, name string) error {
+// usable reports what is wrong before the backend is asked: with the client, or with what
+// it is asked for.
+func (c *Client) usable(ctx context.Context, wrong error) error {
 	switch {
 	case ctx == nil:
 		return errNilContext()
 	case isClosed(c.closed):
 		return fmt.Errorf("lock: %w", ErrClosed)
 	}
-	return checkName(name)
+	return wrong
 }
 
 func (c *Client) lacks(capability string) error {
@@ -123,8 +148,14 @@ func (c *Client) lacks(capability string) error {
 }
 
 func (c *Client) info(found driver.Info) Info {
-	return Info{
-		Name: found.Name, Owner: found.Owner, Token: found.Token, Since: found.Since, TTL: found.TTL,
-		Meta: decodeMeta(found.Meta), Waiting: found.Waiting, Local: c.queues.waiting(found.Name),
+	info := Info{
+		Name: found.Name, Token: found.Token, Waiting: found.Waiting, Local: c.queues.countWaiting(found.Name),
 	}
+	for _, h := range found.Holders {
+		info.Holders = append(info.Holders, Holder{
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
+			Meta: driver.DecodeMeta(h.Meta),
+		})
+	}
+	return info
 }

@@ -15,23 +15,27 @@ import (
 )
 
 func TestInspectTellsWhoHoldsAndWhoWaits(t *testing.T) {
+	host, err := os.Hostname()
+	wantErr(t, err, nil)
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
-		meta := map[string]string{"app": "shop", "host": "me"}
+		store := memlock.NewStore(nil)
+		meta := map[string]string{"app": "shop", "host": "evil", "pid": "1"}
 		locks := open(t, memlock.NewBackend(store), &lock.Options{Meta: meta})
 		meta["app"] = "changed by its caller, later"
 		other := open(t, memlock.NewBackend(store), nil)
 		start := time.Now()
-		held := mustLock(t, locks.Mutex("a", &lock.MutexOptions{Meta: map[string]string{"job": "7"}}))
+		held := mustLock(t, locks.Mutex("a", &lock.MutexOptions{Meta: map[string]string{"job": "7", "host": "evil"}}))
 		local := lockLater(t, t.Context(), locks.Mutex("a", nil))
 		remote := lockLater(t, t.Context(), other.Mutex("a", nil))
 		time.Sleep(time.Second)
 		got, err := locks.Inspect(t.Context(), "a")
 		wantErr(t, err, nil)
 		want := lock.Info{
-			Name: "a", Owner: held.Owner(), Token: held.Token(), Since: start, TTL: 29 * time.Second,
-			Meta:    map[string]string{"app": "shop", "host": "me", "job": "7", "pid": strconv.Itoa(os.Getpid())},
-			Waiting: 1, Local: 1,
+			Name: "a", Token: held.Token(), Waiting: 1, Local: 1,
+			Holders: []lock.Holder{{
+				Owner: held.Owner(), Mode: driver.Exclusive, Since: start, TTL: 29 * time.Second,
+				Meta: map[string]string{"app": "shop", "host": host, "job": "7", "pid": strconv.Itoa(os.Getpid())},
+			}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -128,7 +132,7 @@ func TestWhatABackendLacksIsRefused(t *testing.T) {
 // A backend that cannot tell of releases is polled, in real time because such a
 // backend has the machine's clock.
 func TestABackendWithoutSignalsIsPolled(t *testing.T) {
-	store := memlock.NewStore()
+	store := memlock.NewStore(nil)
 	locks, other := open(t, plain{memlock.NewBackend(store)}, nil), open(t, memlock.NewBackend(store), nil)
 	held := mustLock(t, other.Mutex("a", nil))
 	timer := time.AfterFunc(50*time.Millisecond, func() { mustUnlock(t, held) })

@@ -47,12 +47,18 @@ func badArguments() []badArgument {
 		{"C1 control", "name", "control character", lockNamed("a\u0085b")},
 		{"not UTF-8", "name", "UTF-8", lockNamed("a\xff")},
 		{"half a rune", "name", "UTF-8", lockNamed("\xe2\x82")},
-		{"short TTL", "TTL", "10ms", lockWith("a", &lock.MutexOptions{TTL: 10*time.Millisecond - 1})},
-		{"long TTL", "TTL", "24h", lockWith("a", &lock.MutexOptions{TTL: 24*time.Hour + 1})},
-		{"negative TTL", "TTL", "10ms", lockWith("a", &lock.MutexOptions{TTL: -1})},
-		{"negative wait", "Wait", "negative", lockWith("a", &lock.MutexOptions{Wait: -1})},
-		{"negative minimum", "MinHold", "0", lockWith("a", &lock.MutexOptions{MinHold: -1})},
-		{"long minimum", "MinHold", "24h", lockWith("a", &lock.MutexOptions{MinHold: 24*time.Hour + 1})},
+		{"short TTL", "ttl", "10ms", lockWith("a", &lock.MutexOptions{TTL: 10*time.Millisecond - 1})},
+		{"long TTL", "ttl", "24h", lockWith("a", &lock.MutexOptions{TTL: 24*time.Hour + 1})},
+		{"negative TTL", "ttl", "10ms", lockWith("a", &lock.MutexOptions{TTL: -1})},
+		{"long metadata", "meta", "4096", lockWith("a",
+			&lock.MutexOptions{Meta: map[string]string{"a": strings.Repeat("x", 4096)}})},
+		{"negative wait", "wait", "negative", lockWith("a", &lock.MutexOptions{Wait: -1})},
+		{"negative minimum", "minHold", "0", lockWith("a", &lock.MutexOptions{MinHold: -1})},
+		{"long minimum", "minHold", "24h", lockWith("a", &lock.MutexOptions{MinHold: 24*time.Hour + 1})},
+		{"minimum of a fixed lease", "minHold", "at most its TTL, 1s", lockWith("a",
+			&lock.MutexOptions{TTL: time.Second, Fixed: true, MinHold: time.Second + 1})},
+		{"minimum of a fixed lease of the client's TTL", "minHold", "at most its TTL, 30s", lockWith("a",
+			&lock.MutexOptions{Fixed: true, MinHold: time.Minute})},
 		{"nil context", "ctx", "nil", func(_ context.Context, locks *lock.Client) error {
 			return lockNamed("a")(nil, locks)
 		}},
@@ -65,7 +71,7 @@ func badArguments() []badArgument {
 			return err
 		}},
 		{"Close, nil context", "ctx", "nil", func(_ context.Context, locks *lock.Client) error {
-			return locks.Close(nil) //nolint:staticcheck // that is the test
+			return locks.Stop(nil) //nolint:staticcheck // that is the test
 		}},
 		{"Inspect, bad name", "name", "empty", func(ctx context.Context, locks *lock.Client) error {
 			_, err := locks.Inspect(ctx, "")
@@ -76,21 +82,38 @@ func badArguments() []badArgument {
 			return err
 		}},
 		{"Locker, bad name", "name", "empty", func(_ context.Context, locks *lock.Client) error {
-			_, err := locks.Locker("")
+			_, err := locks.Locker(locks.Mutex("", nil))
 			return err
 		}},
-		{"List, bad prefix", "name", "control character", func(ctx context.Context, locks *lock.Client) error {
+		{"Locker, no lock", "lock", "nil", func(_ context.Context, locks *lock.Client) error {
+			_, err := locks.Locker(nil)
+			return err
+		}},
+		{"Do, no lock", "lock", "nil", func(ctx context.Context, _ *lock.Client) error {
+			return lock.Do(ctx, nil, nothing, nil)
+		}},
+		{"Do, nil context", "ctx", "nil", func(_ context.Context, locks *lock.Client) error {
+			return lock.Do(nil, locks.Mutex("a", nil), nothing, nil) //nolint:staticcheck // that is the test
+		}},
+		{"List, bad prefix", "prefix", "control character", func(ctx context.Context, locks *lock.Client) error {
 			_, err := locks.List(ctx, "\n", 1)
+			return err
+		}},
+		{"List, long prefix", "prefix", "513 bytes", func(ctx context.Context, locks *lock.Client) error {
+			if _, err := locks.List(ctx, strings.Repeat("n", 512), 1); err != nil {
+				return err
+			}
+			_, err := locks.List(ctx, strings.Repeat("n", 513), 1)
 			return err
 		}},
 		{"List, no limit", "limit", "1", func(ctx context.Context, locks *lock.Client) error {
 			_, err := locks.List(ctx, "", 0)
 			return err
 		}},
-		{"Do, negative wait", "Wait", "-1", doWith(&lock.DoOptions{Wait: -2})},
-		{"Do, negative retries", "Retries", "negative", doWith(&lock.DoOptions{Retries: -1})},
-		{"Do, negative delay", "RetryDelay", "negative", doWith(&lock.DoOptions{RetryDelay: -1})},
-		{"Do, retries and wait", "Retries", "Wait", doWith(&lock.DoOptions{Retries: 1, Wait: 1})},
+		{"Do, negative wait", "wait", "-1", doWith(&lock.DoOptions{Wait: -2})},
+		{"Do, negative retries", "retries", "negative", doWith(&lock.DoOptions{Retries: -1})},
+		{"Do, negative delay", "retryDelay", "negative", doWith(&lock.DoOptions{RetryDelay: -1})},
+		{"Do, retries and wait", "retries", "wait", doWith(&lock.DoOptions{Retries: 1, Wait: 1})},
 		{"Do, no name", "name", "function literal", func(ctx context.Context, locks *lock.Client) error {
 			return lock.Do(ctx, locks.Mutex("", nil), func(context.Context, *lock.Lease) error { return nil }, nil)
 		}},
@@ -113,13 +136,14 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		name, field, limit string
 		opts               lock.Options
 	}{
-		{"short TTL", "TTL", "10ms", lock.Options{TTL: 10*time.Millisecond - 1}},
-		{"long TTL", "TTL", "24h", lock.Options{TTL: 24*time.Hour + 1}},
-		{"negative TTL", "TTL", "10ms", lock.Options{TTL: -1}},
-		{"patience", "Patience", "-1", lock.Options{Patience: -2}},
-		{"low count", "HandOff.Count", "-1 for off", lock.Options{HandOff: lock.HandOff{Count: -2}}},
-		{"high count", "HandOff.Count", "65536", lock.Options{HandOff: lock.HandOff{Count: 65537}}},
-		{"negative time", "HandOff.Time", "negative", lock.Options{HandOff: lock.HandOff{Time: -1}}},
+		{"short TTL", "ttl", "10ms", lock.Options{TTL: 10*time.Millisecond - 1}},
+		{"long TTL", "ttl", "24h", lock.Options{TTL: 24*time.Hour + 1}},
+		{"negative TTL", "ttl", "10ms", lock.Options{TTL: -1}},
+		{"long metadata", "meta", "4096", lock.Options{Meta: map[string]string{"a": strings.Repeat("x", 4096)}}},
+		{"patience", "patience", "-1", lock.Options{Patience: -2}},
+		{"low count", "handOff.count", "-1 for off", lock.Options{HandOff: lock.HandOff{Count: -2}}},
+		{"high count", "handOff.count", "65536", lock.Options{HandOff: lock.HandOff{Count: 65537}}},
+		{"negative time", "handOff.time", "negative", lock.Options{HandOff: lock.HandOff{Time: -1}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -137,7 +161,10 @@ func TestANilBackendIsRefused(t *testing.T) {
 func TestTheLimitsThemselvesAreAccepted(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		locks := openMem(t, &lock.Options{TTL: lock.MaxTTL, Patience: -1, HandOff: lock.HandOff{Count: 1 << 16}})
-		for _, name := range []string{" ", "n", strings.Repeat("n", lock.MaxName), "{tag}", "*?[]", "a/../b", "\u202eright", "\ufeff"} {
+		for _, name := range []string{
+			" ", "n", strings.Repeat("n", lock.MaxName), "{tag}", "*?[]", "a/../b",
+			"\u202eright", "\ufeff",
+		} {
 			mustUnlock(t, mustLock(t, locks.Mutex(name, nil)))
 		}
 		for _, ttl := range []time.Duration{lock.MinTTL, lock.MaxTTL} {

@@ -11,7 +11,6 @@ import (
 // safe for concurrent use.
 type Lease struct {
 	hold   *hold
-	mutex  *Mutex
 	token  uint64
 	parent context.Context //nolint:containedctx // Context is made from it on first use
 
@@ -19,6 +18,7 @@ type Lease struct {
 	entered  int                 // of the root: leases not yet unlocked; guarded by part.mu
 	inner    map[*Lease]struct{} // of the root: those besides itself; guarded by part.mu
 	unlocked bool                // guarded by part.mu
+	released bool                // unlocked while the lock was held; guarded by part.mu
 	acquired time.Time
 
 	mu     sync.Mutex
@@ -27,7 +27,7 @@ type Lease struct {
 	ended  error
 }
 
-// State says whether a lease can be relied on.
+// State reports whether a lease can be relied on.
 type State uint8
 
 // The states of a lease.
@@ -47,8 +47,8 @@ func (s State) String() string {
 	return [...]string{"held", "unconfirmed", "lost", "released"}[min(s, Released)]
 }
 
-func (l *Lease) begin(parent context.Context, h *hold, m *Mutex, token uint64) {
-	l.hold, l.mutex, l.parent, l.token = h, m, parent, token
+func (l *Lease) start(parent context.Context, h *hold, token uint64) {
+	l.hold, l.parent, l.token = h, parent, token
 	l.root, l.entered = l, 1
 }
 
@@ -82,8 +82,8 @@ func (l *Lease) Context() context.Context {
 	return l.ctx
 }
 
-// end ends the lease's context. Only the first cause counts.
-func (l *Lease) end(cause error) {
+// endContext ends the lease's context. Only the first cause counts.
+func (l *Lease) endContext(cause error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != nil {
@@ -95,26 +95,30 @@ func (l *Lease) end(cause error) {
 	}
 }
 
-// endAll ends the lease's context, and those of the leases that re-entered it:
+// endContexts ends the lease's context, and those of the leases that re-entered it:
 // they need not descend from it. The hold is not possessed any more, so none can
-// join or leave.
-func (l *Lease) endAll(cause error) {
-	l.end(cause)
+// join or leave. Who has left already ends its context itself.
+func (l *Lease) endContexts(cause error) {
+	if !l.released {
+		l.endContext(cause)
+	}
 	for inner := range l.inner {
-		inner.end(cause)
+		inner.endContext(cause)
 	}
 }
 
-// State returns whether the lease can be relied on now.
+// State says how far the lease can be relied on now.
 func (l *Lease) State() State {
 	h := l.hold
 	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
 	switch {
+	case l.released:
+		return Released
 	case h.state == lost && h.lease == l.root:
 		return Lost
-	case l.unlocked || h.state != possessed:
+	case h.state != possessed:
 		return Released
 	case h.late.Load():
 		return Unconfirmed
@@ -144,7 +148,7 @@ func (l *Lease) cause() error {
 	h := l.hold
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
-	if h.lease == l.root && h.cause != nil {
+	if !l.released && h.lease == l.root && h.cause != nil {
 		return h.cause
 	}
 	return ErrReleased
@@ -156,9 +160,10 @@ func (l *Lease) cause() error {
 // It works when ctx is over already: what cannot be done at once then goes on
 // in the background. The error matches [ErrLost] when the lock had been lost,
 // and so the work done under it may have been done by two; [ErrReleased] at a
-// second Unlock; [ErrClosed] after the client was closed. Of any other error
-// [MaybeApplied] is true: the backend did not answer in time, and the release is
-// repeated in the background until it is certain or the lease has run out.
+// second Unlock; [ErrClosed] after [Client.Stop], which gives back what is held. Of any
+// other error [MaybeApplied] is true: the backend did not answer before ctx was over (100 ms
+// are left to a context that was over before), and the release is repeated in the
+// background until it is certain or the lease has run out.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return errNilContext()

@@ -13,7 +13,7 @@ import (
 
 func mustLocker(t *testing.T, locks *lock.Client, name string) sync.Locker {
 	t.Helper()
-	l, err := locks.Locker(name)
+	l, err := locks.Locker(locks.Mutex(name, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

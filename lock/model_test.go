@@ -61,7 +61,7 @@ func TestRandomSequencesAgreeWithTheModel(t *testing.T) {
 func newMachine(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{t: t, holder: -1}
-	store := memlock.NewStore()
+	store := memlock.NewStore(nil)
 	for i := range m.clients {
 		m.lines[i] = newFaulty(store)
 		m.clients[i] = open(t, m.lines[i], nil)

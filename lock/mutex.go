@@ -1,10 +1,12 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // Mutex is an exclusive lock on a name. It holds no state: two Mutexes of one
@@ -15,9 +17,8 @@ import (
 // A Mutex is safe for concurrent use.
 type Mutex struct {
 	client *Client
-	name   string
-	opts   MutexOptions
-	meta   string
+	want   want
+	wait   time.Duration
 	err    error // why the mutex cannot be used
 }
 
@@ -31,55 +32,45 @@ type MutexOptions struct {
 	Fixed bool
 	// MinHold keeps the lock at least that long, also when it is unlocked
 	// earlier: a job that ran for a moment on one host does not run again on
-	// another whose clock is behind. At most [MaxTTL]. If the process dies before it
-	// unlocks, nobody is left to see to that: the lock ends with its TTL, as any.
+	// another whose clock is behind. At most [MaxTTL], and the TTL of a Fixed lease. If
+	// the process dies before it unlocks, nobody is left to see to that: the lock ends
+	// with its TTL, as any.
 	MinHold time.Duration
 	// Wait is the longest that Lock waits; then it fails with [ErrHeld].
 	// Defaults to no limit but the context's.
 	Wait time.Duration
-	// Meta is stored beside the grant, in addition to the client's.
+	// Meta is stored beside the grant, in addition to the client's, and before it where
+	// both say the same; "host" and "pid" are always those of the process. All of it is at
+	// most [driver.MaxMeta] bytes, 4096, as JSON.
 	Meta map[string]string
 }
 
 // Mutex returns the lock of that name. What is wrong with the name or the
 // options is reported by Lock, before any call to the backend.
 func (c *Client) Mutex(name string, opts *MutexOptions) *Mutex {
-	m := &Mutex{client: c, name: name, meta: c.meta}
-	if opts != nil {
-		m.opts = *opts
+	m := &Mutex{client: c, want: want{name: name, mode: driver.Exclusive, ttl: c.opts.TTL, meta: c.meta}}
+	if opts == nil {
+		m.err = driver.CheckName(name) // the rest was checked when the client was made
+		return m
 	}
-	m.opts.TTL = orDefault(m.opts.TTL, c.opts.TTL)
+	m.wait, m.want.fixed, m.want.minHold = opts.Wait, opts.Fixed, opts.MinHold
+	m.want.ttl = cmp.Or(opts.TTL, c.opts.TTL)
+	if len(opts.Meta) > 0 {
+		m.want.meta = c.encodeMeta(opts.Meta)
+	}
 	m.err = m.validate()
-	if len(m.opts.Meta) > 0 {
-		m.meta = c.encodeMeta(m.opts.Meta)
-	}
 	return m
 }
 
-func (c *Client) encodeMeta(extra map[string]string) string {
-	meta := processMeta(c.opts.Meta)
-	maps.Copy(meta, extra)
-	return encodeMeta(meta)
-}
-
 func (m *Mutex) validate() error {
-	if err := checkName(m.name); err != nil {
-		return err
+	if m.wait < 0 {
+		return &InvalidError{Field: "wait", Problem: fmt.Sprintf("is %s, it cannot be negative", m.wait)}
 	}
-	if err := checkTTL(m.opts.TTL); err != nil {
-		return err
-	}
-	if m.opts.Wait < 0 {
-		return &InvalidError{"Wait", fmt.Sprintf("is %s, it cannot be negative", m.opts.Wait)}
-	}
-	if m.opts.MinHold < 0 || m.opts.MinHold > MaxTTL {
-		return &InvalidError{"MinHold", fmt.Sprintf("is %s, allowed are 0 to %s", m.opts.MinHold, MaxTTL)}
-	}
-	return nil
+	return m.want.check(m.client.id)
 }
 
 // Name returns the lock's name.
-func (m *Mutex) Name() string { return m.name }
+func (m *Mutex) Name() string { return m.want.name }
 
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
 // passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though
@@ -89,39 +80,41 @@ func (m *Mutex) Name() string { return m.name }
 //
 // The error matches ctx's when ctx ended the wait, and the backend's if that failed
 // last, and says who held the lock if somebody did; [ErrHeld] when Wait ended it, unless
-// the backend failed last; [ErrClosed], [ErrInvalid], or is the backend's. Whatever
-// it is, the lock is not left behind: a grant that arrives too late is given back in
-// the background.
+// the backend failed last; [ErrClosed], [ErrInvalid], or is the backend's, also when that
+// has not answered for as long as [Options.Patience]: then it matches
+// [driver.ErrUnavailable]. Whatever it is, the lock is not left behind: a grant that
+// arrives too late is given back in the background.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	if err := m.ready(ctx); err != nil {
+	if err := m.checkCall(ctx); err != nil {
 		return nil, err
 	}
 	if inner := m.reenter(ctx); inner != nil {
 		return inner, nil
 	}
-	if m.opts.Wait == 0 {
-		return m.client.acquire(ctx, ctx, m, false)
+	if m.wait == 0 {
+		return m.client.acquire(ctx, ctx, &m.want, false)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, m.opts.Wait, errWaited)
+	limited, cancel := context.WithTimeoutCause(ctx, m.wait, errWaited)
 	defer cancel()
-	return m.client.acquire(limited, ctx, m, false)
+	return m.client.acquire(limited, ctx, &m.want, false)
 }
 
 // TryLock takes the lock if it is free, and fails with [ErrHeld] at once if it
 // is not, or if another goroutine of this process is before it. It asks the
-// backend once and does not wait for one that does not answer.
+// backend once, and waits for the answer for half of [Options.Patience], 5 s at most. Its
+// errors are those of Lock.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
-	if err := m.ready(ctx); err != nil {
+	if err := m.checkCall(ctx); err != nil {
 		return nil, err
 	}
 	if inner := m.reenter(ctx); inner != nil {
 		return inner, nil
 	}
-	return m.client.acquire(ctx, ctx, m, true)
+	return m.client.acquire(ctx, ctx, &m.want, true)
 }
 
-// ready reports what is wrong before anything happens.
-func (m *Mutex) ready(ctx context.Context) error {
+// checkCall reports what is wrong before anything happens.
+func (m *Mutex) checkCall(ctx context.Context) error {
 	if ctx == nil {
 		return errNilContext()
 	}
@@ -129,9 +122,9 @@ func (m *Mutex) ready(ctx context.Context) error {
 		return m.err
 	}
 	if ctx.Err() != nil {
-		return waitError(ctx, m.name, 0)
+		return waitError(ctx, m.want.name, 0)
 	}
 	return nil
 }
 
-func errNilContext() error { return &InvalidError{"ctx", "is nil"} }
+func errNilContext() error { return &InvalidError{Field: "ctx", Problem: "is nil"} }

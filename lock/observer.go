@@ -17,32 +17,27 @@ type Observer interface {
 }
 
 // EventKind says what happened.
-type EventKind uint8
+type EventKind string
 
 // Every competitor for a lock is queued, contending, acquired and left, in this
 // order; it may leave at any of them. A lease is renewed, and may be lost.
 const (
 	// EventQueued: a goroutine wants the lock.
-	EventQueued EventKind = iota
+	EventQueued EventKind = "queued"
 	// EventContending: it is the head of its process's queue and asks the backend.
 	// A lock passed on locally skips this moment.
-	EventContending
+	EventContending EventKind = "contending"
 	// EventAcquired: it has the lock. Wait says how long it took.
-	EventAcquired
+	EventAcquired EventKind = "acquired"
 	// EventLeft: it unlocked (Held says how long it had the lock), or gave up (Err
 	// says why).
-	EventLeft
+	EventLeft EventKind = "left"
 	// EventRenewed: the backend confirmed the lease again. Slack says how much of
 	// its life was left: small slack is a lost lock in the making.
-	EventRenewed
+	EventRenewed EventKind = "renewed"
 	// EventLost: the lease ended against the holder's will. Err says why.
-	EventLost
+	EventLost EventKind = "lost"
 )
-
-// String returns the kind's name.
-func (k EventKind) String() string {
-	return [...]string{"queued", "contending", "acquired", "left", "renewed", "lost"}[min(k, EventLost)]
-}
 
 // Event is something that happened to a lock.
 type Event struct {

@@ -36,7 +36,7 @@ func (r *recorder) kinds() []string {
 	defer r.mu.Unlock()
 	var kinds []string
 	for _, e := range r.events {
-		kinds = append(kinds, e.Kind.String()+" "+e.Name)
+		kinds = append(kinds, string(e.Kind)+" "+e.Name)
 	}
 	return kinds
 }
@@ -106,8 +106,9 @@ func TestAHandedOffLockSkipsContending(t *testing.T) {
 func TestWhoGivesUpLeavesWithAnError(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		seen := &recorder{}
-		store := memlock.NewStore()
-		locks, other := open(t, memlock.NewBackend(store), &lock.Options{Observer: seen}), open(t, memlock.NewBackend(store), nil)
+		store := memlock.NewStore(nil)
+		locks, other := open(t, memlock.NewBackend(store), &lock.Options{Observer: seen}),
+			open(t, memlock.NewBackend(store), nil)
 		mustLock(t, other.Mutex("a", nil))
 		_, err := locks.Mutex("a", nil).TryLock(as(t, "1"))
 		wantErr(t, err, lock.ErrHeld)

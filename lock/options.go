@@ -1,19 +1,20 @@
 package lock
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
-	"strconv"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// The limits of a lease.
+// The limits of a lock: how long its name may be, in bytes, and how short or long a lease.
 const (
-	MinTTL = 10 * time.Millisecond
-	MaxTTL = 24 * time.Hour
+	MaxName = driver.MaxName
+	MinTTL  = driver.MinTTL
+	MaxTTL  = driver.MaxTTL
 )
 
 // Options configure a [Client]. The zero value and nil mean the defaults.
@@ -21,15 +22,22 @@ type Options struct {
 	// TTL is how long a lease lives without renewal: how long others wait when
 	// a holder dies. Between [MinTTL] and [MaxTTL]. Defaults to 30 s.
 	TTL time.Duration
-	// Patience is how long Lock goes on asking a backend that does not answer
-	// before it reports the backend's error. An answer that comes when the lease is
-	// over already counts as none. -1 means not at all. Defaults to 10 s.
+	// Patience is how long Lock goes on asking a backend that does not answer, or
+	// fails, before it reports the backend's error. An answer that comes when the lease
+	// is over already counts as none. -1 means not at all. Defaults to 10 s.
+	//
+	// For one answer Lock and TryLock wait for half of it, but 5 s at most; what a
+	// later answer grants is given back. With -1 that is 5 s.
+	//
+	// It counts from the first request without an answer. Whoever waits for a holder asks
+	// when told of a release, or when the holder's time is up, at most 30 s later.
 	Patience time.Duration
 	// HandOff bounds how long a process may pass a lock on among its own
 	// goroutines.
 	HandOff HandOff
-	// Meta is stored beside every grant for people to read, in addition to
-	// "host" and "pid".
+	// Meta is stored beside every grant for people to read, in addition to "host" and
+	// "pid", which are always those of the process. All of it, and what a lock adds, is at
+	// most [driver.MaxMeta] bytes, 4096, as JSON.
 	Meta map[string]string
 	// Observer is told what happens to every lock. Defaults to none.
 	Observer Observer
@@ -52,7 +60,8 @@ type HandOff struct {
 	Time time.Duration
 }
 
-const maxHandOff = 1 << 16
+// maxHandOff is how many tokens can be reserved at a time: every lease has one.
+const maxHandOff = driver.MaxTokens
 
 // withDefaults returns a valid copy with every default filled in.
 func (o *Options) withDefaults() (Options, error) {
@@ -61,10 +70,10 @@ func (o *Options) withDefaults() (Options, error) {
 		filled = *o
 	}
 	filled.Meta = maps.Clone(filled.Meta) // read for every mutex, whatever becomes of the original
-	filled.TTL = orDefault(filled.TTL, 30*time.Second)
-	filled.Patience = orDefault(filled.Patience, 10*time.Second)
-	filled.HandOff.Time = orDefault(filled.HandOff.Time, 10*time.Millisecond)
-	filled.HandOff.Count = orDefault(filled.HandOff.Count, 256)
+	filled.TTL = cmp.Or(filled.TTL, 30*time.Second)
+	filled.Patience = cmp.Or(filled.Patience, 10*time.Second)
+	filled.HandOff.Time = cmp.Or(filled.HandOff.Time, 10*time.Millisecond)
+	filled.HandOff.Count = cmp.Or(filled.HandOff.Count, 256)
 	if filled.HandOff.Count == -1 {
 		filled.HandOff.Count = 1
 	}
@@ -75,63 +84,19 @@ func (o *Options) withDefaults() (Options, error) {
 }
 
 func (o *Options) validate() error {
-	if err := checkTTL(o.TTL); err != nil {
-		return err
-	}
 	if o.Patience < -1 {
-		return &InvalidError{"Patience", fmt.Sprintf("is %s; use -1 to give up at once", o.Patience)}
+		return &InvalidError{Field: "patience", Problem: fmt.Sprintf("is %s; use -1 to give up at once", o.Patience)}
 	}
 	if o.HandOff.Count < 1 || o.HandOff.Count > maxHandOff {
-		return &InvalidError{"HandOff.Count", fmt.Sprintf("is %d, allowed are 1 to %d, and -1 for off", o.HandOff.Count, maxHandOff)}
+		return &InvalidError{
+			Field:   "handOff.count",
+			Problem: fmt.Sprintf("is %d, allowed are 1 to %d, and -1 for off", o.HandOff.Count, maxHandOff),
+		}
 	}
 	if o.HandOff.Time < 0 {
-		return &InvalidError{"HandOff.Time", fmt.Sprintf("is %s, it cannot be negative", o.HandOff.Time)}
+		return &InvalidError{
+			Field: "handOff.time", Problem: fmt.Sprintf("is %s, it cannot be negative", o.HandOff.Time),
+		}
 	}
 	return nil
-}
-
-func checkTTL(ttl time.Duration) error {
-	if ttl < MinTTL || ttl > MaxTTL {
-		return &InvalidError{"TTL", fmt.Sprintf("is %s, allowed are %s to %s", ttl, MinTTL, MaxTTL)}
-	}
-	return nil
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
-}
-
-// processMeta describes this process.
-func processMeta(extra map[string]string) map[string]string {
-	meta := map[string]string{"pid": strconv.Itoa(os.Getpid())}
-	if host, err := os.Hostname(); err == nil {
-		meta["host"] = host
-	}
-	maps.Copy(meta, extra)
-	return meta
-}
-
-// encodeMeta writes metadata the way it is stored; decodeMeta reads it back,
-// also when somebody else wrote it.
-func encodeMeta(meta map[string]string) string {
-	text, err := json.Marshal(meta)
-	if err != nil {
-		return "" // a map of strings always marshals
-	}
-	return string(text)
-}
-
-func decodeMeta(text string) map[string]string {
-	if text == "" {
-		return nil
-	}
-	var meta map[string]string
-	if json.Unmarshal([]byte(text), &meta) != nil {
-		return map[string]string{"meta": text}
-	}
-	return meta
 }

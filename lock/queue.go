@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -20,10 +21,12 @@ type queue struct {
 	part    *part
 	name    string
 	waiters line
-	hold    *hold // what the one at the front holds; nil while it contends
+	holds   holds // what is held here; nothing while the one at the front contends
 	served  int   // leases the last grant has served
 	why     error // the lock was not had when it was asked for last; nil if nothing is known
 
+	call       timelimit.Context // of the first request
+	called     bool
 	share      *share        // of the name; nil while no other process waits
 	watch      driver.Watch  // wakes the one at the front
 	failing    time.Time     // since when the backend has given no answer
@@ -35,7 +38,7 @@ type queue struct {
 
 // waiter is a parked goroutine.
 type waiter struct {
-	mutex      *Mutex
+	want       *want
 	ctx        context.Context //nolint:containedctx // becomes the parent of the lease's context
 	turn       chan turn       // one slot: whoever gives the turn does not wait
 	since      time.Time       // when it came
@@ -50,54 +53,54 @@ type turn struct {
 	err   error
 }
 
-// enter puts the caller into the name's queue. It is at the front when the
+// enterQueue puts the caller into the name's queue. It is at the front when the
 // waiter is nil. With try it is refused rather than parked. Its patience counts from
 // since.
-func (t *queues) enter(ctx context.Context, m *Mutex, try bool, since time.Time) (*queue, *waiter, error) {
-	p := t.part(m.name)
+func (t *queues) enterQueue(ctx context.Context, w *want, try bool, since time.Time) (*queue, *waiter, error) {
+	p := t.partOf(w.name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, nil, opError("lock", m.name, ErrClosed)
+		return nil, nil, opError("lock", w.name, ErrClosed)
 	}
-	q := p.byName[m.name]
+	q := p.byName[w.name]
 	if q == nil {
-		q = &queue{client: t.client, part: p, name: m.name, share: p.shares.take(m.name, t.client)}
-		p.byName[m.name] = q
+		q = &queue{client: t.client, part: p, name: w.name, share: p.shares.takeShare(w.name, t.client)}
+		p.byName[w.name] = q
 		t.client.work.Add(1)
 		return q, nil, nil
 	}
 	if try {
 		return nil, nil, q.heldHere()
 	}
-	w := &waiter{mutex: m, ctx: ctx, turn: make(chan turn, 1), since: since}
-	q.waiters.push(w)
-	return q, w, nil
+	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since}
+	q.waiters.push(behind)
+	return q, behind, nil
 }
 
 // heldHere is the refusal when another goroutine of this process is at the
 // front.
 func (q *queue) heldHere() error {
 	e := &HeldError{Name: q.name}
-	if q.hold != nil {
-		e.Owner = q.hold.grant.Owner
+	if h := q.holds.first; h != nil {
+		e.Owner = h.grant.Owner
 	}
 	return e
 }
 
-// await parks the caller until its turn comes or ctx ends.
-func (q *queue) await(ctx context.Context, w *waiter) (turn, error) {
+// awaitTurn parks the caller until its turn comes or ctx ends.
+func (q *queue) awaitTurn(ctx context.Context, w *waiter) (turn, error) {
 	select {
 	case t := <-w.turn:
 		return t, t.err
 	case <-ctx.Done():
-		return turn{}, q.withdraw(w)
+		return turn{}, q.leaveLine(w)
 	}
 }
 
-// withdraw takes a waiter whose context has ended out of the queue. If its turn
+// leaveLine takes a waiter whose context has ended out of the queue. If its turn
 // came at that very moment, the next one gets it.
-func (q *queue) withdraw(w *waiter) error {
+func (q *queue) leaveLine(w *waiter) error {
 	q.part.mu.Lock()
 	parked, why := w.parked, q.whyNot()
 	if parked {
@@ -113,14 +116,14 @@ func (q *queue) withdraw(w *waiter) error {
 // whyNot returns what the one at the front knows: that it holds the lock itself, or why
 // it has not got it. part.mu is held.
 func (q *queue) whyNot() error {
-	if q.hold != nil {
+	if q.holds.first != nil {
 		return q.heldHere()
 	}
 	return q.why
 }
 
-// tellWhy records for those in the queue why the one at the front has not got the lock.
-func (q *queue) tellWhy(err error) {
+// recordWhyNot records for those in the queue why the one at the front has not got the lock.
+func (q *queue) recordWhyNot(err error) {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
 	q.why = err
@@ -131,7 +134,7 @@ func (q *queue) decline(t turn) {
 	case t.lease != nil:
 		q.client.work.Go(func() { q.client.unlockUnwanted(t.lease) })
 	case t.err == nil:
-		q.leave()
+		q.passFront(nil)
 	}
 }
 
@@ -143,20 +146,20 @@ func (c *Client) unlockUnwanted(l *Lease) {
 	_ = l.hold.unlock(ctx, l)
 }
 
-// leave gives the front of the queue to the next waiter, or ends the queue when
-// there is none.
-func (q *queue) leave() {
+// passFront gives the front of the queue to the next waiter, or ends the queue when
+// there is none. The one at the front has held h, if it got that far.
+func (q *queue) passFront(h *hold) {
 	q.part.mu.Lock()
-	if q.hold != nil {
-		q.served = q.hold.served()
-		q.hold = nil
+	if h != nil {
+		q.served = h.served()
+		q.holds.remove(h)
 	}
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
 		if q.share != nil {
 			now := q.client.now()
-			q.part.shares.keep(q.name, q.shareToKeep(now), now)
+			q.part.shares.keepShare(q.name, q.shareToKeep(now), now)
 		}
 	}
 	q.part.mu.Unlock()
@@ -168,17 +171,17 @@ func (q *queue) leave() {
 	q.client.work.Done()
 }
 
-// fail ends the wait of those who have been patient for as long as the one at the
+// failPatient ends the wait of those who have been patient for as long as the one at the
 // front, with its error: a backend that did not answer that one will not answer
 // them. Who came later has patience left, and asks next.
-func (q *queue) fail(err error) {
+func (q *queue) failPatient(err error) {
 	q.part.mu.Lock()
 	for w := q.waiters.first; w != nil && q.outOfPatience(w.since); w = q.waiters.first {
 		q.waiters.pop()
 		w.turn <- turn{err: opError("lock", q.name, err)}
 	}
 	q.part.mu.Unlock()
-	q.leave()
+	q.passFront(nil)
 }
 
 // outOfPatience reports whether who came at that time has waited long enough for a

@@ -114,7 +114,7 @@ func cancelAtTheTurn(t *testing.T, locks *lock.Client) {
 
 func TestTryLockIsRefusedAtOnce(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, locks.Mutex("a", nil))
 		start := time.Now()
@@ -134,7 +134,7 @@ func TestTryLockIsRefusedAtOnce(t *testing.T) {
 
 func TestTryLockDoesNotOvertakeWhoWaits(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, other.Mutex("a", nil))
 		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
@@ -147,7 +147,7 @@ func TestTryLockDoesNotOvertakeWhoWaits(t *testing.T) {
 
 func TestLockGivesUpAfterItsLongestWait(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, locks.Mutex("a", nil))
 		for _, c := range []*lock.Client{locks, other} {
@@ -185,7 +185,7 @@ func TestTheContextsEndComesBeforeTheLongestWait(t *testing.T) {
 
 func TestAReleaseElsewhereWakesTheWaiter(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, other.Mutex("a", nil))
 		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
@@ -201,7 +201,7 @@ func TestAReleaseElsewhereWakesTheWaiter(t *testing.T) {
 // The release comes after the refusal and before anybody listens.
 func TestAReleaseBeforeListeningBeginsIsNotMissed(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		backend := newFaulty(store)
 		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, other.Mutex("a", nil))
@@ -217,7 +217,7 @@ func TestAReleaseBeforeListeningBeginsIsNotMissed(t *testing.T) {
 func TestAWaiterThatCannotListenGoesOnAsking(t *testing.T) {
 	for _, deaf := range []time.Duration{4 * time.Second, time.Minute} {
 		virtual(t, func(t *testing.T) {
-			store := memlock.NewStore()
+			store := memlock.NewStore(nil)
 			backend := newFaulty(store)
 			locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
 			held := mustLock(t, other.Mutex("a", nil))
@@ -245,7 +245,7 @@ func TestAWaiterThatCannotListenGoesOnAsking(t *testing.T) {
 
 func TestAWaiterTakesOverFromADeadHolder(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		dead := newFaulty(store)
 		holder, locks := open(t, dead, nil), open(t, memlock.NewBackend(store), nil)
 		mustLock(t, holder.Mutex("a", nil))

@@ -28,13 +28,13 @@ func (t *queues) init(c *Client) {
 	}
 }
 
-func (t *queues) part(name string) *part {
+func (t *queues) partOf(name string) *part {
 	return &t.parts[maphash.String(t.seed, name)%uint64(len(t.parts))]
 }
 
-// waiting returns how many goroutines of this process wait for name.
-func (t *queues) waiting(name string) int {
-	p := t.part(name)
+// countWaiting returns how many goroutines of this process wait for name.
+func (t *queues) countWaiting(name string) int {
+	p := t.partOf(name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if q := p.byName[name]; q != nil {
@@ -51,7 +51,7 @@ func (t *queues) close() []*hold {
 		held = append(held, t.parts[i].close()...)
 	}
 	for _, h := range held {
-		h.lease.endAll(ErrClosed)
+		h.lease.endContexts(ErrClosed)
 	}
 	return held
 }
@@ -63,10 +63,11 @@ func (p *part) close() []*hold {
 	var held []*hold
 	for _, q := range p.byName {
 		q.dismiss(ErrClosed)
-		if h := q.hold; h != nil && h.state == possessed {
-			h.state = givenUp
-			h.cause = ErrClosed
-			held = append(held, h)
+		for h := q.holds.first; h != nil; h = h.beside {
+			if h.state == possessed {
+				h.state, h.cause = givenUp, ErrClosed
+				held = append(held, h)
+			}
 		}
 	}
 	return held

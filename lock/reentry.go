@@ -25,7 +25,7 @@ func (c leaseContext) Value(key any) any {
 func (m *Mutex) reenter(ctx context.Context) *Lease {
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
 	for ; l != nil; l = l.outer() {
-		if l.hold.q.client != m.client || l.hold.grant.Name != m.name {
+		if l.hold.q.client != m.client || l.hold.grant.Name != m.want.name {
 			continue
 		}
 		if inner := l.root.reenter(ctx); inner != nil {
@@ -53,7 +53,7 @@ func (l *Lease) reenter(ctx context.Context) *Lease {
 	}
 	l.entered++
 	inner := &Lease{}
-	inner.begin(ctx, h, l.mutex, l.token)
+	inner.start(ctx, h, l.token)
 	inner.root = l
 	if l.inner == nil {
 		l.inner = make(map[*Lease]struct{})

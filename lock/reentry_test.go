@@ -13,7 +13,7 @@ type contextKey struct{}
 
 func TestReentryIsCounted(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		outer := mustLock(t, locks.Mutex("a", nil))
 		inner := mustLockIn(t, outer.Context(), locks.Mutex("a", nil))
@@ -36,7 +36,7 @@ func TestReentryIsCounted(t *testing.T) {
 
 func TestTheLockIsKeptUntilTheLastUnlockInAnyOrder(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		outer := mustLock(t, locks.Mutex("a", nil))
 		inner := mustLockIn(t, context.WithoutCancel(outer.Context()), locks.Mutex("a", nil))
@@ -70,7 +70,7 @@ func TestReentryWorksThroughDerivedContextsAndOtherGoroutines(t *testing.T) {
 
 func TestReentryNeedsTheLeaseOfTheSameLock(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
 		outer := mustLock(t, locks.Mutex("a", nil))
 		_, err := other.Mutex("a", nil).TryLock(outer.Context())
@@ -179,5 +179,28 @@ func TestALostLeaseSaysWhyAtOnce(t *testing.T) {
 			}
 		}
 		wantEqual(t, "leases that do not know", silent, 0)
+	})
+}
+
+// TestALeaseReleasedBeforeTheLossIsTwoThings: one that was unlocked while the lock went on was over in
+// good order, the first one as those inside, and State says what Err does.
+func TestALeaseReleasedBeforeTheLossIsTwoThings(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		outer := mustLock(t, locks.Mutex("a", nil))
+		inner := mustLockIn(t, outer.Context(), locks.Mutex("a", nil))
+		last := mustLockIn(t, outer.Context(), locks.Mutex("a", nil))
+		mustUnlock(t, inner)
+		mustUnlock(t, outer)
+		backend.TakeAway(t, "a")
+		time.Sleep(time.Minute)
+		wantEqual(t, "state of the holder", last.State(), lock.Lost)
+		wantErr(t, last.Err(), lock.ErrLost)
+		for _, l := range []*lock.Lease{inner, outer} {
+			wantEqual(t, "state", l.State(), lock.Released)
+			wantErr(t, l.Err(), lock.ErrReleased)
+			wantCause(t, l.Context(), lock.ErrReleased)
+		}
 	})
 }

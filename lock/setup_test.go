@@ -41,7 +41,7 @@ func closeNow(t *testing.T, locks *lock.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := locks.Close(ctx); err != nil {
+	if err := locks.Stop(ctx); err != nil {
 		t.Errorf("close: %v", err)
 	}
 }
@@ -51,7 +51,8 @@ func mustLock(t *testing.T, m *lock.Mutex) *lock.Lease {
 	return mustLockIn(t, t.Context(), m)
 }
 
-func mustLockIn(t *testing.T, ctx context.Context, m *lock.Mutex) *lock.Lease { //nolint:revive // t comes first in tests
+//nolint:revive // t comes first in tests
+func mustLockIn(t *testing.T, ctx context.Context, m *lock.Mutex) *lock.Lease {
 	t.Helper()
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -75,7 +76,9 @@ type outcome struct {
 }
 
 // lockLater locks in a goroutine of its own and waits until that is parked.
-func lockLater(t *testing.T, ctx context.Context, m *lock.Mutex) <-chan outcome { //nolint:revive // t comes first in tests
+//
+//nolint:revive // t comes first in tests
+func lockLater(t *testing.T, ctx context.Context, m *lock.Mutex) <-chan outcome {
 	t.Helper()
 	done := make(chan outcome, 1)
 	start := time.Now()

@@ -103,7 +103,7 @@ func (q *queue) othersReleases() int {
 // waited.
 func (s *share) account(h *hold, waiting int, now time.Duration) {
 	if s.grants == 0 {
-		s.began = now - time.Since(h.since)
+		s.began = h.since
 	}
 	s.grants++
 	s.leases += h.served()
@@ -121,7 +121,7 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 func (s *share) owe(others int, draw chance.Draw) {
 	s.all = others <= 1 || s.far() || draw(strictly) == 0
 	s.owed, s.came, s.gone = others, 0, 0
-	s.seen.forget()
+	s.seen.beginAnew()
 	if !s.all {
 		s.owed = 1
 	}
@@ -191,9 +191,9 @@ func (s *share) due() time.Duration {
 	return s.freed + s.pause
 }
 
-// granted enters that a request made at sent was granted, after others were seen to
+// enterGrant enters that a request made at sent was granted, after others were seen to
 // have had the lock, after holding back, or both.
-func (s *share) granted(sent time.Duration, others, yielded bool) {
+func (s *share) enterGrant(sent time.Duration, others, yielded bool) {
 	switch {
 	case s == nil:
 	case s.strange:

@@ -28,7 +28,7 @@ type crowd struct {
 func (c *crowd) compete(t *testing.T) []int {
 	t.Helper()
 	var (
-		store  = memlock.NewStore()
+		store  = memlock.NewStore(nil)
 		counts = make([]int, len(c.ways))
 		last   uint64
 		group  sync.WaitGroup
@@ -81,7 +81,11 @@ func TestAProcessFurtherAwayIsNotStarved(t *testing.T) {
 func TestOneFurtherAwayThanManyIsNotStarved(t *testing.T) {
 	const ms = time.Millisecond
 	for _, ways := range [][]time.Duration{
-		{0, 0, 5 * ms}, {ms, ms, 2 * ms}, {10 * ms, 10 * ms, 13 * ms}, {0, 0, 0, 5 * ms}, {5 * ms, 5 * ms, 5 * ms, 7 * ms},
+		{0, 0, 5 * ms},
+		{ms, ms, 2 * ms},
+		{10 * ms, 10 * ms, 13 * ms},
+		{0, 0, 0, 5 * ms},
+		{5 * ms, 5 * ms, 5 * ms, 7 * ms},
 	} {
 		for _, goroutines := range []int{1, 8} {
 			t.Run(fmt.Sprintf("%v, %d each", ways, goroutines), func(t *testing.T) {
@@ -135,7 +139,10 @@ func TestTurnsCostNothingAmongEquals(t *testing.T) {
 	for _, goroutines := range []int{1, 8} {
 		for _, processes := range []int{2, 4} {
 			virtual(t, func(t *testing.T) {
-				c := crowd{ways: make([]time.Duration, processes), goroutines: goroutines, hold: hold, lasts: 15 * time.Second}
+				c := crowd{
+					ways: make([]time.Duration, processes), goroutines: goroutines, hold: hold,
+					lasts: 15 * time.Second,
+				}
 				least := int(c.lasts / (hold + 5*nextDoor))
 				if got := total(c.compete(t)); got < least {
 					t.Errorf("%d processes of %d had the lock %d times, want %d", processes, goroutines, got, least)
@@ -178,7 +185,10 @@ func TestWhoOnlyListensIsNotWaitedFor(t *testing.T) {
 	for _, goroutines := range []int{1, 8} {
 		for _, way := range []time.Duration{0, 5 * time.Millisecond} {
 			virtual(t, func(t *testing.T) {
-				c := crowd{ways: []time.Duration{way}, goroutines: goroutines, hold: time.Millisecond, lasts: 15 * time.Second}
+				c := crowd{
+					ways: []time.Duration{way}, goroutines: goroutines, hold: time.Millisecond,
+					lasts: 15 * time.Second,
+				}
 				alone := total(c.compete(t))
 				c.listeners = 3
 				if got := total(c.compete(t)); got < alone*9/10 {
@@ -204,7 +214,7 @@ func TestWhoOnlyListensToSeveralIsSeldomWaitedFor(t *testing.T) {
 // A TryLock gives others no time, and a Lock that has little of it gives little.
 func TestYieldingDoesNotUseUpTheWait(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		store := memlock.NewStore()
+		store := memlock.NewStore(nil)
 		locks := open(t, memlock.NewBackend(store), &lock.Options{HandOff: lock.HandOff{Count: -1}})
 		listenTo(t, store, 1)
 		for range 100 {

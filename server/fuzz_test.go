@@ -27,14 +27,18 @@ func (k keeper) Submit(_ context.Context, d txn.Definition) (string, error) {
 // arrives is the JSON that was sent.
 func FuzzSubmitJSON(f *testing.F) {
 	var got txn.Definition
-	h, err := server.New(server.Config{Coordinator: keeper{got: &got}, Limits: &server.Limits{Rate: -1}})
+	h, err := server.New(server.Services{Coordinator: keeper{got: &got}},
+		&server.Options{Limits: &server.Limits{Rate: -1}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, seed := range []string{
-		`{"definition": {"mode": "saga", "payload": {"n": 9007199254740993}}}`, `{"definition": {"payload": null, "branches": [{"payload": [1]}, {}]}}`,
-		`{"definition": {"payload": "\ud800"}}`, `{"definition": null}`, `[]`, `{"definition": {"branches": [null]}}`, `{"definition": {"payloadBytes": "AA=="}}`,
-		`{"definition": {"headers": {"payload": "x"}, "branches": [{"use": {"payload": "a.b"}}]}}`, "{\"definition\":{\"payload\":\"\xff\"}}",
+		`{"definition": {"mode": "saga", "payload": {"n": 9007199254740993}}}`,
+		`{"definition": {"payload": null, "steps": [{"payload": [1]}, {}]}}`,
+		`{"definition": {"payload": "\ud800"}}`, `{"definition": null}`, `[]`, `{"definition": {"steps": [null]}}`,
+		`{"definition": {"payloadBytes": "AA=="}}`,
+		`{"definition": {"headers": {"payload": "x"}, "steps": [{"use": {"payload": "a.b"}}]}}`,
+		"{\"definition\":{\"payload\":\"\xff\"}}",
 	} {
 		f.Add(seed)
 	}
@@ -66,5 +70,6 @@ func FuzzSubmitJSON(f *testing.F) {
 
 func sameJSON(a, b []byte) bool {
 	var x, y json.RawMessage
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && strings.Join(strings.Fields(string(x)), "") == strings.Join(strings.Fields(string(y)), "")
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil &&
+		strings.Join(strings.Fields(string(x)), "") == strings.Join(strings.Fields(string(y)), "")
 }

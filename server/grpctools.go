@@ -30,13 +30,13 @@ func grpcTools(routes *http.ServeMux, h *health, services []string) {
 	routes.Handle(grpcreflect.NewHandlerV1Alpha(reflector))
 }
 
-// services are those a server has.
-func services(c *Config) []string {
+// serviceNames are those of the services a server has.
+func serviceNames(s *Services) []string {
 	var names []string
-	if c.Coordinator != nil {
+	if s.Coordinator != nil {
 		names = append(names, bedrockv1connect.TransactionServiceName)
 	}
-	if c.Locks != nil {
+	if s.Locks != nil {
 		names = append(names, bedrockv1connect.LockServiceName)
 	}
 	return names
@@ -56,7 +56,7 @@ func (c *checker) Check(ctx context.Context, req *grpchealth.CheckRequest) (*grp
 		return nil, connect.NewError(connect.CodeNotFound, errNoService)
 	}
 	answer := &grpchealth.CheckResponse{Status: grpchealth.StatusServing}
-	if c.health.ready(ctx) != nil {
+	if c.health.whyNotReady(ctx) != nil {
 		answer.Status = grpchealth.StatusNotServing
 	}
 	return answer, nil

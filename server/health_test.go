@@ -26,6 +26,17 @@ func TestStoreThatIsAwayRestartsServers(t *testing.T) {
 	s.post(t, "/grpc.health.v1.Health/Check", `{}`).want(t, 200, "NOT_SERVING")
 }
 
+// TestLocksThatAreAwayAreToldAsTheStore: who runs the server would look at the wrong one.
+func TestLocksThatAreAwayAreToldAsTheStore(t *testing.T) {
+	c := config(t)
+	c.Locks = frozen{c.Locks}
+	s := serve(t, c, nil)
+	for path, status := range map[string]int{"/readyz": 503, "/healthz": 200} {
+		s.send(t, http.DefaultClient, http.MethodGet, path, "").
+			want(t, status, "the backend of locks cannot be reached")
+	}
+}
+
 // readOnly is a coordinator whose store can be read and not written.
 type readOnly struct {
 	txn.Coordinator

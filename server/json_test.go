@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
@@ -13,17 +14,21 @@ import (
 
 func TestCurlSubmitsAndWaits(t *testing.T) {
 	s := serve(t, config(t), nil)
-	a := s.post(t, transactions+"Submit", `{"definition": {"id": "o-1", "mode": "saga", "name": "order", "timeout": "30s",
-		"payload": {"amount": 3}, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	a := s.post(t, transactions+"Submit", `{"definition": {"id": "o-1", "mode": "saga", "name": "order",
+		"timeout": "30s",
+		"payload": {"amount": 3}, "steps": [{"id": "a", "action": "echo", "compensate": "undo"}]}, "wait": true}`)
 	a.want(t, 200)
-	if a.at("id") != "o-1" || a.at("result.outcome") != "committed" || a.at("result.returned.a.amount") != json.Number("3") {
+	if a.at("id") != "o-1" || a.at("result.outcome") != "committed" ||
+		a.at("result.returned.a.amount") != json.Number("3") {
 		t.Errorf("answer %s", a.body)
 	}
 }
 
 func TestRolledBackIsAnOutcomeNotAnError(t *testing.T) {
 	s := serve(t, config(t), nil)
-	a := s.post(t, transactions+"Submit", `{"definition": {"mode": "saga", "branches": [{"id": "a", "do": "refuse", "undo": "undo"}]}, "wait": true}`)
+	a := s.post(t, transactions+"Submit",
+		`{"definition": {"mode": "saga", "steps": [{"id": "a", "action": "refuse", "compensate": "undo"}]}, `+
+			`"wait": true}`)
 	a.want(t, 200, "rolled-back", "sold out")
 }
 
@@ -31,7 +36,9 @@ func TestWaitEndsWithPending(t *testing.T) {
 	c := config(t)
 	c.Limits = &server.Limits{Wait: 20e6}
 	s := serve(t, c, nil)
-	a := s.post(t, transactions+"Submit", `{"definition": {"id": "slow", "mode": "saga", "branches": [{"id": "a", "do": "later", "undo": "undo"}]}, "wait": true}`)
+	a := s.post(t, transactions+"Submit",
+		`{"definition": {"id": "slow", "mode": "saga", "steps": [{"id": "a", "action": "later", "compensate": `+
+			`"undo"}]}, "wait": true}`)
 	a.want(t, 200, "in-doubt")
 	if a.at("result.pending") != true {
 		t.Errorf("answer %s: want pending", a.body)
@@ -43,11 +50,14 @@ func TestWaitEndsWithPending(t *testing.T) {
 func TestPayloadsKeepTheirNumbers(t *testing.T) {
 	s := serve(t, config(t), nil)
 	for _, payload := range []string{
-		`9007199254740993`, `{"id":9007199254740993,"b":[1,2.50]}`, `12345678901234567.89`, `"text"`, `null`, `[]`, `{}`, `0.1`, `-1.5e-7`,
+		`9007199254740993`, `{"id":9007199254740993,"b":[1,2.50]}`, `12345678901234567.89`, `"text"`, `null`, `[]`,
+		`{}`, `0.1`, `-1.5e-7`,
 	} {
 		for _, place := range []string{
-			`{"definition": {"mode": "saga", "payload": %s, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`,
-			`{"definition": {"mode": "saga", "branches": [{"id": "a", "do": "echo", "undo": "undo", "payload": %s}]}, "wait": true}`,
+			`{"definition": {"mode": "saga", "payload": %s, "steps": [{"id": "a", "action": "echo", "compensate": ` +
+				`"undo"}]}, "wait": true}`,
+			`{"definition": {"mode": "saga", "steps": [{"id": "a", "action": "echo", "compensate": "undo", ` +
+				`"payload": %s}]}, "wait": true}`,
 		} {
 			a := s.post(t, transactions+"Submit", fmt.Sprintf(place, payload))
 			a.want(t, 200, "committed")
@@ -84,7 +94,9 @@ func sameNumber(a, b string) bool {
 
 func TestBytesAreTakenAsTheyAre(t *testing.T) {
 	s := serve(t, config(t), nil)
-	a := s.post(t, transactions+"Submit", `{"definition": {"mode": "saga", "payloadBytes": "AAEC/w==", "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	a := s.post(t, transactions+"Submit",
+		`{"definition": {"mode": "saga", "payloadBytes": "AAEC/w==", "steps": [{"id": "a", "action": "echo", `+
+			`"compensate": "undo"}]}, "wait": true}`)
 	a.want(t, 200, `"returnedBytes"`, "AAEC/w==")
 }
 
@@ -92,7 +104,8 @@ func TestSubmitTwiceWithOtherSpaces(t *testing.T) {
 	s := serve(t, config(t), nil)
 	submit := func(payload string) answer {
 		return s.post(t, transactions+"Submit",
-			`{"definition": {"id": "x", "mode": "saga", "payload": `+payload+`, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}}`)
+			`{"definition": {"id": "x", "mode": "saga", "payload": `+payload+
+				`, "steps": [{"id": "a", "action": "echo", "compensate": "undo"}]}}`)
 	}
 	submit(`{"a": 1,   "b": 2}`).want(t, 200)
 	submit(`{"a":1,"b":2}`).want(t, 200)
@@ -101,7 +114,9 @@ func TestSubmitTwiceWithOtherSpaces(t *testing.T) {
 
 func TestGetShowsEverything(t *testing.T) {
 	s := serve(t, config(t), nil)
-	s.post(t, transactions+"Submit", `{"definition": {"id": "g", "mode": "saga", "payload": {"n": 1}, "branches": [{"id": "a", "do": "echo", "undo": "undo"}]}, "wait": true}`)
+	s.post(t, transactions+"Submit",
+		`{"definition": {"id": "g", "mode": "saga", "payload": {"n": 1}, "steps": [{"id": "a", "action": "echo", `+
+			`"compensate": "undo"}]}, "wait": true}`)
 	a := s.post(t, transactions+"Get", `{"id": "g"}`)
 	a.want(t, 200, `"committed"`, `"done"`, `"attempts"`)
 	if a.at("transaction.definition.payload.n") != json.Number("1") {
@@ -123,29 +138,42 @@ func TestBadRequests(t *testing.T) {
 		status     int
 		parts      []string
 	}{
-		"empty":            {"Submit", ``, 400, []string{"invalid_argument", "the body is empty"}},
-		"broken":           {"Submit", `{"definition": `, 400, []string{"invalid_argument", "unexpected"}},
-		"trailing":         {"Get", `{"id": "a"} x`, 400, []string{"invalid_argument"}},
-		"array":            {"Submit", `[]`, 400, []string{"invalid_argument"}},
-		"unknown field":    {"Submit", saga(`"branchez": []`), 400, []string{"invalid_argument", "branchez", "line 1"}},
-		"other case":       {"Submit", saga(`"Branches": []`), 400, []string{"invalid_argument", "Branches"}},
-		"twice":            {"Get", `{"id": "a", "id": "b"}`, 400, []string{"invalid_argument", "duplicate"}},
-		"wrong type":       {"Submit", saga(`"branches": [{"id": 7}]`), 400, []string{"invalid_argument"}},
-		"wrong duration":   {"Submit", saga(`"timeout": 30`), 400, []string{"invalid_argument"}},
-		"no definition":    {"Submit", `{}`, 400, []string{"definition: is missing"}},
-		"field named":      {"Submit", saga(`"branches": [{"id": "a", "do": "x", "after": ["b"]}]`), 400, []string{"branches[0].after"}},
-		"unknown mode":     {"Submit", `{"definition": {"mode": "magic"}}`, 400, []string{"mode:", "magic"}},
-		"not found":        {"Get", `{"id": "nobody"}`, 404, []string{"not_found", "Problem"}},
-		"wait not found":   {"Wait", `{"id": "nobody"}`, 404, []string{"not_found"}},
-		"unknown action":   {"Act", `{"id": "a", "action": "explode"}`, 400, []string{"action:", "retry"}},
-		"unknown status":   {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy"}},
-		"limit":            {"List", `{"limit": 100000}`, 400, []string{"limit:", "1000"}},
-		"body too large":   {"Submit", saga(`"name": "` + strings.Repeat("x", 5000) + `"`), 429, []string{"resource_exhausted", "4096"}},
-		"no procedure":     {"Explode", `{}`, 404, nil},
-		"deep":             {"Submit", saga(`"payload": ` + strings.Repeat("[", 2000)), 400, []string{"invalid_argument"}},
-		"not UTF-8":        {"Get", "{\"id\": \"\xff\"}", 400, []string{"invalid_argument"}},
-		"payload twice":    {"Submit", saga(`"payload": 1, "payloadBytes": "AA=="`), 400, []string{"invalid_argument"}},
-		"negative seconds": {"Submit", saga(`"timeout": "-1s", "branches": [{"id": "a", "do": "x", "undo": "y"}]`), 400, []string{"timeout:"}},
+		"empty":    {"Submit", ``, 400, []string{"invalid_argument", "body: is empty"}},
+		"broken":   {"Submit", `{"definition": `, 400, []string{"invalid_argument", "unexpected"}},
+		"trailing": {"Get", `{"id": "a"} x`, 400, []string{"invalid_argument"}},
+		"array":    {"Submit", `[]`, 400, []string{"invalid_argument"}},
+		"unknown field": {
+			"Submit", saga(`"branchez": []`), 400, []string{"invalid_argument", "branchez: unknown field"},
+		},
+		"other case":     {"Submit", saga(`"Branches": []`), 400, []string{"invalid_argument", "Branches"}},
+		"twice":          {"Get", `{"id": "a", "id": "b"}`, 400, []string{"invalid_argument", "id: is there twice"}},
+		"wrong type":     {"Submit", saga(`"steps": [{"id": 7}]`), 400, []string{"invalid_argument"}},
+		"wrong duration": {"Submit", saga(`"timeout": 30`), 400, []string{"invalid_argument"}},
+		"no definition":  {"Submit", `{}`, 400, []string{"definition: is missing"}},
+		"field named": {
+			"Submit", saga(`"steps": [{"id": "a", "action": "x", "after": ["b"]}]`), 400, []string{"steps[0].after"},
+		},
+		"unknown mode": {
+			"Submit", `{"definition": {"mode": "magic"}}`, 400, []string{`mode: \"magic`, "saga, tcc, msg"},
+		},
+		"not found":      {"Get", `{"id": "nobody"}`, 404, []string{"not_found", "Problem"}},
+		"wait not found": {"Wait", `{"id": "nobody"}`, 404, []string{"not_found"}},
+		"unknown action": {"Act", `{"id": "a", "action": "explode"}`, 400, []string{"action:", "retry"}},
+		"unknown status": {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy"}},
+		"limit":          {"List", `{"limit": 100000}`, 400, []string{"limit:", "1000"}},
+		"body too large": {
+			"Submit", saga(`"name": "` + strings.Repeat("x", 5000) + `"`), 429, []string{"resource_exhausted", "4096"},
+		},
+		"no procedure": {"Explode", `{}`, 404, nil},
+		"deep": {
+			"Submit", saga(`"payload": ` + strings.Repeat("[", 2000)), 400, []string{"invalid_argument"},
+		},
+		"not UTF-8":     {"Get", "{\"id\": \"\xff\"}", 400, []string{"invalid_argument"}},
+		"payload twice": {"Submit", saga(`"payload": 1, "payloadBytes": "AA=="`), 400, []string{"invalid_argument"}},
+		"negative seconds": {
+			"Submit", saga(`"timeout": "-1s", "steps": [{"id": "a", "action": "x", "compensate": "y"}]`), 400,
+			[]string{"timeout:"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.post(t, transactions+tc.path, tc.body).want(t, tc.status, tc.parts...)
@@ -165,6 +193,32 @@ func TestWrongContentType(t *testing.T) {
 	s.send(t, http.DefaultClient, http.MethodGet, transactions+"Get", "").want(t, http.StatusMethodNotAllowed)
 }
 
+// TestDurationsAreWrittenAsInFiles: with any units, wherever they are.
+func TestDurationsAreWrittenAsInFiles(t *testing.T) {
+	s := serve(t, config(t), nil)
+	a := s.post(t, locks+"Acquire", `{"name": "a", "ttl": "1m30s", "wait": "1ms", "meta": {"host": "web-7"}}`)
+	a.want(t, 200)
+	if a.at("grant.ttl") != "90s" {
+		t.Error(a.body)
+	}
+	renewal := `{"grants": [{"name": "a", "owner": %q, "ttl": "1h"}]}`
+	a = s.post(t, locks+"Renew", fmt.Sprintf(renewal, a.at("grant.owner")))
+	a.want(t, 200, "renewed")
+	for text, want := range map[string]string{
+		`{"name": "a", "ttl": "1m30"}`:      `want a duration such as 30s or 1m30s`,
+		`["ttl", "1m"]`:                     "body: want an object with fields",
+		`{"grants": ["ttl", "1m"]}`:         "grants[0]: want an object with fields",
+		`{"grants": [{"ttl": "1m"}, "1m"]}`: "grants[1]: want an object with fields",
+		`{"grants": [{"ttl": "1m"}]`:        "body: syntax error in line 1: unexpected end of JSON input",
+	} {
+		way := "Acquire"
+		if strings.Contains(text, "grants") {
+			way = "Renew"
+		}
+		s.post(t, locks+way, text).want(t, 400, want)
+	}
+}
+
 func TestLocksWithCurl(t *testing.T) {
 	s := serve(t, config(t), nil)
 	a := s.post(t, locks+"Acquire", `{"name": "orders/42", "ttl": "30s"}`)
@@ -173,9 +227,12 @@ func TestLocksWithCurl(t *testing.T) {
 		t.Errorf("token %v, want a number as a string", a.at("grant.token"))
 	}
 	owner, _ := a.at("grant.owner").(string)
-	s.post(t, locks+"Acquire", `{"name": "orders/42"}`).want(t, 409, "already_exists", "held by "+driver.PublicOwner(owner))
+	s.post(t, locks+"Acquire", `{"name": "orders/42"}`).want(t, 409, "already_exists",
+		"held by "+driver.PublicOwner(owner))
 	s.post(t, locks+"Acquire", `{"name": "orders/42", "wait": "0.02s"}`).want(t, 409, "already_exists")
-	s.post(t, locks+"Renew", `{"grants": [{"name": "orders/42", "owner": "`+owner+`", "ttl": "30s"}, {"name": "b", "owner": "c", "ttl": "1s"}]}`).
+	s.post(t, locks+"Renew",
+		`{"grants": [{"name": "orders/42", "owner": "`+owner+
+			`", "ttl": "30s"}, {"name": "b", "owner": "c", "ttl": "1s"}]}`).
 		want(t, 200, "renewed", "lost")
 	s.post(t, locks+"Browse", `{"prefix": "orders/"}`).want(t, 200, "orders/42", driver.PublicOwner(owner))
 	s.post(t, locks+"Release", `{"grant": {"name": "orders/42", "owner": "stranger"}}`).want(t, 409, "aborted")
@@ -185,25 +242,63 @@ func TestLocksWithCurl(t *testing.T) {
 	s.post(t, locks+"Diagnose", `{}`).want(t, 200, "findings")
 }
 
+// TestALockIsDescribedInAnotherShape than it was asked for.
+func TestALockIsDescribedInAnotherShape(t *testing.T) {
+	s := serve(t, config(t), nil)
+	s.post(t, locks+"Acquire", `{"name": "a", "ttl": "30s", "meta": {"host": "web-7", "why": "\"x\""}}`).want(t, 200)
+	a := s.post(t, locks+"Inspect", `{"name": "a"}`)
+	holders, _ := a.at("lock.holders").([]any)
+	if len(holders) != 1 {
+		t.Fatal(a.body)
+	}
+	holder, _ := holders[0].(map[string]any)
+	meta, _ := holder["meta"].(map[string]any)
+	s.post(t, locks+"Acquire", `{"name": "b", "meta": "{\"host\": \"web-7\"}"}`).want(t, 200)
+	s.post(t, locks+"Inspect", `{"name": "b"}`).want(t, 200, `"meta":{"host":"web-7"}`)
+	s.post(t, locks+"Acquire", `{"name": "c", "meta": {"n": 1}}`).want(t, 400, "meta: want texts in it")
+	s.post(t, locks+"Acquire", `{"name": "c", "meta": {"a": "b"}, "tll": "1s"}`).want(t, 400, "did you mean ttl?")
+	if len(meta) != 2 || meta["host"] != "web-7" || meta["why"] != `"x"` {
+		t.Errorf("meta %v", meta)
+	}
+	if left, err := time.ParseDuration(fmt.Sprint(holder["ttl"])); err != nil || left <= 0 || left > 30*time.Second {
+		t.Errorf("ttl %v", holder["ttl"])
+	}
+}
+
 func TestBadLockRequests(t *testing.T) {
 	s := serve(t, config(t), nil)
 	for name, tc := range map[string]struct{ path, body, part string }{
-		"no name":       {"Acquire", `{}`, "name: is empty"},
-		"control":       {"Acquire", `{"name": "a\nb"}`, "name: has a control character"},
-		"long":          {"Acquire", `{"name": "` + strings.Repeat("x", 513) + `"}`, "name: 513 bytes: at most 512"},
-		"short ttl":     {"Acquire", `{"name": "a", "ttl": "0.001s"}`, "ttl: 1ms: want 10ms"},
-		"zero ttl":      {"Acquire", `{"name": "a", "ttl": "0s"}`, "ttl: 0s"},
-		"long ttl":      {"Acquire", `{"name": "a", "ttl": "90000s"}`, "ttl:"},
-		"tokens":        {"Acquire", `{"name": "a", "tokens": 100000}`, "tokens:"},
+		"no name": {"Acquire", `{}`, "name: is empty"},
+		"control": {"Acquire", `{"name": "a\nb"}`, `"name: \"a\\nb\" has a control character at byte 1"`},
+		"long": {
+			"Acquire", `{"name": "` + strings.Repeat("x", 513) + `"}`, "name: is 513 bytes long, the limit is 512",
+		},
+		"short ttl": {"Acquire", `{"name": "a", "ttl": "0.001s"}`, "ttl: is 1ms, allowed are 10ms to 24h"},
+		"zero ttl":  {"Acquire", `{"name": "a", "ttl": "0s"}`, "ttl: is 0s"},
+		"long ttl":  {"Acquire", `{"name": "a", "ttl": "90000s"}`, "ttl:"},
+		"tokens":    {"Acquire", `{"name": "a", "tokens": 100000}`, "tokens:"},
+		"unknown mode": {
+			"Acquire", `{"name": "a", "mode": "write"}`, `mode: is \"write\", there are exclusive, shared and permit`,
+		},
+		"mutex permits": {"Acquire", `{"name": "a", "permits": 1}`, "permits: are for mode permit, not exclusive"},
+		"no permits": {
+			"Acquire", `{"name": "a", "mode": "permit", "limit": 3}`, "permits: is 0, allowed are 1 to 3",
+		},
+		"grant's mode":  {"Release", `{"grant": {"name": "a", "owner": "me", "mode": "write"}}`, "grant.mode: is"},
 		"negative wait": {"Acquire", `{"name": "a", "wait": "-1s"}`, "wait:"},
 		"no owner":      {"Release", `{"grant": {"name": "a"}}`, "grant.owner: is empty"},
 		"as metadata":   {"Acquire", `{"name": "a", "owner": "bedrock:meta"}`, "owner: is reserved"},
 		"as a mode":     {"Release", `{"grant": {"name": "a", "owner": "mode"}}`, "grant.owner: is reserved"},
-		"long owner":    {"Acquire", `{"name": "a", "owner": "` + strings.Repeat("x", 129) + `"}`, "owner: is 129 bytes long, the limit is 128"},
-		"no grant":      {"Release", `{}`, "grant.name: is empty"},
-		"renewals":      {"Renew", `{"grants": [{}` + strings.Repeat(", {}", 10_000) + `]}`, "grants: 10001: at most 10000"},
-		"long meta":     {"Acquire", `{"name": "a", "meta": "` + strings.Repeat("x", 5000) + `"}`, "meta:"},
-		"browse":        {"Browse", `{"limit": -1}`, "limit:"},
+		"long owner": {
+			"Acquire", `{"name": "a", "owner": "` + strings.Repeat("x", 129) + `"}`,
+			"owner: is 129 bytes long, the limit is 128",
+		},
+		"no grant": {"Release", `{}`, "grant.name: is empty"},
+		"renewals": {
+			"Renew", `{"grants": [{}` + strings.Repeat(", {}", 10_000) + `]}`, "grants: 10001: at most 10000",
+		},
+		"long meta": {"Acquire", `{"name": "a", "meta": {"a": "` + strings.Repeat("x", 5000) + `"}}`, "meta:"},
+		"browse":    {"Browse", `{"limit": -1}`, "limit:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.post(t, locks+tc.path, tc.body).want(t, 400, "invalid_argument", tc.part)
@@ -225,7 +320,7 @@ func TestOneBadGrantDoesNotSpoilTheRenewalOfOthers(t *testing.T) {
 		{},
 		{"name": "b", "owner": "me", "ttl": "3600s"}
 	]}`)
-	a.want(t, 200, "grants[1].owner: is reserved", "grants[2].ttl: 0s", "grants[3].name: is empty")
+	a.want(t, 200, "grants[1].owner: is reserved", "grants[2].ttl: is 0s", "grants[3].name: is empty")
 	var states []string
 	for _, renewal := range a.at("renewals").([]any) {
 		states = append(states, renewal.(map[string]any)["state"].(string))

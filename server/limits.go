@@ -1,9 +1,12 @@
 package server
 
 import (
-	"fmt"
+	"cmp"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
 // Limits protects a server from its clients. Zero fields mean the defaults.
@@ -37,23 +40,16 @@ func (l *Limits) withDefaults() Limits {
 	if l != nil {
 		r = *l
 	}
-	r.Body = orDefault(r.Body, 2<<20)
-	r.BodyTime = orDefault(r.BodyTime, 30*time.Second)
-	r.Rate = orDefault(r.Rate, 50_000)
-	r.Burst = orDefault(r.Burst, max(r.Rate, 1))
-	r.Requests = orDefault(r.Requests, 10_000)
-	r.Streams = orDefault(r.Streams, 10_000)
-	r.StreamsEach = orDefault(r.StreamsEach, max(r.Streams/2, 1))
-	r.Wait = orDefault(r.Wait, time.Minute)
-	r.Slow = orDefault(r.Slow, 10*time.Second)
+	r.Body = cmp.Or(r.Body, 2<<20)
+	r.BodyTime = cmp.Or(r.BodyTime, 30*time.Second)
+	r.Rate = cmp.Or(r.Rate, 50_000)
+	r.Burst = cmp.Or(r.Burst, max(r.Rate, 1))
+	r.Requests = cmp.Or(r.Requests, 10_000)
+	r.Streams = cmp.Or(r.Streams, 10_000)
+	r.StreamsEach = cmp.Or(r.StreamsEach, max(r.Streams/2, 1))
+	r.Wait = cmp.Or(r.Wait, time.Minute)
+	r.Slow = cmp.Or(r.Slow, 10*time.Second)
 	return r
-}
-
-func orDefault[T int | time.Duration](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
-	}
-	return v
 }
 
 // limit is a limit under the name it has for people.
@@ -64,7 +60,7 @@ type limit struct {
 	time        *time.Duration
 }
 
-func (l *Limits) all() []limit {
+func (l *Limits) named() []limit {
 	ms := int64(time.Millisecond)
 	return []limit{
 		{"body", "bytes of a request", 1 << 10, &l.Body, nil},
@@ -94,7 +90,7 @@ func (l *limit) text(value int64) string {
 	return time.Duration(value).String()
 }
 
-// most is where sums with a value would run over.
+// most is the largest value with which sums do not overflow.
 func (l *limit) most() int64 {
 	if l.count != nil {
 		return 1 << 30
@@ -103,17 +99,18 @@ func (l *limit) most() int64 {
 }
 
 func (l *limit) check() error {
-	switch v := l.value(); {
-	case v < l.least:
-		return fmt.Errorf("server: limit %s is %s, the least is %s", l.name, l.text(v), l.text(l.least))
-	case v > l.most():
-		return fmt.Errorf("server: limit %s is %s, the most is %s", l.name, l.text(v), l.text(l.most()))
+	if v := l.value(); v < l.least || v > l.most() {
+		return l.invalid("%s: want %s to %s", l.text(v), l.text(l.least), l.text(l.most()))
 	}
 	return nil
 }
 
+func (l *limit) invalid(format string, args ...any) error {
+	return invalid("limit "+l.name, format, args...)
+}
+
 func (l *Limits) check() error {
-	for _, one := range l.all() {
+	for _, one := range l.named() {
 		if err := one.check(); err != nil {
 			return err
 		}
@@ -129,30 +126,35 @@ func AllLimits() []LimitInfo {
 	var l *Limits
 	defaults := l.withDefaults()
 	var infos []LimitInfo
-	for _, one := range defaults.all() {
+	for _, one := range defaults.named() {
 		infos = append(infos, LimitInfo{one.name, one.means, one.text(one.value())})
 	}
 	return infos
 }
 
 // Set sets the limit of a name to what a text says: a number, or a duration such as 10s.
-// On an error nothing has changed.
+// On an error, an *input.Error, nothing has changed.
 func (l *Limits) Set(name, text string) error {
 	next := *l
-	for _, one := range next.all() {
+	for _, one := range next.named() {
 		if one.name != name {
 			continue
 		}
-		if err := one.set(text); err != nil {
+		if err := one.parse(text); err != nil {
 			return err
 		}
 		*l = next
 		return nil
 	}
-	return fmt.Errorf("server: there is no limit %.40q", name)
+	var names []string
+	for _, one := range next.named() {
+		names = append(names, one.name)
+	}
+	return invalid("limit", "there is none called %.40q%s; there are %s",
+		name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
 
-func (l *limit) set(text string) (err error) {
+func (l *limit) parse(text string) (err error) {
 	want := "a number"
 	if l.count != nil {
 		*l.count, err = strconv.Atoi(text)
@@ -161,10 +163,10 @@ func (l *limit) set(text string) (err error) {
 		*l.time, err = time.ParseDuration(text)
 	}
 	if err != nil {
-		return fmt.Errorf("server: limit %s is %.40q: want %s", l.name, text, want)
+		return l.invalid("%.40q: want %s", text, want)
 	}
 	if l.value() == 0 { // as a field it would mean the default
-		return fmt.Errorf("server: limit %s is %.40q: want something else than zero", l.name, text)
+		return l.invalid("%.40q: want something else than zero", text)
 	}
 	return l.check()
 }

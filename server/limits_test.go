@@ -7,30 +7,48 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 )
 
 func TestRateIsLimitedPerClient(t *testing.T) {
-	c := config(t)
-	c.Limits = &server.Limits{Rate: 1, Burst: 3}
-	s := serve(t, c, nil)
-	for range 3 {
-		s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 200)
-	}
-	s.post(t, locks+"Inspect", `{"name": "a"}`).want(t, 429, "resource_exhausted", "127.0.0.1")
-	a := s.send(t, http.DefaultClient, http.MethodGet, "/healthz", "")
-	a.want(t, 429)
-	s.send(t, http.DefaultClient, http.MethodGet, "/livez", "").want(t, 200)
+	synctest.Test(t, func(t *testing.T) {
+		c := setup{Services: server.Services{Locks: memlock.NewBackend(nil)}}
+		c.Limits = &server.Limits{Rate: 1, Burst: 3}
+		h := c.handler(t)
+		ask := func(method, path, body string) answer {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Host, r.RemoteAddr = "localhost", "127.0.0.1:7"
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return answer{status: w.Code, body: w.Body.String()}
+		}
+		inspect := func() answer { return ask(http.MethodPost, locks+"Inspect", `{"name": "a"}`) }
+		for range 3 {
+			inspect().want(t, 200)
+		}
+		inspect().want(t, 429, "resource_exhausted", "127.0.0.1",
+			"3 at once (limit burst)", "1 a second for long (limit rate)")
+		ask(http.MethodGet, "/healthz", "").want(t, 429)
+		ask(http.MethodGet, "/livez", "").want(t, 200)
+		<-time.After(time.Second)
+		inspect().want(t, 200)
+		inspect().want(t, 429)
+	})
 }
 
 func TestRequestsAreCounted(t *testing.T) {
 	c := config(t)
-	c.Auth, c.Limits = clients(t, "one", "two", "three"), &server.Limits{Requests: 2, Wait: time.Minute}
+	c.Tokens, c.Limits = clients(t, "one", "two", "three"), &server.Limits{Requests: 2, Wait: time.Minute}
 	s := serve(t, c, nil)
 	look := func() answer {
 		return s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer three")
@@ -46,21 +64,22 @@ func TestRequestsAreCounted(t *testing.T) {
 		})
 	}
 	eventually(t, func() bool { return look().status == 429 })
-	look().want(t, 429, "2 calls are under way")
-	s.send(t, http.DefaultClient, http.MethodGet, "/livez", "").want(t, 200) // a server that has much to do is not restarted
+	look().want(t, 429, "2 calls are under way", "(limit requests)")
+	// A server that has much to do is not restarted.
+	s.send(t, http.DefaultClient, http.MethodGet, "/livez", "").want(t, 200)
 	cancel()
 	waiting.Wait()
 	eventually(t, func() bool { return look().status == 200 })
 }
 
 // clients are those that show a token, which is their name as well.
-func clients(t *testing.T, names ...string) *server.Tokens {
+func clients(t *testing.T, names ...string) *auth.Tokens {
 	t.Helper()
 	var file strings.Builder
 	for _, name := range names {
-		fmt.Fprintln(&file, "client", name, server.HashToken(name))
+		fmt.Fprintln(&file, "client", name, auth.HashToken(name))
 	}
-	tokens, err := server.ParseTokens(strings.NewReader(file.String()))
+	tokens, err := auth.ParseTokens(strings.NewReader(file.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +90,7 @@ func clients(t *testing.T, names ...string) *server.Tokens {
 // others could not even renew their locks.
 func TestOneClientDoesNotTakeAllTheRoom(t *testing.T) {
 	c := config(t)
-	c.Auth, c.Limits = clients(t, "one", "other"), &server.Limits{Requests: 4, Wait: time.Minute}
+	c.Tokens, c.Limits = clients(t, "one", "other"), &server.Limits{Requests: 4, Wait: time.Minute}
 	s := serve(t, c, nil)
 	s.post(t, locks+"Acquire", `{"name": "a"}`, "Authorization", "Bearer other").want(t, 200)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -84,7 +103,8 @@ func TestOneClientDoesNotTakeAllTheRoom(t *testing.T) {
 		})
 	}
 	one := func() answer { return s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer one") }
-	eventually(t, func() bool { return strings.Contains(one().body, "token one has 2 calls under way") })
+	const full = "token one has 2 calls under way, which is all one client may (half of limit requests)"
+	eventually(t, func() bool { return strings.Contains(one().body, full) })
 	for range 20 {
 		s.post(t, locks+"Inspect", `{"name": "a"}`, "Authorization", "Bearer other").want(t, 200)
 	}
@@ -99,7 +119,8 @@ func TestStreamsAreCounted(t *testing.T) {
 	first := s.listen(t, "a")
 	first.message(t)
 	second := s.listen(t, "a")
-	if got := second.message(t); !strings.Contains(got, "resource_exhausted") {
+	got := second.message(t)
+	if !strings.Contains(got, "resource_exhausted") || !strings.Contains(got, "(limit streams") {
 		t.Errorf("the second stream got %s", got)
 	}
 	first.close()
@@ -123,7 +144,9 @@ func TestSlowBody(t *testing.T) {
 				s.post(t, transactions+"List", `{}`).want(t, 200) // the one that may be made this second
 			}
 			conn := s.connect(t)
-			fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", begin)
+			fmt.Fprintf(conn,
+				"%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+				begin)
 			start := time.Now()
 			_ = conn.SetReadDeadline(start.Add(10 * time.Second))
 			_, _ = io.ReadAll(conn)
@@ -192,7 +215,8 @@ func TestCompressedBomb(t *testing.T) {
 	c := config(t)
 	c.Limits = &server.Limits{Body: 4096}
 	s := serve(t, c, nil)
-	a := s.post(t, transactions+"Get", gzipped(t, `{"id": "`+strings.Repeat("x", 10<<20)+`"}`), "Content-Encoding", "gzip")
+	a := s.post(t, transactions+"Get", gzipped(t, `{"id": "`+strings.Repeat("x", 10<<20)+`"}`), "Content-Encoding",
+		"gzip")
 	a.want(t, 429, "resource_exhausted")
 }
 

@@ -31,7 +31,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	calls, left := withBackground(withDrain(context.WithoutCancel(drain), drain))
 	s := newServer(calls, h, config)
 	served := make(chan error, 1)
-	go func() { served <- serve(s, l) }()
+	go func() { served <- serveListener(s, l) }()
 	select {
 	case err := <-served:
 		left.stop()
@@ -62,7 +62,7 @@ func newServer(calls context.Context, h http.Handler, config *tls.Config) *http.
 	}
 }
 
-func serve(s *http.Server, l net.Listener) error {
+func serveListener(s *http.Server, l net.Listener) error {
 	if s.TLSConfig != nil {
 		return s.ServeTLS(l, "", "")
 	}
@@ -74,7 +74,7 @@ func shutDown(ctx context.Context, s *http.Server, left *background) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	err := s.Shutdown(ctx)
-	defer left.end(ctx)
+	defer left.waitOrCancel(ctx)
 	if err == nil {
 		return nil
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 
 	"connectrpc.com/connect"
@@ -11,62 +10,48 @@ import (
 	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
 )
 
-// New makes the handler of a server.
-func New(c Config) (http.Handler, error) {
-	if err := c.check(); err != nil {
+// New makes the handler of a server. Services or options that it cannot use are an
+// *input.Error.
+func New(s Services, opts *Options) (http.Handler, error) {
+	if err := s.check(); err != nil {
 		return nil, err
 	}
-	limits := c.Limits.withDefaults()
-	if err := limits.check(); err != nil {
+	o, err := opts.withDefaults()
+	if err != nil {
 		return nil, err
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
+	health := newHealth(&s, o)
+	beside, err := newMounts(health.pages(), o.Mounts)
+	if err != nil {
+		return nil, err
 	}
-	if c.LockObserver == nil {
-		c.LockObserver = nobody{}
-	}
-	routes := http.NewServeMux()
-	api(routes, &c, &limits)
-	pages(routes, &c)
-	return newGate(&c, &limits, routes), nil
+	return newGate(o, newAPI(&s, o, health), beside, health.live), nil
 }
 
-// api mounts the services.
-func api(routes *http.ServeMux, c *Config, limits *Limits) {
+// newAPI makes the handler of all calls that permissions.go lists.
+func newAPI(s *Services, o *Options, health *health) http.Handler {
+	routes := http.NewServeMux()
 	opts := []connect.HandlerOption{
 		connect.WithCodec(newJSON("json")),
 		connect.WithCodec(newJSON("json; charset=utf-8")),
-		connect.WithReadMaxBytes(limits.Body),
+		connect.WithReadMaxBytes(o.Limits.Body),
 		connect.WithCompressMinBytes(compressFrom),
-		connect.WithRecover(recovered(c.Logger)),
+		connect.WithRecover(recovered(o.Logger)),
 		connect.WithRequestGate(traced),
+		connect.WithInterceptors(boundEnds{o.Limits.Slow}, answersMistakes{}),
 	}
-	if c.Coordinator != nil {
-		routes.Handle(bedrockv1connect.NewTransactionServiceHandler(newTransactions(c, limits), opts...))
+	if s.Coordinator != nil {
+		routes.Handle(bedrockv1connect.NewTransactionServiceHandler(newTransactions(s, o), opts...))
 	}
-	if c.Locks != nil {
-		routes.Handle(bedrockv1connect.NewLockServiceHandler(newLocks(c, limits), opts...))
+	if s.Locks != nil {
+		routes.Handle(bedrockv1connect.NewLockServiceHandler(newLocks(s.Locks, o), opts...))
 	}
+	grpcTools(routes, health, serviceNames(s))
+	return routes
 }
 
 // compressFrom is the size of answers worth compressing, for those who ask.
 const compressFrom = 16 << 10
-
-// pages mounts what is not the API.
-func pages(routes *http.ServeMux, c *Config) {
-	health := newHealth(c)
-	routes.HandleFunc("GET "+aliveness, health.live)
-	routes.HandleFunc("GET /readyz", health.readiness)
-	routes.HandleFunc("GET /healthz", health.report)
-	grpcTools(routes, health, services(c))
-	if c.Metrics != nil {
-		routes.Handle("GET /metrics", c.Metrics)
-	}
-	if c.Console != nil {
-		routes.Handle("/", http.NewCrossOriginProtection().Handler(c.Console))
-	}
-}
 
 // traced lets a call belong to the trace of its caller.
 func traced(ctx context.Context, _ connect.Spec, _ connect.Peer, header http.Header) (context.Context, error) {
@@ -74,12 +59,4 @@ func traced(ctx context.Context, _ connect.Spec, _ connect.Peer, header http.Hea
 		return ctx, nil
 	}
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header)), nil
-}
-
-// recovered answers for a handler that panicked.
-func recovered(log *slog.Logger) func(context.Context, connect.Spec, http.Header, any) error {
-	return func(ctx context.Context, spec connect.Spec, _ http.Header, what any) error {
-		log.ErrorContext(ctx, "server: panic", "procedure", spec.Procedure, "panic", what)
-		return connect.NewError(connect.CodeInternal, errInternal)
-	}
 }

@@ -12,61 +12,53 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-func TestExposure(t *testing.T) {
-	for _, tc := range []struct {
-		addr                  string
-		tls, tokens, insecure bool
-		ok                    bool
-	}{
-		{addr: "127.0.0.1:7700", ok: true},
-		{addr: "127.8.9.1:7700", ok: true},
-		{addr: "[::1]:7700", ok: true},
-		{addr: "[::ffff:127.0.0.1]:7700", ok: true},
-		{addr: "localhost:7700", ok: true},
-		{addr: ":7700"},
-		{addr: "0.0.0.0:7700"},
-		{addr: "[::]:7700"},
-		{addr: "10.0.0.1:7700"},
-		{addr: "10.0.0.1:7700", tls: true},
-		{addr: "10.0.0.1:7700", tokens: true},
-		{addr: "10.0.0.1:7700", tls: true, tokens: true, ok: true},
-		{addr: "10.0.0.1:7700", insecure: true, ok: true},
-		{addr: "localhost.example:7700"},
-		{addr: "app.localhost:7700"},
-		{addr: "127.0.0.1.example:7700"},
-	} {
-		err := server.CheckExposure(tc.addr, tc.tls, tc.tokens, tc.insecure)
-		if (err == nil) != tc.ok || err != nil && !errors.Is(err, server.ErrExposed) {
-			t.Errorf("%+v: %v", tc, err)
-		}
-	}
-	if err := server.CheckExposure("nonsense", true, true, true); err == nil {
-		t.Error("no port: no error")
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	locks := memlock.NewBackend(nil)
-	for what, c := range map[string]server.Config{
-		"nothing":          {},
-		"a tiny body":      {Locks: locks, Limits: &server.Limits{Body: 1}},
-		"a negative rate":  {Locks: locks, Limits: &server.Limits{Rate: -2}},
-		"negative streams": {Locks: locks, Limits: &server.Limits{Streams: -1}},
+	page := http.NotFoundHandler()
+	mounted := func(pattern string, h http.Handler) []server.Mount {
+		return []server.Mount{{Pattern: "/fine", Handler: page}, {Pattern: pattern, Handler: h}}
+	}
+	for field, o := range map[string]*server.Options{
+		"services":           nil,
+		"limit body":         {Limits: &server.Limits{Body: 1}},
+		"limit rate":         {Limits: &server.Limits{Rate: -2}},
+		"limit streams":      {Limits: &server.Limits{Streams: -1}},
+		"mounts[1].handler":  {Mounts: mounted("/x", nil)},
+		"mounts[1].pattern":  {Mounts: mounted("", page)},
+		"mounts[1].pattern ": {Mounts: mounted("/{", page)},
+		"mounts[1].pattern/": {Mounts: mounted("/fine", page)},
+		"mounts[1].pattern?": {Mounts: mounted("GET /healthz", page)},
+		// Requests to these would never come to a mount.
+		"mounts[1].pattern1": {Mounts: mounted(transactions+"Submit", page)},
+		"mounts[1].pattern2": {Mounts: mounted("POST localhost/bedrock.v1.Later/{call}", page)},
+		"mounts[1].pattern3": {Mounts: mounted("/grpc.health.v1.Health/Check", page)},
+		"mounts[1].pattern4": {Mounts: mounted("GET localhost/livez", page)},
 	} {
-		if _, err := server.New(c); err == nil {
-			t.Errorf("%s: no error", what)
+		s := server.Services{Locks: locks}
+		if o == nil {
+			s.Locks = nil
+		}
+		_, err := server.New(s, o)
+		wrong, ok := errors.AsType[*input.Error](err)
+		if !ok || wrong.Field != strings.TrimRight(field, " /?1234") {
+			t.Errorf("%s: %v", field, err)
+		}
+		if err != nil && strings.Contains(err.Error(), ".go:") {
+			t.Errorf("%s speaks of our files: %v", field, err)
 		}
 	}
 }
 
 // TestPartsMayBeMissing: what a server does not have it says.
 func TestPartsMayBeMissing(t *testing.T) {
-	s := serve(t, server.Config{Coordinator: engine(t)}, nil)
+	s := serve(t, setup{Services: server.Services{Coordinator: engine(t)}}, nil)
 	for _, procedure := range []string{"Get", "List", "Act", "Subscribe", "Unsubscribe", "Subscribers"} {
 		s.post(t, transactions+procedure, `{}`).want(t, 501, "unimplemented", "this server has no")
 	}
@@ -99,25 +91,30 @@ func TestFailuresAreToldToTheLogOnly(t *testing.T) {
 	if strings.Contains(a.body+b.body, "secret") || strings.Contains(b.body, "what a mess") {
 		t.Errorf("told to the client: %s %s", a.body, b.body)
 	}
-	if text := log.String(); !strings.Contains(text, "secret-host") || !strings.Contains(text, "what a mess") {
-		t.Errorf("log: %s", text)
+	for _, part := range []string{
+		"secret-host", "what a mess", "path=" + transactions + "Get", "server_test.broken.Get",
+	} {
+		if text := log.String(); !strings.Contains(text, part) {
+			t.Errorf("want %q in the log: %s", part, text)
+		}
 	}
 }
 
 func TestInterventionsAreAudited(t *testing.T) {
 	var log buffer
-	tokens, err := server.ParseTokens(strings.NewReader("operator alice " + server.HashToken("secret-token")))
+	tokens, err := auth.ParseTokens(strings.NewReader("operator alice " + auth.HashToken("secret-token")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := config(t)
-	c.Auth = tokens
+	c.Tokens = tokens
 	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	s := serve(t, c, nil)
 	auth := []string{"Authorization", "Bearer secret-token"}
 	s.post(t, transactions+"Begin", `{"definition": {"id": "t", "mode": "tcc"}}`, auth...).want(t, 200)
 	s.post(t, transactions+"Act", `{"id": "t", "action": "park", "reason": "look at it"}`, auth...).want(t, 200)
-	s.post(t, transactions+"Act", `{"id": "t", "action": "remove", "reason": "tidy"}`, auth...).want(t, 400, "failed_precondition")
+	s.post(t, transactions+"Act", `{"id": "t", "action": "remove", "reason": "tidy"}`, auth...).want(t, 400,
+		"failed_precondition")
 	s.post(t, locks+"ForceRelease", `{"name": "orders/42", "reason": "stuck"}`, auth...).want(t, 200)
 	for _, part := range []string{
 		`action=park who=alice role=operator`, `transaction=t reason="look at it"`, `action=remove`, `err=`,
@@ -143,11 +140,8 @@ func TestInterventionWithoutReason(t *testing.T) {
 }
 
 func TestHandlerWorksInAnyServer(t *testing.T) {
-	h, err := server.New(config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	outer := httptest.NewServer(h)
+	c := config(t)
+	outer := httptest.NewServer(c.handler(t))
 	defer outer.Close()
 	s := &site{url: outer.URL}
 	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 200)

@@ -53,10 +53,28 @@ func functions() map[string]txn.Func {
 	}
 }
 
+// setup is what a server is made of.
+type setup struct {
+	server.Services
+	server.Options
+}
+
+// handler makes the server.
+func (s *setup) handler(t testing.TB) http.Handler {
+	t.Helper()
+	h, err := server.New(s.Services, &s.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 // config is a server of everything.
-func config(t testing.TB) server.Config {
+func config(t testing.TB) setup {
 	co := engine(t)
-	return server.Config{Coordinator: co, Inspector: co, Operator: co, Topics: co, Locks: memlock.NewBackend(nil)}
+	return setup{Services: server.Services{
+		Coordinator: co, Inspector: co, Operator: co, Topics: co, Locks: memlock.NewBackend(nil),
+	}}
 }
 
 // site is a running server.
@@ -66,12 +84,9 @@ type site struct {
 }
 
 // serve runs a server until the test ends.
-func serve(t testing.TB, c server.Config, secure *tls.Config) *site {
+func serve(t testing.TB, c setup, secure *tls.Config) *site {
 	t.Helper()
-	h, err := server.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := c.handler(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -97,19 +112,38 @@ type answer struct {
 	header http.Header
 	body   string
 	json   map[string]any
+	err    error // why nothing came back
 }
 
 // post sends a body as JSON.
 func (s *site) post(t testing.TB, path, body string, headers ...string) answer {
 	t.Helper()
-	return s.send(t, http.DefaultClient, http.MethodPost, path, body, append([]string{"Content-Type", "application/json"}, headers...)...)
+	return s.send(t, http.DefaultClient, http.MethodPost, path, body,
+		append([]string{"Content-Type", "application/json"}, headers...)...)
 }
 
 func (s *site) send(t testing.TB, client *http.Client, method, path, body string, headers ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	a := s.trySend(t.Context(), client, method, path, body, headers...)
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	return a
+}
+
+// tryPost is post for goroutines beside the test's: t.Fatal would end such a one before it
+// has passed on what came back, and the test would wait for that for ever.
+func (s *site) tryPost(ctx context.Context, path, body string, headers ...string) answer {
+	return s.trySend(ctx, http.DefaultClient, http.MethodPost, path, body,
+		append([]string{"Content-Type", "application/json"}, headers...)...)
+}
+
+func (s *site) trySend(
+	ctx context.Context, client *http.Client, method, path, body string, headers ...string,
+) answer {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		return answer{err: err}
 	}
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
@@ -119,18 +153,15 @@ func (s *site) send(t testing.TB, client *http.Client, method, path, body string
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		return answer{err: err}
 	}
+	defer client.CloseIdleConnections()
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: res.StatusCode, header: res.Header, body: string(text)}
+	a := answer{status: res.StatusCode, header: res.Header, body: string(text), err: err}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	_ = decoder.Decode(&a.json) // not all answers are JSON
-	client.CloseIdleConnections()
 	return a
 }
 
@@ -150,6 +181,10 @@ func (a answer) at(path string) any {
 // want checks the status and a part of the body.
 func (a answer) want(t testing.TB, status int, parts ...string) {
 	t.Helper()
+	if a.err != nil {
+		t.Error(a.err)
+		return
+	}
 	if a.status != status {
 		t.Errorf("status %d, want %d: %s", a.status, status, a.body)
 	}

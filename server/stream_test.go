@@ -11,6 +11,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 func gzipped(t *testing.T, text string) string {
@@ -26,7 +27,9 @@ func gzipped(t *testing.T, text string) string {
 
 func TestWatchUntilFinal(t *testing.T) {
 	s := serve(t, config(t), nil)
-	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "branches": [{"id": "a", "confirm": "echo", "undo": "undo"}]}}`).want(t, 200)
+	s.post(t, transactions+"Begin",
+		`{"definition": {"id": "w", "mode": "tcc", "branches": [{"id": "a", "confirm": "echo", "cancel": `+
+			`"undo"}]}}`).want(t, 200)
 	w := s.stream(t, transactions+"Watch", `{"id": "w"}`)
 	if first := w.message(t); !strings.Contains(first, `"open"`) {
 		t.Errorf("first message %s", first)
@@ -48,9 +51,23 @@ func TestWatchOfNobody(t *testing.T) {
 	}
 }
 
+// attentive is a coordinator that tells when somebody waits.
+type attentive struct {
+	txn.Coordinator
+	waits chan struct{}
+}
+
+func (c attentive) Wait(ctx context.Context, id string) (txn.Result, error) {
+	c.waits <- struct{}{}
+	return c.Coordinator.Wait(ctx, id)
+}
+
 // TestStopEndsStreams stops a server while clients watch, listen and wait.
 func TestStopEndsStreams(t *testing.T) {
-	s := serve(t, config(t), nil)
+	c := config(t)
+	co := attentive{c.Coordinator, make(chan struct{}, 1)}
+	c.Coordinator = co
+	s := serve(t, c, nil)
 	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`).want(t, 200)
 	watch := s.stream(t, transactions+"Watch", `{"id": "w"}`)
 	watch.message(t)
@@ -58,10 +75,17 @@ func TestStopEndsStreams(t *testing.T) {
 	listen.message(t)
 	waited := make(chan answer, 1)
 	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 200)
-	go func() { waited <- s.post(t, locks+"Acquire", `{"name": "a", "wait": "60s"}`) }()
+	go func() { waited <- s.tryPost(t.Context(), locks+"Acquire", `{"name": "a", "wait": "60s"}`) }()
 	pending := make(chan answer, 1)
-	go func() { pending <- s.post(t, transactions+"Wait", `{"id": "w"}`) }()
-	eventually(t, func() bool { return strings.Contains(s.post(t, locks+"Inspect", `{"name": "a"}`).body, `"waiting":2`) })
+	go func() { pending <- s.tryPost(t.Context(), transactions+"Wait", `{"id": "w"}`) }()
+	select {
+	case <-co.waits:
+	case a := <-pending:
+		t.Fatalf("there was no wait: %v %s", a.err, a.body)
+	}
+	eventually(t, func() bool {
+		return strings.Contains(s.post(t, locks+"Inspect", `{"name": "a"}`).body, `"waiting":2`)
+	})
 	start := time.Now()
 	if err := s.stop(); err != nil {
 		t.Errorf("stop: %v", err)
@@ -96,27 +120,27 @@ func TestWaitersComeInTurn(t *testing.T) {
 	s := serve(t, config(t), nil)
 	s.post(t, locks+"Acquire", `{"name": "a", "owner": "w0"}`).want(t, 200)
 	const n = 5
-	served := make(chan string, n)
+	served := make(chan answer, n)
 	for i := 1; i <= n; i++ {
 		owner := fmt.Sprintf("w%d", i)
 		go func() {
-			if a := s.post(t, locks+"Acquire", `{"name": "a", "wait": "20s", "owner": "`+owner+`"}`); a.status == 200 {
-				served <- owner
-			} else {
-				served <- a.body
-			}
+			served <- s.tryPost(t.Context(), locks+"Acquire", `{"name": "a", "wait": "20s", "owner": "`+owner+`"}`)
 		}()
 		if i == 1 {
-			eventually(t, func() bool { return strings.Contains(s.post(t, locks+"Inspect", `{"name": "a"}`).body, `"waiting":1`) })
+			eventually(t, func() bool {
+				return strings.Contains(s.post(t, locks+"Inspect", `{"name": "a"}`).body, `"waiting":1`)
+			})
 		}
 	}
 	holder := "w0"
 	seen := map[string]bool{}
 	for range n {
 		s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "`+holder+`"}}`).want(t, 200)
-		holder = <-served
+		a := <-served
+		a.want(t, 200)
+		holder, _ = a.at("grant.owner").(string)
 		if seen[holder] || !strings.HasPrefix(holder, "w") {
-			t.Fatalf("served: %s", holder)
+			t.Fatalf("served: %s", a.body)
 		}
 		seen[holder] = true
 	}
@@ -144,14 +168,17 @@ func TestSlowConsumerIsCutOff(t *testing.T) {
 	c.Limits = &server.Limits{Slow: 50 * time.Millisecond, Streams: 1}
 	s := serve(t, c, nil)
 	payload := strings.Repeat("x", 900<<10)
-	s.post(t, transactions+"Begin", `{"definition": {"id": "big", "mode": "tcc", "payload": "`+payload+`"}}`).want(t, 200)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "big", "mode": "tcc", "payload": "`+payload+`"}}`).want(t,
+		200)
 	conn := s.connect(t)
 	body := "\x00\x00\x00\x00\x0d" + `{"id": "big"}`
-	fmt.Fprintf(conn, "POST %sWatch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n%s",
+	fmt.Fprintf(conn,
+		"POST %sWatch HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/connect+json\r\n"+
+			"Content-Length: %d\r\n\r\n%s",
 		transactions, len(body), body)
 	for i := range 20 { // every change sends the payload again, until no buffer takes more
 		s.post(t, transactions+"Enlist", fmt.Sprintf(
-			`{"id": "big", "branches": [{"id": "b%d", "confirm": "echo", "undo": "undo"}]}`, i)).want(t, 200)
+			`{"id": "big", "branches": [{"id": "b%d", "confirm": "echo", "cancel": "undo"}]}`, i)).want(t, 200)
 	}
 	eventually(t, func() bool {
 		w := s.stream(t, transactions+"Watch", `{"id": "nobody"}`) // there is room for one stream only
@@ -160,13 +187,16 @@ func TestSlowConsumerIsCutOff(t *testing.T) {
 	})
 }
 
-// tardy is a store that answers when its caller has gone.
+// tardy is a store whose caller leaves as soon as it has asked. It answers when the caller
+// has gone.
 type tardy struct {
 	driver.Backend
+	leave    func()
 	released chan string
 }
 
 func (b tardy) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	b.leave()
 	<-ctx.Done()
 	return driver.Grant{Name: req.Name, Owner: req.Owner, Token: 1, Tokens: 1, TTL: req.TTL}, nil
 }
@@ -180,10 +210,10 @@ func (b tardy) Release(ctx context.Context, g driver.Grant) (int, error) {
 
 // TestGrantForAGoneClientIsGivenBack: nobody else would release it before its time.
 func TestGrantForAGoneClientIsGivenBack(t *testing.T) {
-	store := tardy{released: make(chan string, 1)}
-	s := serve(t, server.Config{Locks: store}, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	store := tardy{leave: leave, released: make(chan string, 1)}
+	s := serve(t, setup{Services: server.Services{Locks: store}}, nil)
 	s.hang(ctx, locks+"Acquire", `{"name": "a"}`)
 	select {
 	case <-store.released:

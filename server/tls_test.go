@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 )
 
 // authority signs certificates.
@@ -33,8 +33,10 @@ func newAuthority(t *testing.T) *authority {
 		t.Fatal(err)
 	}
 	a := &authority{key: key, cert: &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageCertSign,
 	}}
 	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, key.Public(), key)
 	if err != nil {
@@ -99,7 +101,7 @@ func (s *site) reach(t *testing.T, c *tls.Config) (name string, err error) {
 func TestTLSRefusesWhatItShould(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
 	cert, key := ca.sign(t, t.TempDir(), "server", time.Now().Add(time.Hour))
-	settings, err := new(server.Files).TLS(cert, key, "")
+	settings, err := new(auth.Files).TLS(cert, key, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestTLSNeedsClientCertificates(t *testing.T) {
 	cert, key := ca.sign(t, dir, "server", time.Now().Add(time.Hour))
 	authorityFile := filepath.Join(dir, "ca.pem")
 	write(t, authorityFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})))
-	settings, err := new(server.Files).TLS(cert, key, authorityFile)
+	settings, err := new(auth.Files).TLS(cert, key, authorityFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func TestTLSNeedsClientCertificates(t *testing.T) {
 func TestTLSFilesAreReadAgain(t *testing.T) {
 	ca, dir := newAuthority(t), t.TempDir()
 	cert, key := ca.sign(t, dir, "old", time.Now().Add(time.Hour))
-	settings, err := new(server.Files).TLS(cert, key, "")
+	settings, err := new(auth.Files).TLS(cert, key, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,7 @@ func TestLoadTLSRefuses(t *testing.T) {
 		"no authority":    {cert, key, filepath.Join(dir, "none")},
 		"empty authority": {cert, key, empty},
 	} {
-		if _, err := new(server.Files).TLS(files[0], files[1], files[2]); err == nil {
+		if _, err := new(auth.Files).TLS(files[0], files[1], files[2]); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}

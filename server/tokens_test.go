@@ -14,44 +14,18 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 )
-
-func TestTokenFileIsChecked(t *testing.T) {
-	hash := server.HashToken("x")
-	for text, part := range map[string]string{
-		"":                            "there are none",
-		"# nothing\n\n":               "there are none",
-		"viewer a":                    "line 1: want role, name and hash",
-		"\nroot a " + hash:            "line 2: the first word is no role",
-		"viewer a " + hash + " b":     "found 4 words",
-		"viewer a secret":             "the third word is no hash: want 64 hexadecimal digits",
-		"viewer a " + hash[:63] + "g": "the third word is no hash",
-	} {
-		if _, err := server.ParseTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%q: error %v, want %q", text, err, part)
-		}
-	}
-	if _, err := server.ParseTokens(strings.NewReader("# c\nadmin a " + hash + " # b\n")); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestTokensCannotBeGuessed(t *testing.T) {
-	a, b := server.NewToken(), server.NewToken()
-	if a == b || len(a) < 30 {
-		t.Errorf("tokens %q and %q", a, b)
-	}
-}
 
 func TestTakenOutTokenIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	write(t, file, "viewer a "+server.HashToken("one")+"\nviewer b "+server.HashToken("two")+"\n")
-	tokens, err := new(server.Files).Tokens(file)
+	write(t, file, "viewer a "+auth.HashToken("one")+"\nviewer b "+auth.HashToken("two")+"\n")
+	tokens, err := new(auth.Files).Tokens(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := config(t)
-	c.Auth = tokens
+	c.Tokens = tokens
 	s := serve(t, c, nil)
 	try := func(token string) int {
 		return s.post(t, transactions+"List", `{}`, "Authorization", "Bearer "+token).status
@@ -59,11 +33,11 @@ func TestTakenOutTokenIsRefused(t *testing.T) {
 	if try("one") != 200 || try("two") != 200 {
 		t.Fatal("a good token is refused")
 	}
-	write(t, file, "viewer a "+server.HashToken("one")+"\n")
+	write(t, file, "viewer a "+auth.HashToken("one")+"\n")
 	eventually(t, func() bool { return try("two") == 401 })
 	write(t, file, "broken")
 	eventually(t, func() bool { return try("one") == 200 })
-	if _, err := new(server.Files).Tokens(file); err == nil {
+	if _, err := new(auth.Files).Tokens(file); err == nil {
 		t.Error("a broken file is accepted at the start")
 	}
 }
@@ -72,12 +46,12 @@ func TestTakenOutTokenIsRefused(t *testing.T) {
 // held before in force, and everybody who should know is told, until it is mended.
 func TestRevocationWithATypoIsSilent(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	write(t, file, "viewer a "+server.HashToken("one")+"\n")
+	write(t, file, "viewer a "+auth.HashToken("one")+"\n")
 	log := &logged{}
 	c := config(t)
-	c.Files = &server.Files{Logger: slog.New(slog.NewTextHandler(log, nil))}
+	c.Files = &auth.Files{Logger: slog.New(slog.NewTextHandler(log, nil))}
 	var err error
-	if c.Auth, err = c.Files.Tokens(file); err != nil {
+	if c.Tokens, err = c.Files.Tokens(file); err != nil {
 		t.Fatal(err)
 	}
 	s := serve(t, c, nil)
@@ -92,13 +66,16 @@ func TestRevocationWithATypoIsSilent(t *testing.T) {
 		if err := broken(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, func() bool { return len(c.Files.Problems()) == 1 && strings.Contains(health(), "cannot be used: 1") })
+		eventually(t, func() bool {
+			return len(c.Files.Problems()) == 1 && strings.Contains(health(), "cannot be used: 1")
+		})
 		s.post(t, transactions+"List", `{}`, "Authorization", "Bearer one").want(t, 200)
 	}
-	if text := log.String(); strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, file) || strings.Contains(text, "secret") {
+	if text := log.String(); strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, file) ||
+		strings.Contains(text, "secret") {
 		t.Errorf("log: %s", text)
 	}
-	write(t, file, "viewer a "+server.HashToken("two")+"\n")
+	write(t, file, "viewer a "+auth.HashToken("two")+"\n")
 	eventually(t, func() bool { return health() == "ok\n" })
 	s.post(t, transactions+"List", `{}`, "Authorization", "Bearer one").want(t, 401)
 	if !strings.Contains(log.String(), "can be used again") {
@@ -109,14 +86,14 @@ func TestRevocationWithATypoIsSilent(t *testing.T) {
 // TestAClockSetBackHidesARevocation: it would until the clock has caught up.
 func TestAClockSetBackHidesARevocation(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	write(t, file, "viewer a "+server.HashToken("one")+"\n")
-	tokens, err := new(server.Files).Tokens(file)
+	write(t, file, "viewer a "+auth.HashToken("one")+"\n")
+	tokens, err := new(auth.Files).Tokens(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, file, "viewer b "+server.HashToken("two")+" # a is gone\n")
+	write(t, file, "viewer b "+auth.HashToken("two")+" # a is gone\n")
 	synctest.Test(t, func(t *testing.T) { // in here it is the year 2000
-		h, err := server.New(server.Config{Locks: memlock.NewBackend(nil), Auth: tokens})
+		h, err := server.New(server.Services{Locks: memlock.NewBackend(nil)}, &server.Options{Tokens: tokens})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,24 +110,27 @@ func TestAClockSetBackHidesARevocation(t *testing.T) {
 // TestRevokedTokenKeepsItsStreams: what a token has opened ends with it.
 func TestRevokedTokenKeepsItsStreams(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	both := "viewer a " + server.HashToken("one") + "\nclient b " + server.HashToken("two") + "\n"
+	both := "viewer a " + auth.HashToken("one") + "\nclient b " + auth.HashToken("two") + "\n"
 	write(t, file, both)
 	c := config(t)
 	var err error
-	if c.Auth, err = new(server.Files).Tokens(file); err != nil {
+	if c.Tokens, err = new(auth.Files).Tokens(file); err != nil {
 		t.Fatal(err)
 	}
+	co := attentive{c.Coordinator, make(chan struct{}, 1)}
+	c.Coordinator = co
 	s := serve(t, c, nil)
-	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization", "Bearer two").want(t, 200)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization",
+		"Bearer two").want(t, 200)
 	watch := s.stream(t, transactions+"Watch", `{"id": "w"}`, "Authorization", "Bearer one")
 	listen := s.stream(t, locks+"Listen", `{"name": "x", "client": "c"}`, "Authorization", "Bearer two")
 	watch.message(t)
 	listen.message(t)
-	write(t, file, "client b "+server.HashToken("two")+" # a is gone\n")
+	write(t, file, "client b "+auth.HashToken("two")+" # a is gone\n")
 	if got := watch.message(t); !strings.Contains(got, "unauthenticated") {
 		t.Errorf("the stream goes on: %s", got)
 	}
-	write(t, file, "viewer c "+server.HashToken("three")+"\n")
+	write(t, file, "viewer c "+auth.HashToken("three")+"\n")
 	if got := listen.message(t); !strings.Contains(got, "unauthenticated") {
 		t.Errorf("the stream goes on: %s", got)
 	}
@@ -160,48 +140,58 @@ func TestRevokedTokenKeepsItsStreams(t *testing.T) {
 // lost the right to a lock meanwhile must not be given it, nor stand in the way of others.
 func TestRevokedTokenGetsWhatItWaitsFor(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
-	one := "client a " + server.HashToken("one") + "\n"
-	write(t, file, one+"client b "+server.HashToken("two")+"\n")
+	one := "client a " + auth.HashToken("one") + "\n"
+	write(t, file, one+"client b "+auth.HashToken("two")+"\n")
 	c := config(t)
 	var err error
-	if c.Auth, err = new(server.Files).Tokens(file); err != nil {
+	if c.Tokens, err = new(auth.Files).Tokens(file); err != nil {
 		t.Fatal(err)
 	}
+	co := attentive{c.Coordinator, make(chan struct{}, 1)}
+	c.Coordinator = co
 	s := serve(t, c, nil)
-	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization", "Bearer one").want(t, 200)
+	s.post(t, transactions+"Begin", `{"definition": {"id": "w", "mode": "tcc", "timeout": "60s"}}`, "Authorization",
+		"Bearer one").want(t, 200)
 	s.post(t, locks+"Acquire", `{"name": "x", "ttl": "60s"}`, "Authorization", "Bearer one").want(t, 200)
 	acquired, waited := make(chan answer, 2), make(chan answer, 1)
-	var calls sync.WaitGroup
 	for range cap(acquired) { // one asks the store, the other stands in line behind it
-		calls.Go(func() {
-			acquired <- s.post(t, locks+"Acquire", `{"name": "x", "wait": "30s"}`, "Authorization", "Bearer two")
-		})
+		go func() {
+			acquired <- s.tryPost(
+				t.Context(), locks+"Acquire", `{"name": "x", "wait": "30s"}`, "Authorization", "Bearer two")
+		}()
 	}
-	calls.Go(func() {
-		waited <- s.post(t, transactions+"Wait", `{"id": "w", "wait_for": "30s"}`, "Authorization", "Bearer two")
-	})
+	go func() {
+		waited <- s.tryPost(
+			t.Context(), transactions+"Wait", `{"id": "w", "wait_for": "30s"}`, "Authorization", "Bearer two")
+	}()
+	select {
+	case <-co.waits:
+	case a := <-waited:
+		t.Fatalf("there was no wait: %v %s", a.err, a.body)
+	}
 	eventually(t, func() bool {
-		return strings.Contains(s.post(t, locks+"Inspect", `{"name": "x"}`, "Authorization", "Bearer one").body, `"waiting":1`)
+		return strings.Contains(s.post(t, locks+"Inspect", `{"name": "x"}`, "Authorization", "Bearer one").body,
+			`"waiting":1`)
 	})
 	write(t, file, one)
 	start := time.Now()
-	calls.Wait()
-	if took := time.Since(start); took > 15*time.Second {
-		t.Errorf("the waits went on for %v", took)
-	}
 	(<-acquired).want(t, 401, "unauthenticated")
 	(<-acquired).want(t, 401, "unauthenticated")
 	(<-waited).want(t, 200, `"pending":true`)
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("the waits went on for %v", took)
+	}
 }
 
 // TestOneClientTakesAllStreams: others still find room.
 func TestOneClientTakesAllStreams(t *testing.T) {
-	tokens, err := server.ParseTokens(strings.NewReader("client a " + server.HashToken("one") + "\nclient b " + server.HashToken("two")))
+	tokens, err := auth.ParseTokens(strings.NewReader("client a " + auth.HashToken("one") + "\nclient b " +
+		auth.HashToken("two")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := config(t)
-	c.Auth, c.Limits = tokens, &server.Limits{Streams: 4}
+	c.Tokens, c.Limits = tokens, &server.Limits{Streams: 4}
 	s := serve(t, c, nil)
 	open := func(token string) *stream {
 		return s.stream(t, locks+"Listen", `{"name": "x", "client": "`+token+`"}`, "Authorization", "Bearer "+token)
@@ -209,7 +199,8 @@ func TestOneClientTakesAllStreams(t *testing.T) {
 	first := open("one")
 	first.message(t)
 	open("one").message(t)
-	s.post(t, locks+"Listen", `{"name": "x"}`, "Authorization", "Bearer one", "Content-Type", "application/connect+json").
+	s.post(t, locks+"Listen", `{"name": "x"}`, "Authorization", "Bearer one", "Content-Type",
+		"application/connect+json").
 		want(t, 200, "resource_exhausted", "token a", "2 streams")
 	open("two").message(t)
 	first.close()
@@ -236,12 +227,4 @@ func (l *logged) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
-}
-
-func FuzzParseTokens(f *testing.F) {
-	f.Add("viewer a " + server.HashToken("x"))
-	f.Add("# \x00\n\t")
-	f.Fuzz(func(_ *testing.T, text string) {
-		_, _ = server.ParseTokens(strings.NewReader(text)) // must not panic
-	})
 }

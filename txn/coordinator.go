@@ -27,10 +27,12 @@ type Coordinator interface {
 	// back, or its producer is asked.
 	Begin(ctx context.Context, d Definition) (id string, err error)
 	// Enlist adds branches to an open transaction. It may be repeated. ErrDecided
-	// when it is too late, or the deadline is over.
+	// when it is too late, or the deadline is over; ErrAction when it was submitted, not
+	// begun, and runs.
 	Enlist(ctx context.Context, id string, branches ...Branch) error
 	// Commit decides an open transaction, parked or not, which then goes on.
-	// ErrDecided when it was rolled back, or the deadline is over.
+	// ErrDecided when it was rolled back, or the deadline is over; ErrAction when it was
+	// submitted, not begun, and runs.
 	Commit(ctx context.Context, id string) error
 	// RollBack decides an open or running transaction, parked or not, which then goes
 	// on. ErrDecided when it was committed, or is a saga with forward recovery, which is

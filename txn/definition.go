@@ -3,20 +3,9 @@ package txn
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 )
-
-// Target names a participant:
-//
-//	stock.deduct                    a Go function registered under this name
-//	https://pay.example/charge      an HTTP endpoint
-//	grpc://host:port/pkg.Svc/Method a gRPC method (grpcs:// with TLS)
-//	topic:orders                    all subscribers of a topic (messages only)
-//	async:TARGET                    TARGET, reached through a message of its own, which
-//	                                nothing confirms or takes back
-//
-// The empty target has nothing to do and succeeds at once.
-type Target string
 
 // Definition is what somebody asks for. Builders in packages saga, tcc and msg
 // make them; zero fields mean the mode's default.
@@ -92,28 +81,29 @@ type Policy struct {
 	// Defaults 500 ms and 1 min.
 	Backoff    time.Duration `json:"backoff,omitempty"`
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// Attempts bounds the failed calls of one operation. 0: as long as it takes.
+	// Attempts bounds the failed calls of one operation, to a billion at most. 0: as long as
+	// it takes.
 	Attempts int `json:"attempts,omitempty"`
 	// Then says what follows when Attempts are used up. Default: Park; a saga's
 	// step that goes forward: Compensate.
-	Then Exhausted `json:"then,omitempty"`
+	Then Fallback `json:"then,omitempty"`
 	// Hook is asked what to do when Then is Hook; not through async:, which brings no
 	// answer. Its calls' Op names the operation that has no attempts left: hook:action. It
 	// is a question, to be answered as things stand each time, so it wants no barrier.
 	Hook Target `json:"hook,omitempty"`
 }
 
-// Exhausted says what follows when a branch has used up its attempts.
-type Exhausted string
+// Fallback says what follows when a branch has used up its attempts.
+type Fallback string
 
 const (
 	// Compensate rolls the transaction back. Only for calls that go forward.
-	Compensate Exhausted = "compensate"
+	Compensate Fallback = "compensate"
 	// Park leaves the transaction to a person.
-	Park Exhausted = "park"
+	Park Fallback = "park"
 	// Hook asks another participant: done means that the branch counts as done, a
 	// refusal that the transaction is rolled back, or parked once it is decided.
-	Hook Exhausted = "hook"
+	Hook Fallback = "hook"
 )
 
 // Branch finds a branch by its ID.
@@ -124,6 +114,13 @@ func (d *Definition) Branch(id string) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// SplitUse splits an entry of Use, such as "charge.id", into the branch and the path in its
+// result.
+func SplitUse(from string) (branch, path string) {
+	branch, path, _ = strings.Cut(from, ".")
+	return branch, path
 }
 
 // PayloadOf is the body of a branch's calls.

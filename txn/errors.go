@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -15,8 +16,11 @@ var (
 	ErrExists = errors.New("the ID belongs to a transaction with other content")
 	// ErrDecided means that the transaction is decided, and not the way that was asked for.
 	ErrDecided = errors.New("the transaction is decided")
-	// ErrAction means that the intervention does not fit the transaction's state.
+	// ErrAction means that what was asked for does not fit the transaction's state.
 	ErrAction = errors.New("not possible in this state")
+	// ErrInvalid means that something asked for is not acceptable; nothing was done. The
+	// error is an [*InvalidError].
+	ErrInvalid = input.ErrInvalid
 	// ErrUnavailable means that the coordinator or its store cannot be reached; nothing was
 	// done.
 	ErrUnavailable = errors.New("coordinator unavailable")
@@ -57,22 +61,18 @@ func (e *InDoubtError) Error() string {
 // Unwrap gives the reason why the wait ended.
 func (e *InDoubtError) Unwrap() error { return e.Err }
 
-// FieldError is a definition that cannot be accepted. Nothing was done.
-type FieldError struct {
-	// Field is the path of the field, such as branches[2].after.
-	Field string
-	// Problem names the limit or the rule.
-	Problem string
-}
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
+// InvalidError is a definition or a request that cannot be accepted. Nothing was done. It
+// matches [ErrInvalid].
+type InvalidError = input.Error
 
 // Err is the error that goes with a result: nil only for Committed.
 func (r Result) Err() error {
-	switch r.Outcome {
-	case Committed:
+	switch {
+	case r.Parked != "":
+		return &ParkedError{ID: r.ID, Reason: r.Parked}
+	case r.Outcome == Committed:
 		return nil
-	case RolledBack:
+	case r.Outcome == RolledBack:
 		return &RolledBackError{ID: r.ID, Reason: r.Reason}
 	default:
 		return &InDoubtError{ID: r.ID}
@@ -87,7 +87,7 @@ type abortError struct{ error }
 
 func (e *abortError) Unwrap() error { return e.error }
 
-// Aborted tells whether an error is a participant's refusal.
+// Aborted reports whether an error is a participant's refusal.
 func Aborted(err error) bool {
 	_, ok := errors.AsType[*abortError](err)
 	return ok

@@ -10,7 +10,7 @@ type Graph struct {
 }
 
 // NewGraph orders branches by their After fields. It refuses names that are not
-// there and cycles, with a *FieldError.
+// there and cycles, with a *InvalidError.
 func NewGraph(branches []Branch) (*Graph, error) {
 	g := &Graph{size: len(branches)}
 	edges := 0
@@ -25,7 +25,7 @@ func NewGraph(branches []Branch) (*Graph, error) {
 		return g, err
 	}
 	if i := g.cycle(); i >= 0 {
-		return nil, &FieldError{
+		return nil, &InvalidError{
 			Field:   fmt.Sprintf("branches[%d].after", i),
 			Problem: fmt.Sprintf("branch %q waits for itself in a circle", branches[i].ID),
 		}
@@ -83,7 +83,7 @@ func (g *Graph) connect(branches []Branch, edges int) (climbing bool, err error)
 		for _, name := range branches[i].After {
 			j, ok := find.index(name, i)
 			if !ok {
-				return false, &FieldError{
+				return false, &InvalidError{
 					Field:   fmt.Sprintf("branches[%d].after", i),
 					Problem: fmt.Sprintf("branch %q waits for %q, which is not there", branches[i].ID, name),
 				}
@@ -94,12 +94,12 @@ func (g *Graph) connect(branches []Branch, edges int) (climbing bool, err error)
 		}
 		g.before[i] = before[from:len(before):len(before)]
 	}
-	g.turn(after, count)
+	g.fillAfter(after, count)
 	return climbing, nil
 }
 
-// turn makes the lists of the other direction; count[j] is how many wait for j.
-func (g *Graph) turn(room, count []int) {
+// fillAfter makes the lists of the other direction; count[j] is how many wait for j.
+func (g *Graph) fillAfter(room, count []int) {
 	for j, n := range count {
 		g.after[j], room = room[:0:n], room[n:]
 	}

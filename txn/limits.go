@@ -25,7 +25,9 @@ func PageSize(asked int) (int, error) {
 	case asked == 0:
 		return DefaultPage, nil
 	case asked < 0 || asked > MaxPage:
-		return 0, &FieldError{Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", asked, DefaultPage, MaxPage)}
+		return 0, &InvalidError{
+			Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", asked, DefaultPage, MaxPage),
+		}
 	default:
 		return asked, nil
 	}

@@ -7,13 +7,15 @@ import "time"
 type Mode interface {
 	// Name is what definitions call it.
 	Name() string
-	// Check refuses a definition that makes no sense, with a *FieldError.
+	// Check refuses a definition that makes no sense, with a *InvalidError.
 	Check(d *Definition) error
 	// Start is the status of a submitted transaction, Running or Committing, and of
 	// one that was begun, always Open; ok is false where the mode lacks that.
 	Start(begun bool) (s Status, ok bool)
 	// Plan says what comes next.
 	Plan(t *Transaction, now time.Time) Plan
+	// Phases are those in which participants are called.
+	Phases() []Phase
 	// Op names the operation of a phase in the mode's words.
 	Op(p Phase) string
 }

@@ -28,7 +28,7 @@ type Transaction struct {
 	Status Status
 	// Reason says why it is rolled back.
 	Reason string
-	// Parked says why it waits for a person.
+	// Parked says why it waits for a person; empty: it does not.
 	Parked string
 	// Waits names the target it waits for, when a breaker holds it back.
 	Waits string
@@ -158,7 +158,7 @@ const (
 	Skipped OpState = "skipped"
 )
 
-// Over tells whether the operation needs no more calls to count as done.
+// Over reports whether the operation needs no more calls to count as done.
 func (s OpState) Over() bool { return s == Done || s == Skipped }
 
 // Phase says which of a branch's operations is meant.
@@ -201,7 +201,7 @@ type Attempt struct {
 	// those of the first; Took and By are those of the last, which began at Until.
 	Count int       `json:"m,omitempty"`
 	Until time.Time `json:"u,omitzero"`
-	// Answer is one of done, refused, pending, failed, or the intervention's name.
+	// Answer is one of done, refused, pending, failed, unreached, or the intervention's name.
 	Answer string `json:"r"`
 	// Excerpt is the beginning of what was returned, of the error, or the reason.
 	Excerpt string `json:"x,omitempty"`
@@ -229,20 +229,19 @@ type Result struct {
 	// Outcome is Committed, RolledBack or InDoubt, which means not known (yet). It is
 	// empty if the transaction was never accepted.
 	Outcome Outcome
-	// Reason says why it was rolled back or is in doubt.
+	// Reason says why it is rolled back or in doubt.
 	Reason string
+	// Parked says why it waits for a person; empty: it does not.
+	Parked string
 	// Returned holds what the branches going forward returned, by branch ID.
 	Returned map[string][]byte
 }
 
 // Result sums the transaction up, in memory of its own.
 func (t *Transaction) Result() Result {
-	r := Result{ID: t.ID, Outcome: InDoubt, Reason: t.Reason}
+	r := Result{ID: t.ID, Outcome: InDoubt, Reason: t.Reason, Parked: t.Parked}
 	if t.Status.Final() {
 		r.Outcome = t.Status
-	}
-	if t.Parked != "" {
-		r.Reason = t.Parked
 	}
 	r.Returned = t.returned()
 	return r

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,18 +26,71 @@ func wants(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// subcommand refuses a word that is none, and says which one may be meant.
+// noArguments is for commands that take none.
+func noArguments(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case c.HasAvailableSubCommands():
+		return subcommand(c, args)
+	default:
+		return fmt.Errorf("%.80q is one argument too many: %s", args[0], c.UseLine())
+	}
+}
+
+// subcommand refuses a word that is none, and says which one may be meant, or which
+// there are.
 func subcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	var names []string
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
+		if !sub.Hidden {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean("", nearest.To(args[0], names)))
+	hint := didYouMean("", nearest.To(args[0], names))
+	if hint == "" {
+		hint = "; there are " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf("unknown command %.80q for %q%s", args[0], c.CommandPath(), hint)
+}
+
+// newHelp makes the command help refuse what is no command; cobra would show the help
+// of what precedes it and succeed.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err == nil {
+				err = noArguments(c, rest)
+			}
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+		ValidArgsFunction: completeCommands,
+	}
+}
+
+// completeCommands completes the name of a command below those given.
+func completeCommands(help *cobra.Command, above []string, typed string) (
+	names []cobra.Completion, _ cobra.ShellCompDirective,
+) {
+	c, rest, err := help.Root().Find(above)
+	if err == nil && len(rest) == 0 {
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), typed) {
+				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // flagError says which flag may be meant by one that is not there.
@@ -50,7 +105,21 @@ func flagError(c *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	return fmt.Errorf("%w%s", err, didYouMean("--", nearest.To(typed, names)))
+	return fmt.Errorf("%w%s", err, didYouMean("--", cmp.Or(nearest.To(typed, names), insteadOfBackend(typed, names))))
+}
+
+// insteadOfBackend returns the flag that says where locks are, or else what a command goes to,
+// for who typed the one of the commands that go to a backend.
+func insteadOfBackend(typed string, names []string) string {
+	if typed != "backend" {
+		return ""
+	}
+	for _, name := range []string{"locks", "server", "redis", "store"} {
+		if slices.Contains(names, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func didYouMean(dashes, name string) string {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/lockbench"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -39,7 +39,7 @@ goroutines share it, as those of a process do. All contend for --names locks and
 do nothing while they hold one. Names begin with "bedrock-bench:"; no lock is left.`,
 		Example: `  bedrock bench lock
   bedrock bench lock --backend redis://localhost:6379 --clients 4 --goroutines 16 --names 1 --duration 10s`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flags.check(); err != nil {
 				return &exitError{exitUsage, err}
@@ -52,7 +52,7 @@ do nothing while they hold one. Names begin with "bedrock-bench:"; no lock is le
 	f.IntVar(&flags.goroutines, "goroutines", 4, "goroutines of each client")
 	f.IntVar(&flags.names, "names", 1, "how many locks they share")
 	f.DurationVar(&flags.duration, "duration", 5*time.Second, "how long to measure")
-	return c
+	return sys.onBackend(c)
 }
 
 func (f *benchFlags) check() error {
@@ -79,7 +79,7 @@ func (s *system) benchLock(ctx context.Context, flags *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	backend, err := backendurl.New(text)
+	backend, err := lockurl.New(text)
 	if err != nil {
 		return err
 	}

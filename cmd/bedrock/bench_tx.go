@@ -12,9 +12,9 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txbench"
 	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/saga"
@@ -46,7 +46,7 @@ SQLite file. Each caller waits for one outcome before it submits the next.
 The transactions, called bedrock-bench, stay in the store as any others do.`,
 		Example: `  bedrock bench tx
   bedrock bench tx --server http://127.0.0.1:7700 --clients 64 --duration 10s`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flags.check(); err != nil {
 				return &exitError{exitUsage, err}
@@ -125,7 +125,9 @@ func (s *system) benchTx(ctx context.Context, flags *benchTxFlags, co txn.Coordi
 		return err // nothing to measure
 	}
 	fmt.Fprintf(s.stderr, "measuring for %s\n", flags.duration)
-	result := txbench.Run(ctx, txbench.Plan{Coordinator: co, Definition: d, Callers: flags.callers, Duration: flags.duration})
+	result := txbench.Run(ctx, txbench.Plan{
+		Coordinator: co, Definition: d, Callers: flags.callers, Duration: flags.duration,
+	})
 	if result.Committed == 0 && result.Err != nil {
 		return result.Err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/demo"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/demo/transfer"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 )
 
 // demoWorker is the hidden command by which the demonstration starts its workers.
@@ -28,7 +28,7 @@ are checked; the exit code is 1 if one was not kept.
 Nothing needs to be installed: this program keeps the locks itself. With --redis
 the workers use yours.`,
 		Example: "  bedrock demo\n  bedrock demo --redis redis://localhost:6379\n  bedrock demo transfer",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if redis != "" {
 				if err := checkShared(redis); err != nil {
@@ -60,15 +60,15 @@ if one was not kept.
 
 Nothing needs to be installed: the transactions are in a SQLite file, removed at the end.`,
 		Example: "  bedrock demo transfer",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(c *cobra.Command, _ []string) error { return transfer.Run(c.Context(), sys.stdout) },
 	}
 }
 
 // checkShared refuses a backend that the workers could not share.
 func checkShared(url string) error {
-	location, err := backendurl.Parse(url)
-	if err == nil && location.Kind == backendurl.Memory {
+	location, err := lockurl.Parse(url)
+	if err == nil && location.Memory {
 		return errors.New("demo: --redis wants a Redis; leave it out to need none")
 	}
 	return err
@@ -78,7 +78,7 @@ func newDemoWorker(sys *system) *cobra.Command {
 	return &cobra.Command{
 		Use:    demoWorker,
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return demo.Work(c.Context(), sys.getenv, sys.stdin, sys.stdout)
 		},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -28,23 +28,23 @@ func (v findingView) String() string {
 }
 
 func newDoctor(sys *system) *cobra.Command {
-	return &cobra.Command{
+	return sys.onBackend(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check the backend's settings and say what they mean for safety",
 		Long: `Check the backend's settings and say what they mean for the safety of locks.
 Nothing is changed. The exit code is 1 when there is a danger.`,
 		Example: "  bedrock doctor --backend redis://localhost:6379\n  bedrock doctor -o json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				findings, err := s.Check(ctx)
 				if err != nil {
 					return err
 				}
-				return errors.Join(sys.printFindings(findings), verdict(findings))
+				return errors.Join(sys.printFindings(findings), dangerError(findings))
 			})
 		},
-	}
+	})
 }
 
 func (s *system) printFindings(findings []driver.Finding) error {
@@ -67,8 +67,8 @@ func (s *system) printFindings(findings []driver.Finding) error {
 	return nil
 }
 
-// verdict is an error when there is a danger.
-func verdict(findings []driver.Finding) error {
+// dangerError is an error when there is a danger.
+func dangerError(findings []driver.Finding) error {
 	for _, f := range findings {
 		if f.Level == driver.Danger {
 			return &exitError{code: exitFailed}

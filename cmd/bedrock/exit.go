@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -47,8 +47,8 @@ func (e *exitError) Error() string {
 // Unwrap returns the error printed.
 func (e *exitError) Unwrap() error { return e.err }
 
-// report prints what went wrong and returns the exit code.
-func report(sys *system, err error) int {
+// reportError prints what went wrong and returns the exit code.
+func reportError(sys *system, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -66,7 +66,7 @@ func report(sys *system, err error) int {
 }
 
 func exitCode(err error) int {
-	var badURL *backendurl.Error
+	var badURL *lockurl.Error
 	var badStore *storeurl.Error
 	switch {
 	case errors.Is(err, lock.ErrInvalid), errors.As(err, &badURL), errors.As(err, &badStore):

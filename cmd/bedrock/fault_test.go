@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 )
 
-// diesWithParent says whether the kernel ends a command with its parent.
+// diesWithParent reports whether the kernel ends a command with its parent.
 const diesWithParent = runtime.GOOS == "linux"
 
 // program returns the program as a user would start it: TestMain has put it on
@@ -43,7 +44,8 @@ func awaitGone(t *testing.T, pid int) {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return
 		}
-		if status, err := exec.CommandContext(t.Context(), "cat", "/proc/"+strconv.Itoa(pid)+"/status").Output(); err == nil && dead.Match(status) {
+		if status, err := exec.CommandContext(t.Context(), "cat",
+			"/proc/"+strconv.Itoa(pid)+"/status").Output(); err == nil && dead.Match(status) {
 			return
 		}
 	}
@@ -82,6 +84,33 @@ func TestALostLockIsToldWhenItsCommandIsGone(t *testing.T) {
 	}
 }
 
+// Whoever does not wait, or not for long, does not wait for a server that hangs either, and is
+// told that it is the lock that was not had.
+func TestAFrozenServerOutlastsTheWait(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	for wait, limit := range map[string]time.Duration{"0": answerLimit, "500ms": 500 * time.Millisecond} {
+		t.Run(wait, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "bedrock", "lock", "run", "job",
+				"--backend", "redis://"+server.Addr(), "--wait", wait, "--", "true")
+			var said strings.Builder
+			cmd.Stderr = &said
+			began := time.Now()
+			_ = cmd.Run()
+			took := time.Since(began)
+			if code := cmd.ProcessState.ExitCode(); code != exitUnavailable || took > limit+closeLimit*3/4 {
+				t.Errorf("exit code %d, want %d; told after %v", code, exitUnavailable, took)
+			}
+			if !strings.Contains(said.String(), `lock "job": acquire: no answer in `) {
+				t.Errorf("told: %s", said.String())
+			}
+		})
+	}
+}
+
 // When bedrock itself is killed, nobody is left to end the command. The kernel does it,
 // and for the command alone: what that has started works on, and lock run says so.
 func TestCommandDiesWithBedrock(t *testing.T) {
@@ -90,7 +119,8 @@ func TestCommandDiesWithBedrock(t *testing.T) {
 		t.Skip("the kernel cannot tie a process to its parent here")
 	}
 	server := testenv.Redis(t, nil)
-	cmd, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--", "sh", "-c", "echo $$; exec sleep 60")
+	cmd, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--", "sh", "-c",
+		"echo $$; exec sleep 60")
 	pid := nextInt(t, lines)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()

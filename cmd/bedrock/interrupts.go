@@ -4,7 +4,7 @@ import (
 	"context"
 	"os/signal"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/internal/child"
 )
 
 // untilInterrupted returns a context that ends at the first signal that means

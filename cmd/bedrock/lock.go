@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -10,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 func newLock(sys *system) *cobra.Command {
@@ -22,73 +26,98 @@ func newLock(sys *system) *cobra.Command {
   bedrock lock show orders/42`,
 	}
 	c.AddCommand(newLockRun(sys), newLockLs(sys), newLockShow(sys), newLockRelease(sys), newLockWatch(sys))
-	return group(c)
+	return group(sys.onBackend(c))
 }
 
 // lockView is a lock as the commands print it.
-type lockView struct {
-	Name    string            `json:"name"`
-	Held    bool              `json:"held"`
-	Owner   string            `json:"owner,omitempty"`
-	Token   uint64            `json:"token"`
-	Since   *time.Time        `json:"since,omitempty"`
-	TTL     int64             `json:"ttl_ms,omitempty"` // -1: it never ends
-	Waiting int               `json:"waiting"`
-	Meta    map[string]string `json:"meta,omitempty"`
+type lockView struct{ lock.Info }
+
+// holderView is one of those who have a lock, as the commands print it.
+type holderView struct{ lock.Holder }
+
+// holders are those who have the lock.
+func (v *lockView) holders() []holderView {
+	holders := make([]holderView, len(v.Holders))
+	for i := range v.Holders {
+		holders[i] = holderView{v.Holders[i]}
+	}
+	return holders
 }
 
-func viewOf(i lock.Info) lockView {
-	v := lockView{Name: i.Name, Held: i.Held(), Owner: i.Owner, Token: i.Token, Waiting: i.Waiting, Meta: i.Meta}
-	if !i.Held() {
-		return v
+// owner is what others may be told of the holder's owner, which itself is the key to a release.
+func (h *holderView) owner() string { return driver.PublicOwner(h.Owner) }
+
+// asJSON is the lock in the JSON that the API has for it.
+func (v *lockView) asJSON() json.RawMessage {
+	i := driver.Info{Name: v.Name, Token: v.Token, Waiting: v.Waiting}
+	for _, h := range v.Holders {
+		i.Holders = append(i.Holders, driver.Holder{
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
+			Meta: driver.EncodeMeta(h.Meta),
+		})
 	}
-	if !i.Since.IsZero() {
-		since := i.Since.UTC()
-		v.Since = &since
-	}
-	if v.TTL = i.TTL.Milliseconds(); i.TTL < 0 {
-		v.TTL = -1
-	}
-	return v
+	return asJSON(apiwire.Lock(i))
 }
 
 // viewsOf sorts by name: backends list in no particular order.
 func viewsOf(infos []lock.Info) []lockView {
 	views := make([]lockView, len(infos))
 	for i := range infos {
-		views[i] = viewOf(infos[i])
+		views[i] = lockView{infos[i]}
 	}
 	slices.SortFunc(views, func(a, b lockView) int { return cmp.Compare(a.Name, b.Name) })
 	return views
 }
 
-// holder says who it is, in words a person can act on.
-func (v *lockView) holder() string {
-	if host := v.Meta["host"]; host != "" {
-		return strings.TrimSuffix(host+"/"+v.Meta["pid"], "/")
+// heldBy names the holders to somebody who waits for them: the first, and how many more.
+func (v *lockView) heldBy() string {
+	holder := holderView{v.Holders[0]}
+	text := fmt.Sprintf("holder %s, for %s", holder.who(), holder.held())
+	if others := len(v.Holders) - 1; others > 0 {
+		text += fmt.Sprintf(", and %d more", others)
+	}
+	return text
+}
+
+// ours reports whether this very program is a holder.
+func (v *lockView) ours() bool {
+	host, err := os.Hostname()
+	pid := strconv.Itoa(os.Getpid())
+	return err == nil && slices.ContainsFunc(v.Holders, func(h lock.Holder) bool {
+		return h.Meta["host"] == host && h.Meta["pid"] == pid
+	})
+}
+
+// owners lists the holders' owners. They are keys, and not for print.
+func (v *lockView) owners() []string {
+	owners := make([]string, len(v.Holders))
+	for i := range v.Holders {
+		owners[i] = v.Holders[i].Owner
+	}
+	return owners
+}
+
+func (v *lockView) token() string { return strconv.FormatUint(v.Token, 10) }
+
+// who says which program that is, in words a person can act on.
+func (h *holderView) who() string {
+	if host := h.Meta["host"]; host != "" {
+		return oneLine(strings.TrimSuffix(host+"/"+h.Meta["pid"], "/"))
 	}
 	return "-"
 }
 
-// ours tells whether that is this very program.
-func (v *lockView) ours() bool {
-	host, err := os.Hostname()
-	return err == nil && v.Meta["host"] == host && v.Meta["pid"] == strconv.Itoa(os.Getpid())
-}
-
 // held says for how long.
-func (v *lockView) held() string {
-	if v.Since == nil {
+func (h *holderView) held() string {
+	if h.Since.IsZero() {
 		return "-"
 	}
-	return max(time.Since(*v.Since), 0).Round(time.Second).String()
+	return max(time.Since(h.Since), 0).Round(time.Second).String()
 }
 
-func (v *lockView) ttl() string {
-	if v.TTL < 0 {
+func (h *holderView) ttl() string {
+	if h.TTL < 0 {
 		return "never ends"
 	}
-	return (time.Duration(v.TTL) * time.Millisecond).String()
+	return h.TTL.Truncate(time.Millisecond).String()
 }
-
-func (v *lockView) token() string { return strconv.FormatUint(v.Token, 10) }

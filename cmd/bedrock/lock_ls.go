@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 )
 
 func newLockLs(sys *system) *cobra.Command {
@@ -21,7 +22,7 @@ On Redis this goes through all keys of the database, in small steps.`,
 		Example: "  bedrock lock ls\n  bedrock lock ls orders/ -o json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				infos, err := s.List(ctx, first(args), limit)
 				if err != nil {
 					return err
@@ -47,14 +48,26 @@ func first(args []string) string {
 
 func (s *system) printLocks(views []lockView) error {
 	if s.output == formatJSON {
-		return writeJSON(s.stdout, views)
+		all := make([]json.RawMessage, len(views))
+		for i := range views {
+			all[i] = views[i].asJSON()
+		}
+		return writeJSON(s.stdout, all)
 	}
-	rows := [][]string{{"NAME", "HOLDER", "HELD FOR", "LEASE", "TOKEN", "WAITING", "OWNER"}}
+	rows := [][]string{{"NAME", "MODE", "HOLDER", "HELD FOR", "TTL", "TOKEN", "WAITING", "OWNER"}}
 	for i := range views {
-		v := &views[i]
-		rows = append(rows, []string{
-			v.Name, v.holder(), v.held(), v.ttl(), v.token(), strconv.Itoa(v.Waiting), v.Owner,
-		})
+		rows = append(rows, views[i].lines()...)
 	}
 	return writeTable(s.stdout, rows)
+}
+
+// lines are those of a lock in the table: one per holder.
+func (v *lockView) lines() [][]string {
+	var lines [][]string
+	for _, h := range v.holders() {
+		lines = append(lines, []string{
+			v.Name, h.Has(), h.who(), h.held(), h.ttl(), v.token(), strconv.Itoa(v.Waiting), h.owner(),
+		})
+	}
+	return lines
 }

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 )
 
-var errNotForced = errors.New("the lock may be in use: releasing it lets a second holder in while the first still works; " +
+var errNotForced = errors.New("the lock may be in use: " +
+	"releasing it lets a second holder in while the first still works; " +
 	"say --force if that is what you want")
 
 // released is the answer of lock release.
@@ -36,7 +37,7 @@ next renewal. Without --force nothing happens.`,
 			if !force {
 				return &exitError{exitUsage, errNotForced}
 			}
-			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				held, err := s.ForceRelease(ctx, args[0])
 				if err != nil {
 					return err
@@ -53,10 +54,10 @@ func (s *system) printReleased(r released) error {
 	if s.output == formatJSON {
 		return writeJSON(s.stdout, r)
 	}
-	verdict := "released"
+	state := "released"
 	if !r.Released {
-		verdict = "was not held"
+		state = "was not held"
 	}
-	_, err := fmt.Fprintln(s.stdout, r.Name, verdict)
+	_, err := fmt.Fprintln(s.stdout, r.Name, state)
 	return err
 }

@@ -8,13 +8,15 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // runFlags are those of lock run.
@@ -35,7 +37,8 @@ func newLockRun(sys *system) *cobra.Command {
 
 The lock is renewed for as long as the command runs. If it is lost, the command
 gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
-acquired within --wait, the command is not started and the exit code is 75.
+acquired within --wait, the command is not started and the exit code is 75; it is
+69 if the backend did not answer meanwhile, which --wait 0 gives 2 s.
 
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
@@ -107,7 +110,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
-	session, err := s.open(lock.Options{TTL: flags.ttl})
+	session, err := s.open(lock.Options{TTL: flags.ttl, Patience: flags.patience()})
 	if err != nil {
 		return err
 	}
@@ -130,12 +133,25 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 }
 
 // endLimit is how long the end may take. There is nothing to give back of a lock that was
-// lost, and whoever waits for the exit code is to know at once.
+// lost, and nobody to give it to where the backend does not answer; and whoever waits for the
+// exit code is to know at once.
 func endLimit(err error) time.Duration {
-	if e, ok := errors.AsType[*exitError](err); ok && e.code == exitLost && e.err != nil { // not the command's own
+	e, ok := errors.AsType[*exitError](err)
+	if ok && e.err != nil && (e.code == exitLost || e.code == exitUnavailable) { // not the command's own
 		return lostLimit
 	}
 	return closeLimit
+}
+
+// answerLimit is how long an answer is waited for by who does not wait for the lock.
+const answerLimit = 2 * time.Second
+
+// patience is such that the one request of who does not wait has answerLimit: half of it.
+func (f *runFlags) patience() time.Duration {
+	if f.noWait {
+		return 2 * answerLimit
+	}
+	return 0
 }
 
 func (f *runFlags) mutexOptions() *lock.MutexOptions {
@@ -144,7 +160,8 @@ func (f *runFlags) mutexOptions() *lock.MutexOptions {
 
 // acquire waits for the lock or for a signal that ends the program.
 func (f *runFlags) acquire(
-	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal, waiting func(context.Context),
+	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal,
+	waiting func(context.Context),
 ) (lease *lock.Lease, err error) {
 	done := make(chan struct{})
 	long := time.NewTimer(silentFor)
@@ -181,44 +198,66 @@ const silentFor = time.Second
 
 // sayWaiting says once, to whoever reads the log or watches the terminal, for whom the
 // program waits.
-func (s *system) sayWaiting(ctx context.Context, session *backendurl.Session, name string) {
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+func (s *system) sayWaiting(ctx context.Context, session *lockurl.Session, name string) {
+	bounded, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	info, err := session.Inspect(ctx, name)
-	switch view := viewOf(info); {
+	info, err := session.Inspect(bounded, name)
+	switch view := (&lockView{info}); {
 	case ctx.Err() != nil:
+	case bounded.Err() != nil:
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: the backend does not answer\n", name)
 	case err != nil:
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
 	case info.Held():
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q, holder %s, for %s\n", name, view.holder(), view.held())
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q, %s\n", name, view.heldBy())
 	default:
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q\n", name)
 	}
 }
 
-// whyNot says who has the lock that was not acquired in time, or what is the
-// matter with the backend: a wait that is over tells neither.
-func whyNot(ctx context.Context, session *backendurl.Session, name string, err error) error {
-	if !errors.Is(err, lock.ErrHeld) && !errors.Is(err, context.DeadlineExceeded) {
+// whyNot says in words a person can act on who has the lock that was not acquired in time.
+// Where the backend does not tell, what it said before must do.
+func whyNot(ctx context.Context, session *lockurl.Session, name string, err error) error {
+	if !errors.Is(err, lock.ErrHeld) {
 		return fromBackend(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	ctx, cancel := context.WithTimeout(ctx, silentFor)
 	defer cancel()
 	info, failure := session.Inspect(ctx, name)
-	switch {
-	case failure != nil:
-		return fromBackend(failure)
-	case !info.Held() && errors.Is(err, lock.ErrHeld):
+	if failure != nil {
+		return withoutKey(err)
+	}
+	if !info.Held() {
 		return fmt.Errorf("%w until a moment ago", &lock.HeldError{Name: name})
-	case !info.Held():
-		return fromBackend(err)
 	}
-	view := viewOf(info)
+	view := lockView{info}
 	if view.ours() { // a request that was broken off has been granted, and is being cleaned up
-		return fromBackend(err)
+		return withoutKey(err)
 	}
-	return fmt.Errorf("%w, holder %s, for %s", &lock.HeldError{Name: name, Owner: info.Owner}, view.holder(), view.held())
+	owner := view.holders()[0].owner()
+	return fmt.Errorf("%w, %s", &lock.HeldError{Name: name, Owner: owner}, view.heldBy())
 }
+
+// withoutKey hides the owner that a refusal names: it is the key to the release.
+func withoutKey(err error) error {
+	if held, ok := errors.AsType[*lock.HeldError](err); ok && held.Owner != "" {
+		return &keylessError{err, held.Owner}
+	}
+	return err
+}
+
+// keylessError reads like its error, with what others may be told of an owner.
+type keylessError struct {
+	error
+
+	owner string
+}
+
+func (e *keylessError) Error() string {
+	return strings.ReplaceAll(e.error.Error(), "held by "+e.owner, "held by "+driver.PublicOwner(e.owner))
+}
+
+func (e *keylessError) Unwrap() error { return e.error }
 
 func (s *system) command(path string, args []string, lease *lock.Lease, flags *runFlags) *child.Command {
 	return &child.Command{

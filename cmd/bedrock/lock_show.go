@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 )
 
 func newLockShow(sys *system) *cobra.Command {
@@ -20,14 +20,14 @@ func newLockShow(sys *system) *cobra.Command {
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,
 		RunE: func(c *cobra.Command, args []string) error {
-			return sys.ask(c.Context(), func(ctx context.Context, s *backendurl.Session) error {
+			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				info, err := s.Inspect(ctx, args[0])
 				if err != nil {
 					return err
 				}
-				view := viewOf(info)
+				view := lockView{info}
 				if sys.output == formatJSON {
-					return writeJSON(sys.stdout, view)
+					return writeJSON(sys.stdout, view.asJSON())
 				}
 				return writeTable(sys.stdout, view.rows())
 			})
@@ -35,19 +35,27 @@ func newLockShow(sys *system) *cobra.Command {
 	}
 }
 
-// rows lists the lock's fields for people.
+// rows lists the fields of the lock and of its holders for people.
 func (v *lockView) rows() [][]string {
 	rows := [][]string{{"name", v.Name}, {"state", "free"}, {"token", v.token()}, {"waiting", strconv.Itoa(v.Waiting)}}
-	if !v.Held {
+	if !v.Held() {
 		return rows
 	}
 	rows[1][1] = "held"
-	rows = append(rows, []string{"owner", v.Owner}, []string{"lease", v.ttl()})
-	if v.Since != nil {
-		rows = append(rows, []string{"since", v.Since.Format(time.RFC3339)}, []string{"held for", v.held()})
+	for _, h := range v.holders() {
+		rows = append(rows, h.rows()...)
 	}
-	for _, key := range slices.Sorted(maps.Keys(v.Meta)) {
-		rows = append(rows, []string{key, v.Meta[key]})
+	return rows
+}
+
+// rows lists the holder's fields for people.
+func (h *holderView) rows() [][]string {
+	rows := [][]string{{"owner", h.owner()}, {"mode", h.Has()}, {"ttl", h.ttl()}}
+	if !h.Since.IsZero() {
+		rows = append(rows, []string{"since", h.Since.UTC().Format(time.RFC3339)}, []string{"held for", h.held()})
+	}
+	for _, key := range slices.Sorted(maps.Keys(h.Meta)) {
+		rows = append(rows, []string{"meta " + oneLine(key), oneLine(h.Meta[key])}) // or a key would forge a field
 	}
 	return rows
 }

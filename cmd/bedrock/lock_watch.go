@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -37,7 +40,9 @@ seen by its token only, one that was free both times not at all.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.interval < watchIntervalLeast {
-				return &exitError{exitUsage, fmt.Errorf("--interval is %s, the least is %s", flags.interval, watchIntervalLeast)}
+				return &exitError{
+					exitUsage, fmt.Errorf("--interval is %s, the least is %s", flags.interval, watchIntervalLeast),
+				}
 			}
 			session, err := sys.open(lock.Options{})
 			if err != nil {
@@ -56,7 +61,7 @@ seen by its token only, one that was free both times not at all.`,
 // look reads the present state of what is watched.
 type look func(context.Context) ([]lock.Info, error)
 
-func (f *watchFlags) lookAt(s *backendurl.Session, args []string) look {
+func (f *watchFlags) lookAt(s *lockurl.Session, args []string) look {
 	if len(args) == 0 || f.prefix {
 		return func(ctx context.Context) ([]lock.Info, error) { return s.List(ctx, first(args), watchLimit) }
 	}
@@ -80,7 +85,7 @@ func (w *watcher) run(ctx context.Context) error {
 	ticker := time.NewTicker(w.interval)
 	defer ticker.Stop()
 	for {
-		if err := w.step(ctx); err != nil {
+		if err := w.lookOnce(ctx); err != nil {
 			return err
 		}
 		select {
@@ -91,9 +96,9 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// step looks once. What is wrong from the beginning ends the watch; a backend
+// lookOnce looks once. What is wrong from the beginning ends the watch; a backend
 // that fails later is waited for.
-func (w *watcher) step(ctx context.Context) error {
+func (w *watcher) lookOnce(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	infos, err := w.look(bounded)
@@ -115,9 +120,16 @@ func (w *watcher) step(ctx context.Context) error {
 
 // change is one line of lock watch.
 type change struct {
-	Time  time.Time `json:"time"`
-	Event string    `json:"event"`
-	lockView
+	Time  time.Time
+	Event string
+	Lock  lockView
+}
+
+// changeJSON is how a change is written as JSON.
+type changeJSON struct {
+	Time  time.Time       `json:"time"`
+	Event string          `json:"event"`
+	Lock  json.RawMessage `json:"lock"`
 }
 
 // changes compares with what was known. A lock that is no longer listed is free.
@@ -133,8 +145,10 @@ func (w *watcher) changes(views []lockView) []change {
 		}
 	}
 	for name, before := range w.known {
-		if _, still := present[name]; !still && before.Held {
-			found = append(found, change{now, "released", lockView{Name: name, Token: before.Token}})
+		if _, still := present[name]; !still && before.Held() {
+			found = append(found, change{
+				now, "released", lockView{lock.Info{Name: name, Token: before.Token}},
+			})
 		}
 	}
 	w.known = present
@@ -144,15 +158,15 @@ func (w *watcher) changes(views []lockView) []change {
 // compare names what happened between two looks at a lock, "" for nothing.
 func compare(before, after lockView, known bool) string {
 	switch {
-	case !known && !after.Held:
+	case !known && !after.Held():
 		return "free"
-	case !known, !before.Held && after.Held:
+	case !known, !before.Held() && after.Held():
 		return "held"
-	case before.Held && !after.Held:
+	case before.Held() && !after.Held():
 		return "released"
-	case before.Owner != after.Owner:
+	case !slices.Equal(before.owners(), after.owners()):
 		return "passed on"
-	case !after.Held && before.Token != after.Token:
+	case !after.Held() && before.Token != after.Token:
 		return "used meanwhile"
 	}
 	return ""
@@ -162,18 +176,25 @@ func (w *watcher) print(changes []change) error {
 	for i := range changes {
 		c := &changes[i]
 		if w.sys.output == formatJSON {
-			if err := writeLine(w.sys.stdout, c); err != nil {
+			if err := writeLine(w.sys.stdout, changeJSON{c.Time, c.Event, c.Lock.asJSON()}); err != nil {
 				return err
 			}
 			continue
 		}
-		line := fmt.Sprintf("%s  %-14s %s  token %d", c.Time.Local().Format(time.TimeOnly), c.Event, c.Name, c.Token)
-		if c.Held {
-			line += fmt.Sprintf("  holder %s  owner %s", c.holder(), c.Owner)
-		}
-		if _, err := fmt.Fprintln(w.sys.stdout, line); err != nil {
+		if _, err := fmt.Fprintln(w.sys.stdout, c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// String says it for people.
+func (c *change) String() string {
+	var b strings.Builder
+	at, name := c.Time.Local().Format(time.TimeOnly), printableText(c.Lock.Name)
+	fmt.Fprintf(&b, "%s  %-14s %s  token %d", at, c.Event, name, c.Lock.Token)
+	for _, h := range c.Lock.holders() {
+		fmt.Fprintf(&b, "  holder %s  owner %s", h.who(), printableText(h.owner()))
+	}
+	return b.String()
 }

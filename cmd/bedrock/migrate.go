@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -24,7 +24,7 @@ func newMigrate(sys *system) *cobra.Command {
 when they start, unless they are told --no-migrate; several at once are safe. A file
 of SQLite that is not there is made, in a folder that is; a note says so.`,
 		Example: "  bedrock migrate --store postgres://bedrock@db/bedrock",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			location, err := storeurl.Parse(cmp.Or(url, sys.getenv("BEDROCK_STORE"), defaultStore))
 			if err != nil {

@@ -7,6 +7,11 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 )
 
 // format is the value of -o.
@@ -33,6 +38,9 @@ func (f *format) Set(text string) error {
 	return errors.New("there are table and json")
 }
 
+// asJSON is a message of the API, in the JSON that the API has for it.
+func asJSON(m proto.Message) json.RawMessage { return apiwire.AppendJSON(nil, m) }
+
 // writeJSON prints one value, indented.
 func writeJSON(w io.Writer, value any) error {
 	e := json.NewEncoder(w)
@@ -48,11 +56,36 @@ func writeLine(w io.Writer, value any) error {
 	return e.Encode(value)
 }
 
-// writeTable prints rows in columns. The first row is the heading.
+// writeTable prints rows in columns. The first row is the heading. Whatever somebody has put
+// into a cell stays in that cell.
 func writeTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(t, strings.Join(row, "\t"))
+		cells := make([]string, len(row))
+		for i := range row {
+			cells[i] = printableText(row[i])
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
 	return t.Flush()
+}
+
+// oneLine makes a text fit into a table, whatever somebody has put into it.
+func oneLine(text string) string {
+	const most = 120
+	line := []rune(printableText(text))
+	if len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	return string(line)
+}
+
+// printableText takes out of a text what could rewrite the terminal, or forge a line.
+func printableText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, text)
 }

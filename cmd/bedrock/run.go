@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
 // system is what the commands have of the world around them, and the flags that
-// all of them share.
+// several of them share.
 type system struct {
 	stdin, stdout, stderr *os.File
 	getenv                func(string) string
@@ -30,11 +30,12 @@ func run(args []string, sys *system) int {
 	quiet()
 	root := newRoot(sys)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	err = inWordsOfFlags(c, err)
 	if err != nil && !sys.started {
 		err = &exitError{exitUsage, fmt.Errorf("%w\nRun 'bedrock --help' for usage", err)}
 	}
-	return report(sys, err)
+	return reportError(sys, err)
 }
 
 func newRoot(sys *system) *cobra.Command {
@@ -48,7 +49,8 @@ whether a backend is set up safely, and measures it.
 A server is reached at a URL, given by --server or the environment variable
 BEDROCK_SERVER, by default http://127.0.0.1:7700; see 'bedrock serve' and 'bedrock tx'.
 
-The backend of locks is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
+The commands lock, doctor, bench lock and torture locks go to the backend of locks themselves.
+It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
 
   redis://[user:password@]host[:port][/db]
   rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE
@@ -77,10 +79,12 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 	root.SetErr(sys.stderr)
 	sys.output = formatTable
 	flags := root.PersistentFlags()
-	flags.StringVar(&sys.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
 	flags.VarP(&sys.output, "output", "o", "output format: table or json")
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys), newTorture(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
+	_ = root.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys),
+		newTorture(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
+	root.SetHelpCommand(newHelp(root))
 	return group(root)
 }
 
@@ -92,6 +96,13 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
+// onBackend gives the flag for the backend of locks to a command that goes there, and to those
+// below it.
+func (s *system) onBackend(c *cobra.Command) *cobra.Command {
+	c.PersistentFlags().StringVar(&s.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
+	return c
+}
+
 // backendURL returns the URL the user gave.
 func (s *system) backendURL(fallback string) (string, error) {
 	for _, text := range []string{s.backend, s.getenv("BEDROCK_BACKEND"), fallback} {
@@ -100,17 +111,18 @@ func (s *system) backendURL(fallback string) (string, error) {
 		}
 	}
 	return "", &exitError{exitUsage, fmt.Errorf(
-		"no backend: give --backend or set BEDROCK_BACKEND, for example redis://localhost:6379; there are %s", backendurl.Schemes,
+		"no backend: give --backend or set BEDROCK_BACKEND, for example redis://localhost:6379; there are %s",
+		lockurl.Schemes,
 	)}
 }
 
 // open connects to the backend the user gave.
-func (s *system) open(opts lock.Options) (*backendurl.Session, error) {
+func (s *system) open(opts lock.Options) (*lockurl.Session, error) {
 	text, err := s.backendURL("")
 	if err != nil {
 		return nil, err
 	}
-	backend, err := backendurl.New(text)
+	backend, err := lockurl.New(text)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
@@ -126,8 +138,8 @@ const (
 	lostLimit  = closeLimit / 10  // the same, when the backend was away until a lock was lost
 )
 
-// ask opens the backend for one question and closes it again.
-func (s *system) ask(ctx context.Context, question func(context.Context, *backendurl.Session) error) error {
+// askBackend opens the backend for one question and closes it again.
+func (s *system) askBackend(ctx context.Context, question func(context.Context, *lockurl.Session) error) error {
 	session, err := s.open(lock.Options{})
 	if err != nil {
 		return err
@@ -139,10 +151,10 @@ func (s *system) ask(ctx context.Context, question func(context.Context, *backen
 }
 
 // closeSession cleans up. What cannot be cleaned up in time ends by itself.
-func closeSession(session *backendurl.Session) { closeWithin(session, closeLimit) }
+func closeSession(session *lockurl.Session) { closeWithin(session, closeLimit) }
 
-func closeWithin(session *backendurl.Session, limit time.Duration) {
+func closeWithin(session *lockurl.Session, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = session.Close(ctx)
+	_ = session.Stop(ctx)
 }

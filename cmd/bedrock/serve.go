@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 )
 
 const (
@@ -38,10 +38,11 @@ The store is one of
   mysql://[user:password@]host[:port]/database        also mariadb://
   postgres://[user:password@]host[:port]/database
   redis://…, rediss://…, redis-sentinel://…, redis-cluster://…
-  memory                                              gone when the server stops
+  mem:                                                gone when the server stops
 
 Several servers on one MySQL, PostgreSQL or Redis share the work. Such a store wants
---locks, too: a Redis that all of them use, or mem: if there is one server only.
+--locks, too: a Redis that all of them use, or mem: if there is one server only. It is
+not BEDROCK_BACKEND, which is for commands that go to a backend themselves.
 
 Participants are HTTP endpoints and gRPC methods. Those on this machine may be called
 as long as only this machine can reach the server; for others give --allow, such as
@@ -55,8 +56,8 @@ names, and what they are otherwise:
 		Example: `  bedrock serve
   bedrock serve --store postgres://bedrock@db/bedrock --locks redis://cache --allow 'https://*.example.com'
   bedrock serve --listen 0.0.0.0:7700 --tokens tokens.txt --tls-cert server.pem --tls-key server.key`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return sys.serve(c.Context(), &flags) },
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return sys.runServer(c.Context(), &flags) },
 	}
 	flags.register(c)
 	return c
@@ -71,8 +72,8 @@ func describeSamples() string {
 	return text.String()
 }
 
-// serve runs a server until ctx ends.
-func (s *system) serve(ctx context.Context, flags *serveFlags) error {
+// runServer runs a server until ctx ends.
+func (s *system) runServer(ctx context.Context, flags *serveFlags) error {
 	plan, err := flags.plan(s)
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -106,7 +107,7 @@ func (s *system) serveOn(ctx context.Context, listener net.Listener, p *servePla
 	if err != nil {
 		return notStarted(ctx, errors.Join(err, store.Close()))
 	}
-	s.announce(listener.Addr(), p)
+	s.printWelcome(listener.Addr(), p)
 	err = d.Serve(ctx, listener)
 	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer done()
@@ -129,8 +130,8 @@ func notStarted(ctx context.Context, err error) error {
 	return &exitError{exitUnavailable, err}
 }
 
-// announce says where everything is, and what to do first.
-func (s *system) announce(addr net.Addr, p *servePlan) {
+// printWelcome says where everything is, and what to do first.
+func (s *system) printWelcome(addr net.Addr, p *servePlan) {
 	base := p.base(addr)
 	fmt.Fprintf(s.stdout, `Bedrock %s
 
@@ -146,7 +147,7 @@ A first transaction:
 
 `, readBuild().Version, base, base, p.store, p.locksShown(), cmp.Or(p.daemon.Collector, "not sent"), p.curl(base))
 	if p.store.Kind == storeurl.Memory {
-		fmt.Fprintln(s.stderr, "bedrock: note: --store memory: all transactions are gone when this server stops")
+		fmt.Fprintln(s.stderr, "bedrock: note: --store mem: all transactions are gone when this server stops")
 	}
 	p.warnOfMemory(s.stderr)
 }
@@ -180,8 +181,8 @@ func (p *servePlan) curl(base string) string {
 	if p.daemon.Tokens != nil {
 		line += ` -H "Authorization: Bearer $BEDROCK_TOKEN"`
 	}
-	return line + ` -d '{"definition": {"mode": "saga", "name": "first", "payload": {"order": 42}, "branches": [` +
-		`{"id": "stock", "do": "demo.echo", "undo": "demo.echo"}, ` +
-		`{"id": "pay", "after": ["stock"], "do": "demo.slow", "undo": "demo.echo"}]}, "wait": true}' ` +
+	return line + ` -d '{"definition": {"mode": "saga", "name": "first", "payload": {"order": 42}, "steps": [` +
+		`{"id": "stock", "action": "demo.echo", "compensate": "demo.echo"}, ` +
+		`{"id": "pay", "after": ["stock"], "action": "demo.slow", "compensate": "demo.echo"}]}, "wait": true}' ` +
 		base + "/bedrock.v1.TransactionService/Submit"
 }

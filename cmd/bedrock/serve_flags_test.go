@@ -22,7 +22,7 @@ func TestServerOpensThisMachineToOthers(t *testing.T) {
 		{listen: "10.0.0.1:7700", allow: []string{"10.0.0.0/8"}},
 		{listen: ":7700", allow: []string{"127.0.0.1:8080"}, allowed: true},
 	} {
-		rules, err := (&serveFlags{listen: c.listen, allow: c.allow}).allowed()
+		rules, err := (&serveFlags{listen: c.listen, allow: c.allow}).callRules()
 		if err != nil {
 			t.Fatal(err)
 		}

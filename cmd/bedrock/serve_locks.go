@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 )
 
 // defaultLocks is where locks are when nobody says anything: in the server's memory.
@@ -14,13 +14,13 @@ const defaultLocks = "mem:"
 
 // lockBackend finds out where locks are kept. Servers that share a store would each
 // grant the same lock out of their own memory, so there nothing is taken for granted.
-func (f *serveFlags) lockBackend(store *storeurl.Location) (*backendurl.Backend, error) {
+func (f *serveFlags) lockBackend(store *storeurl.Location) (*lockurl.Backend, error) {
 	if f.locks == "" && store.Shared() {
-		return nil, fmt.Errorf("--locks is missing: several servers may work on --store %s, and each would grant the same "+
-			"lock out of its own memory; write --locks redis://host:6379 on all of them, or --locks mem: if there "+
-			"is one server only, or nobody takes locks from it", store)
+		return nil, fmt.Errorf("--locks is missing: several servers may work on --store %s, and each would grant the "+
+			"same lock out of its own memory; write --locks redis://host:6379 on all of them, or --locks mem: if "+
+			"there is one server only, or nobody takes locks from it", store)
 	}
-	return backendurl.New(cmp.Or(f.locks, defaultLocks))
+	return lockurl.New(cmp.Or(f.locks, defaultLocks))
 }
 
 // locksShown says where locks are kept.
@@ -35,6 +35,7 @@ func (p *servePlan) locksShown() string {
 func (p *servePlan) warnOfMemory(w io.Writer) {
 	if p.daemon.Locks.Memory() && p.store.Shared() {
 		fmt.Fprintf(w, "bedrock: warning: --locks mem: beside --store %s: another server on this store would grant "+
-			"locks that this one has granted, too; run one server only, or give all of them one --locks redis://…\n", p.store)
+			"locks that this one has granted, too; run one server only, or give all of them one --locks redis://…\n",
+			p.store)
 	}
 }

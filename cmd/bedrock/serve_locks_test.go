@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/storeurl"
+	"github.com/bedrock-go/bedrock/internal/storeurl"
 )
 
 // TestReplicasGrantALockTwice: where servers can share a store, each of them would
@@ -15,7 +15,7 @@ func TestReplicasGrantALockTwice(t *testing.T) {
 		store, locks    string
 		refused, warned bool
 	}{
-		{store: "memory"},
+		{store: "mem:"},
 		{store: "sqlite:x.db"},
 		{store: "sqlite:x.db", locks: "mem:"},
 		{store: "postgres://h/d", refused: true},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 )
 
 func newToken(sys *system) *cobra.Command {
@@ -23,7 +23,7 @@ token goes to the client; the file only has its hash. Roles include one another:
 		Example: "  bedrock token client shop\n  bedrock token operator alice -o json",
 		Args:    wants("ROLE", "NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			role, err := server.ParseRole(args[0])
+			role, err := auth.ParseRole(args[0])
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
@@ -35,9 +35,9 @@ token goes to the client; the file only has its hash. Roles include one another:
 	}
 }
 
-func (s *system) printToken(role server.Role, name string) error {
-	token := server.NewToken()
-	line := fmt.Sprintf("%s %s %s", role, name, server.HashToken(token))
+func (s *system) printToken(role auth.Role, name string) error {
+	token := auth.NewToken()
+	line := fmt.Sprintf("%s %s %s", role, name, auth.HashToken(token))
 	if s.output == formatJSON {
 		return writeJSON(s.stdout, map[string]string{"token": token, "line": line})
 	}

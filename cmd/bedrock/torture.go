@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/audit"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/locks"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/stage"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/txns"
+	"github.com/bedrock-go/bedrock/internal/torture/audit"
+	"github.com/bedrock-go/bedrock/internal/torture/locks"
+	"github.com/bedrock-go/bedrock/internal/torture/stage"
+	"github.com/bedrock-go/bedrock/internal/torture/txns"
 )
 
 func newTorture(sys *system) *cobra.Command {
@@ -58,8 +58,8 @@ func (f *tortureFlags) register(c *cobra.Command, scenes string) {
 	flags.BoolVar(&f.keep, "keep", false, "keep the history even when all is well")
 }
 
-// prepare fills in what was not given.
-func (f *tortureFlags) prepare(kind string) (err error) {
+// fillIn fills in what was not given.
+func (f *tortureFlags) fillIn(kind string) (err error) {
 	for f.seed == 0 {
 		f.seed = rand.Uint64()
 	}
@@ -143,7 +143,7 @@ With --start servers are started for the run, and broken as well:
   server    a Bedrock server with its locks on a Redis`,
 		Example: `  bedrock torture locks --start redis --for 30s
   bedrock torture locks --backend redis://:secret@test-redis:6379/5 --for 10m -o json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return sys.tortureLocks(c.Context(), &flags) },
 	}
 	flags.register(c, "memory, redis, replica, sentinel, cluster or server")
@@ -151,7 +151,7 @@ With --start servers are started for the run, and broken as well:
 	f.IntVar(&flags.workers, "workers", 4, "worker processes")
 	f.IntVar(&flags.hands, "hands", 4, "goroutines of each client that share names; each worker has two clients")
 	f.IntVar(&flags.keepers, "keepers", 20, "goroutines of each client with names of their own")
-	return c
+	return sys.onBackend(c)
 }
 
 func (f *lockFlags) check() error {
@@ -188,7 +188,7 @@ func (s *system) tortureLocks(ctx context.Context, f *lockFlags) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	if err := f.prepare("locks"); err != nil {
+	if err := f.fillIn("locks"); err != nil {
 		return err
 	}
 	if p.Program, err = self("locks"); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/torture/txns"
+	"github.com/bedrock-go/bedrock/internal/torture/txns"
 )
 
 // tortureTxFlags are those of torture tx.
@@ -37,7 +37,7 @@ outcome with what the client was told. Give it a database of its own: its transa
 stay there, as any others do.`,
 		Example: `  bedrock torture tx --start sqlite --for 30s
   bedrock torture tx --store postgres://bedrock@test-db/torture --for 10m`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return sys.tortureTx(c.Context(), &flags) },
 	}
 	flags.register(c, "sqlite, postgres, mariadb or redis")
@@ -58,7 +58,7 @@ func (s *system) tortureTx(ctx context.Context, f *tortureTxFlags) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	if err := f.prepare("tx"); err != nil {
+	if err := f.fillIn("tx"); err != nil {
 		return err
 	}
 	if p.Program, err = self("tx"); err != nil {

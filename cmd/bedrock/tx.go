@@ -85,15 +85,17 @@ func trusting(file string) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, nil
 }
 
-// ask connects for one question.
-func (r *remote) ask(ctx context.Context, question func(context.Context, *client.Client) error) error {
+// askServer connects for one question.
+func (r *remote) askServer(ctx context.Context, question func(context.Context, *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	return r.talk(ctx, -1, question)
 }
 
 // talk connects for as long as the talk takes.
-func (r *remote) talk(ctx context.Context, patience time.Duration, talk func(context.Context, *client.Client) error) error {
+func (r *remote) talk(
+	ctx context.Context, patience time.Duration, talk func(context.Context, *client.Client) error,
+) error {
 	c, err := r.dial(patience)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func txExitCode(err error) int {
 	var rolledBack *txn.RolledBackError
 	var parked *txn.ParkedError
 	var inDoubt *txn.InDoubtError
-	var field *txn.FieldError
+	var field *txn.InvalidError
 	code := connect.CodeOf(err)
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -41,10 +41,11 @@ func newTxAct(r *remote, what intervention) *cobra.Command {
 	var reason string
 	var force bool
 	c := &cobra.Command{
-		Use:               what.use + " ID…",
-		Short:             what.short,
-		Long:              what.long,
-		Example:           fmt.Sprintf("  bedrock tx %s order-42 --reason 'asked for by the customer'%s", what.use, forceFlag(what.grave)),
+		Use:   what.use + " ID…",
+		Short: what.short,
+		Long:  what.long,
+		Example: fmt.Sprintf("  bedrock tx %s order-42 --reason 'asked for by the customer'%s",
+			what.use, forceFlag(what.grave)),
 		Args:              wants("ID…"),
 		ValidArgsFunction: r.completeIDs,
 		RunE: func(c *cobra.Command, ids []string) error {
@@ -52,9 +53,11 @@ func newTxAct(r *remote, what intervention) *cobra.Command {
 			case reason == "":
 				return &exitError{exitUsage, errors.New("--reason is missing; it is recorded")}
 			case what.grave && !force:
-				return &exitError{exitUsage, fmt.Errorf("%s cannot be taken back; give --force if that is meant", what.use)}
+				return &exitError{
+					exitUsage, fmt.Errorf("%s cannot be taken back; give --force if that is meant", what.use),
+				}
 			}
-			return r.ask(c.Context(), func(ctx context.Context, c *client.Client) error {
+			return r.askServer(c.Context(), func(ctx context.Context, c *client.Client) error {
 				return r.sys.act(ctx, c, what, ids, reason)
 			})
 		},

@@ -49,7 +49,10 @@ func TestWatchTellsOfEveryMore(t *testing.T) {
 // tried is a transaction whose second branch has failed so often.
 func tried(n int) *txn.Transaction {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	a := txn.Attempt{Branch: "two", Op: "action", Number: 1, At: began.Add(2 * time.Second), Answer: "failed", Excerpt: "broken", By: "here"}
+	a := txn.Attempt{
+		Branch: "two", Op: "action", Number: 1, At: began.Add(2 * time.Second), Answer: "failed", Excerpt: "broken",
+		By: "here",
+	}
 	if n > 1 {
 		a.Count, a.Until = n, began.Add(8*time.Minute+2*time.Second)
 	}

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 // txFilter is what tx ls lists.
@@ -23,15 +26,16 @@ type txFilter struct {
 func newTxLs(r *remote) *cobra.Command {
 	var f txFilter
 	c := &cobra.Command{
-		Use:     "ls",
-		Short:   "List transactions, newest first",
-		Example: "  bedrock tx ls\n  bedrock tx ls --parked\n  bedrock tx ls --status running --status rolling-back -o json",
-		Args:    cobra.NoArgs,
+		Use:   "ls",
+		Short: "List transactions, newest first",
+		Example: "  bedrock tx ls\n  bedrock tx ls --parked\n" +
+			"  bedrock tx ls --status running --status rolling-back -o json",
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.limit < 1 {
 				return &exitError{exitUsage, fmt.Errorf("--limit is %d, the least is 1", f.limit)}
 			}
-			return r.ask(c.Context(), func(ctx context.Context, c *client.Client) error {
+			return r.askServer(c.Context(), func(ctx context.Context, c *client.Client) error {
 				found, more, err := f.list(ctx, c)
 				if err != nil {
 					return err
@@ -44,8 +48,9 @@ func newTxLs(r *remote) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.status, "status", nil, "only those that are open, running, committing, rolling-back, committed, rolled-back or in-doubt")
-	flags.StringVar(&f.mode, "mode", "", "only those of this mode: saga, tcc or msg")
+	flags.StringSliceVar(&f.status, "status", nil,
+		"only those that are open, running, committing, rolling-back, committed, rolled-back or in-doubt")
+	flags.StringVar(&f.mode, "mode", "", "only those of this mode: "+strings.Join(modes.Names(), ", "))
 	flags.StringVar(&f.name, "name", "", "only those of exactly this name")
 	flags.StringVar(&f.prefix, "prefix", "", "only those whose IDs begin so")
 	flags.BoolVar(&f.parked, "parked", false, "only those that wait for a person")
@@ -75,16 +80,17 @@ func (f *txFilter) list(ctx context.Context, c *client.Client) (found []*txn.Tra
 
 func (s *system) printTransactions(found []*txn.Transaction) error {
 	if s.output == formatJSON {
-		views := make([]txview.Transaction, len(found))
+		all := make([]json.RawMessage, len(found))
 		for i, t := range found {
-			views[i] = txview.Of(t)
+			all[i] = asJSON(apiwire.Transaction(t))
 		}
-		return writeJSON(s.stdout, views)
+		return writeJSON(s.stdout, all)
 	}
 	rows := [][]string{{"ID", "NAME", "MODE", "STATUS", "CREATED", "TOOK", "NOTE"}}
 	for _, t := range found {
 		rows = append(rows, []string{
-			t.ID, dash(oneLine(t.Name)), t.Mode, string(t.Status), t.Created.Local().Format(time.DateTime), tookOf(t).String(), oneLine(noteOf(t)),
+			t.ID, dash(oneLine(t.Name)), t.Mode, string(t.Status), t.Created.Local().Format(time.DateTime),
+			tookOf(t).String(), oneLine(noteOf(t)),
 		})
 	}
 	return writeTable(s.stdout, rows)

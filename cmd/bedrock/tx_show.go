@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
 func newTxShow(r *remote) *cobra.Command {
@@ -23,7 +22,7 @@ func newTxShow(r *remote) *cobra.Command {
 		Args:              wants("ID"),
 		ValidArgsFunction: r.completeID,
 		RunE: func(c *cobra.Command, args []string) error {
-			return r.ask(c.Context(), func(ctx context.Context, c *client.Client) error {
+			return r.askServer(c.Context(), func(ctx context.Context, c *client.Client) error {
 				t, err := c.Get(ctx, args[0])
 				if err != nil {
 					return err
@@ -35,11 +34,10 @@ func newTxShow(r *remote) *cobra.Command {
 }
 
 func (s *system) printTransaction(t *txn.Transaction) error {
-	view := txview.Of(t)
 	if s.output == formatJSON {
-		return writeJSON(s.stdout, view)
+		return writeJSON(s.stdout, asJSON(apiwire.Transaction(t)))
 	}
-	for _, rows := range [][][]string{factRows(t), branchRows(&view), attemptRows(t)} {
+	for _, rows := range [][][]string{factRows(t), branchRows(t), attemptRows(t)} {
 		if len(rows) == 0 {
 			continue
 		}
@@ -60,7 +58,9 @@ func factRows(t *txn.Transaction) [][]string {
 		{"created", t.Created.Local().Format(time.RFC3339Nano)},
 		{"took", tookOf(t).String()},
 	}
-	for _, fact := range [][]string{{"reason", t.Reason}, {"parked", t.Parked}, {"waits for", t.Waits}, {"owner", t.Owner}} {
+	for _, fact := range [][]string{
+		{"reason", t.Reason}, {"parked", t.Parked}, {"waits for", t.Waits}, {"owner", t.Owner},
+	} {
 		if fact[1] != "" {
 			rows = append(rows, []string{fact[0], oneLine(fact[1])})
 		}
@@ -74,23 +74,39 @@ func factRows(t *txn.Transaction) [][]string {
 	return rows
 }
 
-func branchRows(v *txview.Transaction) [][]string {
-	rows := [][]string{{"BRANCH", "PHASE", "PARTICIPANT", "STATE", "CALLS", "NOTE"}}
-	for _, b := range v.Branches {
-		for _, op := range b.Operations {
-			rows = append(rows, []string{
-				dash(b.ID), string(op.Phase), string(op.Target), op.State, strconv.Itoa(op.Calls), dash(oneLine(op.Note)),
-			})
+func branchRows(t *txn.Transaction) [][]string {
+	rows := [][]string{{"BRANCH", "OPERATION", "TARGET", "STATE", "CALLS", "NOTE"}}
+	for _, step := range t.Steps() {
+		branch := "-"
+		if step.Branch >= 0 {
+			branch = t.Branches[step.Branch].ID
 		}
+		rows = append(rows, operationRow(t, branch, step))
 	}
 	return rows
+}
+
+// operationRow tells of one operation, also of one that was not called.
+func operationRow(t *txn.Transaction, branch string, step txn.Step) []string {
+	var op txn.Op
+	if step.Branch < len(t.Progress) {
+		op = *t.Op(step)
+	}
+	state := string(op.State)
+	if op.State == txn.Idle {
+		state = "not called"
+	}
+	return []string{
+		dash(branch), modes.Word(t.Mode, step.Phase), string(t.Target(step)), state, strconv.Itoa(op.Calls),
+		dash(oneLine(op.Note)),
+	}
 }
 
 func attemptRows(t *txn.Transaction) [][]string {
 	if len(t.Attempts) == 0 {
 		return nil
 	}
-	rows := [][]string{{"AFTER", "BRANCH", "OPERATION", "NO.", "ANSWER", "TOOK", "SAID", "BY"}}
+	rows := [][]string{{"AT", "BRANCH", "OPERATION", "NO.", "ANSWER", "TOOK", "EXCERPT", "BY"}}
 	for i := range t.Attempts {
 		rows = append(rows, attemptRow(t, i))
 	}
@@ -106,12 +122,12 @@ func attemptRow(t *txn.Transaction, i int) []string {
 	if a.Number > 0 {
 		number, took = strconv.Itoa(a.Number), fine(a.Took)
 	}
-	after, answer := fine(a.At.Sub(t.Created)), a.Answer
+	at, answer := fine(a.At.Sub(t.Created)), a.Answer
 	if n := a.Times(); n > 1 {
-		after += "…" + fine(a.Last().Sub(t.Created))
+		at += "…" + fine(a.Last().Sub(t.Created))
 		answer += " ×" + strconv.Itoa(n)
 	}
-	return []string{after, dash(a.Branch), a.Op, number, answer, took, dash(oneLine(a.Excerpt)), dash(a.By)}
+	return []string{at, dash(a.Branch), a.Op, number, answer, took, dash(oneLine(a.Excerpt)), dash(a.By)}
 }
 
 // fine is a duration as exactly as people care for in the course of a transaction.
@@ -120,22 +136,4 @@ func fine(d time.Duration) string {
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return d.Round(10 * time.Microsecond).String()
-}
-
-// oneLine makes a text fit into a table, whatever a participant has put into it:
-// control characters could rewrite the terminal.
-func oneLine(text string) string {
-	const most = 120
-	line := []rune(strings.Map(printable, text))
-	if len(line) > most {
-		line = append(line[:most-1], '…')
-	}
-	return string(line)
-}
-
-func printable(r rune) rune {
-	if unicode.IsPrint(r) {
-		return r
-	}
-	return ' '
 }

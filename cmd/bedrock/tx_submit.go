@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/deffile"
 )
 
@@ -43,18 +44,20 @@ standard input.
 
 With an ID, in the file or by --id, submitting the same content again does nothing.
 With --wait the exit code tells the outcome; see 'bedrock help exit-codes'.`,
-		Example: "  bedrock tx submit order.yaml\n  bedrock tx submit order.yaml --id order-42 --wait\n  generate-order | bedrock tx submit -",
-		Args:    wants("FILE"),
+		Example: "  bedrock tx submit order.yaml\n  bedrock tx submit order.yaml --id order-42 --wait\n" +
+			"  generate-order | bedrock tx submit -",
+		Args: wants("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			d, err := r.sys.readDefinition(args[0])
+			f, err := r.sys.readDefinition(args[0])
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			if id != "" {
-				d.ID = id
+			d := f.Definition
+			if err := setID(&d, id); err != nil {
+				return err
 			}
 			return r.talk(c.Context(), -1, func(ctx context.Context, c *client.Client) error {
-				return r.sys.submit(ctx, c, d, wait)
+				return f.Locate(r.submitAndPrint(ctx, c, d, wait))
 			})
 		},
 	}
@@ -63,12 +66,12 @@ With --wait the exit code tells the outcome; see 'bedrock help exit-codes'.`,
 	return c
 }
 
-func (s *system) readDefinition(name string) (txn.Definition, error) {
+func (s *system) readDefinition(name string) (*deffile.File, error) {
 	in := io.Reader(s.stdin)
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return txn.Definition{}, err
+			return nil, err
 		}
 		defer f.Close()
 		in = f
@@ -76,31 +79,60 @@ func (s *system) readDefinition(name string) (txn.Definition, error) {
 	text, err := io.ReadAll(io.LimitReader(in, fileMost+1))
 	switch {
 	case err != nil:
-		return txn.Definition{}, err
+		return nil, err
 	case len(text) > fileMost:
-		return txn.Definition{}, fmt.Errorf("%s: longer than %d bytes", name, fileMost)
+		return nil, fmt.Errorf("%s: longer than %d bytes", name, fileMost)
 	}
-	return deffile.Parse(name, text)
+	f, err := deffile.Read(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Check()
 }
 
-// submit prints the ID as soon as there is one: whatever happens to the wait, the
+// setID gives a transaction the ID of the command line, if there is one.
+func setID(d *txn.Definition, id string) error {
+	if id == "" {
+		return nil
+	}
+	d.ID = id
+	err := check.New(check.Limits{}).ID(id)
+	if wrong, ok := errors.AsType[*txn.InvalidError](err); ok {
+		return &exitError{exitUsage, errors.New("--id: " + wrong.Problem)}
+	}
+	return err
+}
+
+// submitAndPrint prints the ID as soon as there is one: whatever happens to the wait, the
 // transaction can then be found.
-func (s *system) submit(ctx context.Context, c *client.Client, d txn.Definition, wait bool) error {
+func (r *remote) submitAndPrint(ctx context.Context, c *client.Client, d txn.Definition, wait bool) error {
+	s := r.sys
 	id, err := submitSoon(ctx, c, d)
 	if err != nil {
 		return s.interrupted(err)
 	}
 	if !wait {
-		return s.printSubmitted(txResult{ID: id})
+		return s.printSubmitted(id)
 	}
 	if s.output == formatTable {
 		fmt.Fprintln(s.stdout, id)
 	}
-	result, err := c.Wait(ctx, id)
+	result, err := r.awaitOutcome(ctx, id)
 	if errors.Is(err, context.Canceled) {
 		return s.interrupted(err)
 	}
-	return errors.Join(s.printResult(&result), err)
+	return errors.Join(s.printResult(&result, err), err)
+}
+
+// awaitOutcome has the patience that a question to the server has not: one that restarts goes
+// on with the transaction.
+func (r *remote) awaitOutcome(ctx context.Context, id string) (txn.Result, error) {
+	c, err := r.dial(0)
+	if err != nil {
+		return txn.Result{ID: id, Outcome: txn.InDoubt}, err
+	}
+	defer c.Close()
+	return c.Wait(ctx, id)
 }
 
 // submitSoon gives up when the server's store stays away: the submit is in doubt then.
@@ -120,37 +152,28 @@ func (s *system) interrupted(err error) error {
 	return err
 }
 
-// txResult is what tx submit prints.
-type txResult struct {
-	ID       string                 `json:"id"`
-	Outcome  txn.Outcome            `json:"outcome,omitempty"`
-	Reason   string                 `json:"reason,omitempty"`
-	Returned map[string]txview.Body `json:"returned,omitempty"`
-}
-
-func (s *system) printSubmitted(r txResult) error {
+func (s *system) printSubmitted(id string) error {
 	if s.output == formatJSON {
-		return writeJSON(s.stdout, r)
+		return writeJSON(s.stdout, asJSON(&bedrockv1.SubmitResponse{Id: id}))
 	}
-	_, err := fmt.Fprintln(s.stdout, r.ID)
+	_, err := fmt.Fprintln(s.stdout, id)
 	return err
 }
 
-func (s *system) printResult(result *txn.Result) error {
-	r := txResult{ID: result.ID, Outcome: result.Outcome, Reason: result.Reason}
-	var rows [][]string
-	for branch, returned := range result.Returned {
-		if r.Returned == nil {
-			r.Returned = make(map[string]txview.Body)
-		}
-		r.Returned[branch] = returned
-		text, _ := json.Marshal(txview.Body(returned)) // it is JSON or becomes it
-		rows = append(rows, []string{"  " + branch, oneLine(string(text))})
-	}
+// printResult prints what a wait has brought; what it has not brought is an error.
+func (s *system) printResult(result *txn.Result, err error) error {
 	if s.output == formatJSON {
-		return writeJSON(s.stdout, r)
+		m, err := apiwire.Result(result.ID, *result, err)
+		if err != nil {
+			m = &bedrockv1.Result{Id: result.ID, Outcome: string(txn.InDoubt)}
+		}
+		return writeJSON(s.stdout, asJSON(m))
 	}
 	fmt.Fprintln(s.stdout, result.Outcome)
+	var rows [][]string
+	for branch, returned := range result.Returned {
+		rows = append(rows, []string{"  " + branch, oneLine(string(returned))})
+	}
 	slices.SortFunc(rows, slices.Compare)
 	return writeTable(s.stdout, rows)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/txview"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -18,7 +18,7 @@ func newTxWatch(r *remote) *cobra.Command {
 		Use:   "watch ID",
 		Short: "Print what happens to a transaction until it is final",
 		Long: `Print what happens to a transaction until it is final or the command is interrupted.
-The exit code tells the outcome; see 'bedrock help exit-codes'.`,
+The exit code tells the outcome, and 130 that there was none yet; see 'bedrock help exit-codes'.`,
 		Example:           "  bedrock tx watch order-42\n  bedrock tx watch order-42 -o json",
 		Args:              wants("ID"),
 		ValidArgsFunction: r.completeID,
@@ -35,7 +35,7 @@ func (s *system) watchTransaction(ctx context.Context, c *client.Client, id stri
 	for t, err := range c.Watch(ctx, id) {
 		switch {
 		case ctx.Err() != nil:
-			return nil // how watching is meant to end
+			return ctx.Err() // no outcome: 0 would say that it is committed
 		case err != nil:
 			return err
 		}
@@ -46,7 +46,7 @@ func (s *system) watchTransaction(ctx context.Context, c *client.Client, id stri
 			return t.Result().Err()
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // txSeen is what tx watch has printed.
@@ -63,7 +63,7 @@ type txAttempt struct {
 
 func (s *system) printChange(seen *txSeen, t *txn.Transaction) error {
 	if s.output == formatJSON {
-		return writeLine(s.stdout, txview.Of(t))
+		return writeLine(s.stdout, asJSON(apiwire.Transaction(t)))
 	}
 	attempts := make(map[txAttempt]int, len(t.Attempts))
 	for i := range t.Attempts {
@@ -72,7 +72,8 @@ func (s *system) printChange(seen *txSeen, t *txn.Transaction) error {
 		if attempts[entry] = a.Times(); a.Times() <= seen.attempts[entry] {
 			continue
 		}
-		line := fmt.Sprintf("%s  %s\n", a.Last().Local().Format("15:04:05.000"), strings.Join(attemptRow(t, i)[1:], "  "))
+		line := fmt.Sprintf("%s  %s\n",
+			a.Last().Local().Format("15:04:05.000"), strings.Join(attemptRow(t, i)[1:], "  "))
 		if _, err := fmt.Fprint(s.stdout, line); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func newVersion(sys *system) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  bedrock version\n  bedrock version -o json",
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
 			if sys.output == formatJSON {

@@ -14,7 +14,7 @@ type subject struct {
 	within netip.Prefix
 }
 
-// opens tells whether a rule's network is narrow enough to be meant.
+// opens reports whether a rule's network is narrow enough to be meant.
 func (s subject) opens(rule netip.Prefix) bool {
 	return s.is == "" || rule.Bits() >= s.within.Bits() && s.within.Contains(rule.Addr())
 }
@@ -78,7 +78,7 @@ func translated(addr netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte(b[12:]))
 }
 
-// thisMachine tells whether an address leads back to where it is dialled. Interfaces
+// thisMachine reports whether an address leads back to where it is dialled. Interfaces
 // come and go, so they are looked at each time.
 func thisMachine(addr netip.Addr) bool {
 	if addr.IsLoopback() || addr.IsUnspecified() {
@@ -86,7 +86,7 @@ func thisMachine(addr netip.Addr) bool {
 	}
 	own, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // who cannot tell does not knock
+		return true // not known, so not called
 	}
 	for _, a := range own {
 		if network, ok := a.(*net.IPNet); ok && network.IP.Equal(addr.AsSlice()) {

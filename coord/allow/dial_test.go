@@ -103,7 +103,9 @@ func TestOddHostsAreNotDialled(t *testing.T) {
 		t.Error("resolved")
 		return nil, errors.New("no")
 	}}
-	for _, address := range []string{"127.1:80", "2130706433:80", "[::1%lo]:80", "localhost", ":80", "0x7f.1:80", "a:0"} {
+	for _, address := range []string{
+		"127.1:80", "2130706433:80", "[::1%lo]:80", "localhost", ":80", "0x7f.1:80", "a:0",
+	} {
 		if conn, err := d.Dial(t.Context(), "tcp", address); err == nil {
 			conn.Close()
 			t.Error(address, "connected")

@@ -99,7 +99,7 @@ func badLabel(label string) bool {
 	})
 }
 
-// numeric tells whether a label is what some resolvers take for (a part of) an
+// numeric reports whether a label is what some resolvers take for (a part of) an
 // IPv4 address: decimal, octal or hexadecimal.
 func numeric(label string) bool {
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {

@@ -142,12 +142,12 @@ func (r rule) String() string {
 	}
 }
 
-// fits tells whether scheme and port are the rule's.
+// fits reports whether scheme and port are the rule's.
 func (r rule) fits(e endpoint) bool {
 	return (r.scheme == "" || r.scheme == e.scheme) && (r.port == 0 || r.port == e.port)
 }
 
-// names tells whether the rule mentions the endpoint's name.
+// names reports whether the rule mentions the endpoint's name.
 func (r rule) names(e endpoint) bool {
 	if domain, wild := strings.CutPrefix(r.host, "*."); wild {
 		return strings.HasSuffix(e.host, "."+domain)
@@ -155,12 +155,12 @@ func (r rule) names(e endpoint) bool {
 	return r.host == "*" || r.host != "" && r.host == e.host
 }
 
-// mayResolve tells whether a name may turn out to have an address of the rule.
+// mayResolve reports whether a name may turn out to have an address of the rule.
 func (r rule) mayResolve(e endpoint) bool {
 	return r.prefix.IsValid() && (!r.prefix.Addr().IsLoopback() || e.host == localhost)
 }
 
-// admits tells whether the rule allows an address to an endpoint.
+// admits reports whether the rule allows an address to an endpoint.
 func (r rule) admits(e endpoint, s subject) bool {
 	switch {
 	case r.host == "*":

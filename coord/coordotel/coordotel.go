@@ -13,7 +13,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 const scope = "github.com/bedrock-go/bedrock/coord/coordotel"
@@ -74,21 +73,21 @@ func (t *tracing) Submit(ctx context.Context, d *txn.Definition) map[string]stri
 }
 
 // Call implements coord.Tracing.
-func (t *tracing) Call(ctx context.Context, call *txn.Call, target txn.Target) (map[string]string, func(plan.Answer)) {
+func (t *tracing) Call(ctx context.Context, call *txn.Call, target txn.Target) (map[string]string, func(txn.Answer)) {
 	ctx = t.propagator.Extract(ctx, propagation.MapCarrier(call.Headers))
 	ctx, span := t.tracer.Start(ctx, call.Mode+" "+call.Op, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attributes(call, target)...))
 	headers := propagation.MapCarrier{}
 	t.propagator.Inject(ctx, headers)
 	if len(headers) == 0 {
-		return call.Headers, func(plan.Answer) { span.End() }
+		return call.Headers, func(txn.Answer) { span.End() }
 	}
 	carried := maps.Clone(call.Headers)
 	if carried == nil {
 		carried = make(map[string]string, len(headers))
 	}
 	maps.Copy(carried, headers)
-	return carried, func(a plan.Answer) { end(span, a) }
+	return carried, func(a txn.Answer) { endSpan(span, a) }
 }
 
 func attributes(call *txn.Call, target txn.Target) []attribute.KeyValue {
@@ -104,10 +103,10 @@ func attributes(call *txn.Call, target txn.Target) []attribute.KeyValue {
 	}
 }
 
-// end closes the span of a call. To be refused or told to wait is no error.
-func end(span trace.Span, a plan.Answer) {
+// endSpan closes the span of a call. To be refused or told to wait is no error.
+func endSpan(span trace.Span, a txn.Answer) {
 	span.SetAttributes(attribute.String("bedrock.txn.answer", string(a.Kind)))
-	if a.Kind == plan.Failed || a.Kind == plan.Unreached {
+	if a.Kind == txn.AnswerFailed || a.Kind == txn.AnswerUnreached {
 		span.SetStatus(codes.Error, a.Note)
 	}
 	span.End()

@@ -23,7 +23,6 @@ import (
 	"github.com/bedrock-go/bedrock/coord/coordotel"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/memstore"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // recorded returns a provider and what its spans went to.
@@ -42,7 +41,8 @@ func tree(spans []sdktrace.ReadOnlySpan) []string {
 	for _, s := range spans {
 		line := names[s.Parent().SpanID()] + " > " + s.Name()
 		if a := attribute(s, "bedrock.txn.answer"); a != "" {
-			line += fmt.Sprintf(" %s of %s, attempt %s: %s", attribute(s, "bedrock.txn.branch"), attribute(s, "bedrock.txn.target"),
+			line += fmt.Sprintf(" %s of %s, attempt %s: %s",
+				attribute(s, "bedrock.txn.branch"), attribute(s, "bedrock.txn.target"),
 				attribute(s, "bedrock.txn.attempt"), a)
 		}
 		lines = append(lines, line)
@@ -111,7 +111,10 @@ func order() txn.Definition {
 		ID: "order-1", Mode: "saga", Name: "order", Headers: map[string]string{"x-tenant": "acme"},
 		Branches: []txn.Branch{
 			{ID: "stock", Do: "deduct", Undo: "restore"},
-			{ID: "pay", Do: "charge", Undo: "refund", After: []string{"stock"}, Policy: &txn.Policy{Backoff: time.Minute}},
+			{
+				ID: "pay", Do: "charge", Undo: "refund", After: []string{"stock"},
+				Policy: &txn.Policy{Backoff: time.Minute},
+			},
 		},
 	}
 }
@@ -161,11 +164,13 @@ func TestTheHeadersOfADefinitionAreAParent(t *testing.T) {
 func TestACallSendsItsOwnSpan(t *testing.T) {
 	provider, recorder := recorded()
 	tracing := coordotel.New(&coordotel.Options{TracerProvider: provider})
-	stored := map[string]string{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "x-tenant": "acme"}
+	stored := map[string]string{
+		"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "x-tenant": "acme",
+	}
 	kept := maps.Clone(stored)
 	call := txn.Call{Transaction: "t", Branch: "b", Op: "try", Mode: "tcc", Attempt: 2, Headers: stored}
 	headers, end := tracing.Call(t.Context(), &call, "https://pay/charge?token=secret")
-	end(plan.Answer{Kind: plan.Failed, Note: "500 Internal Server Error"})
+	end(txn.Answer{Kind: txn.AnswerFailed, Note: "500 Internal Server Error"})
 	s := recorder.Ended()[0]
 	want := fmt.Sprintf("00-0af7651916cd43dd8448eb211c80319c-%s-01", s.SpanContext().SpanID())
 	if headers["traceparent"] != want || headers["x-tenant"] != "acme" {
@@ -177,7 +182,8 @@ func TestACallSendsItsOwnSpan(t *testing.T) {
 	if got := attribute(s, "bedrock.txn.target"); got != "https://pay/charge" {
 		t.Error(got)
 	}
-	if s.Status().Code != codes.Error || s.Status().Description != "500 Internal Server Error" || s.SpanKind() != trace.SpanKindClient {
+	if s.Status().Code != codes.Error || s.Status().Description != "500 Internal Server Error" ||
+		s.SpanKind() != trace.SpanKindClient {
 		t.Errorf("%+v %v", s.Status(), s.SpanKind())
 	}
 }
@@ -185,12 +191,14 @@ func TestACallSendsItsOwnSpan(t *testing.T) {
 func TestOnlyFailuresAreErrors(t *testing.T) {
 	provider, recorder := recorded()
 	tracing := coordotel.New(&coordotel.Options{TracerProvider: provider})
-	kinds := []plan.Kind{plan.Done, plan.Refused, plan.Pending, plan.Failed, plan.Unreached}
+	kinds := []txn.AnswerKind{
+		txn.AnswerDone, txn.AnswerRefused, txn.AnswerPending, txn.AnswerFailed, txn.AnswerUnreached,
+	}
 	for i, kind := range kinds {
 		_, end := tracing.Call(t.Context(), &txn.Call{Mode: "saga", Op: "action"}, "f")
-		end(plan.Answer{Kind: kind})
+		end(txn.Answer{Kind: kind})
 		failed := recorder.Ended()[i].Status().Code == codes.Error
-		if failed != (kind == plan.Failed || kind == plan.Unreached) {
+		if failed != (kind == txn.AnswerFailed || kind == txn.AnswerUnreached) {
 			t.Error(kind, failed)
 		}
 	}
@@ -204,7 +212,7 @@ func TestWithoutTracesNothingIsStored(t *testing.T) {
 	}
 	call := txn.Call{Headers: map[string]string{"x-tenant": "acme"}}
 	headers, end := tracing.Call(t.Context(), &call, "f")
-	end(plan.Answer{Kind: plan.Done})
+	end(txn.Answer{Kind: txn.AnswerDone})
 	if diff := cmp.Diff(call.Headers, headers); diff != "" {
 		t.Error(diff)
 	}
@@ -216,7 +224,7 @@ func TestAnotherPropagator(t *testing.T) {
 	tracing := coordotel.New(&coordotel.Options{TracerProvider: provider, Propagator: both})
 	call := txn.Call{Headers: map[string]string{"baggage": "tenant=acme"}}
 	headers, end := tracing.Call(t.Context(), &call, "f")
-	end(plan.Answer{Kind: plan.Done})
+	end(txn.Answer{Kind: txn.AnswerDone})
 	if headers["baggage"] != "tenant=acme" || headers["traceparent"] == "" {
 		t.Error(headers)
 	}

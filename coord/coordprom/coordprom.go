@@ -1,6 +1,7 @@
 package coordprom
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -67,29 +68,29 @@ func register(r prometheus.Registerer, collectors []prometheus.Collector) error 
 }
 
 // Observe implements coord.Observer.
-func (m *metrics) Observe(e coord.Event) {
+func (m *metrics) Observe(_ context.Context, e coord.Event) {
 	switch e.Kind {
-	case coord.Submitted:
+	case coord.EventSubmitted:
 		m.submitted.WithLabelValues(m.labels(&e, e.Mode)...).Inc()
-	case coord.Finished:
+	case coord.EventFinished:
 		labels := m.labels(&e, e.Mode, string(e.Status))
 		m.finished.WithLabelValues(labels...).Inc()
 		m.duration.WithLabelValues(labels...).Observe(e.Took.Seconds())
-	case coord.Parked:
+	case coord.EventParked:
 		m.parked.WithLabelValues(m.labels(&e, e.Mode)...).Inc()
-	case coord.Called:
+	case coord.EventCalled:
 		m.attempts.WithLabelValues(e.Mode, e.Op, string(e.Answer)).Inc()
 		m.attempt.WithLabelValues(e.Mode, e.Op).Observe(e.Took.Seconds())
-	case coord.Claimed:
+	case coord.EventClaimed:
 		m.claimed.Add(float64(e.Count))
-	case coord.Fenced:
+	case coord.EventFenced:
 		m.fenced.Inc()
-	case coord.Removed:
+	case coord.EventRemoved:
 		m.removed.Add(float64(e.Count))
-	case coord.BreakerOpened:
+	case coord.EventBreakerOpened:
 		m.breakers.Inc()
-	case coord.BreakerClosed:
+	case coord.EventBreakerClosed:
 		m.breakers.Dec()
-	case coord.Decided: // between two moments that are counted
+	case coord.EventDecided: // between two moments that are counted
 	}
 }

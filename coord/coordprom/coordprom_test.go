@@ -129,7 +129,8 @@ func TestTransactionsAreCounted(t *testing.T) {
 		wantCounts(t, registry, "bedrock_txn_attempts_total", map[string]float64{
 			"done saga action": 3, "done saga compensate": 1, "refused saga action": 1,
 		})
-		wantCounts(t, registry, "bedrock_txn_finished_total", map[string]float64{"saga committed": 1, "saga rolled-back": 1})
+		wantCounts(t, registry, "bedrock_txn_finished_total",
+			map[string]float64{"saga committed": 1, "saga rolled-back": 1})
 		wantCounts(t, registry, "bedrock_txn_submitted_total", map[string]float64{"saga": 2})
 		wantCounts(t, registry, "bedrock_txn_transactions", map[string]float64{"committed": 1, "rolled-back": 1})
 		wantCounts(t, registry, "bedrock_txn_store_up", map[string]float64{"": 1})
@@ -191,13 +192,14 @@ func TestThereIsNoNameUnlessItIsWanted(t *testing.T) {
 func TestEventsMakeFewSeries(t *testing.T) {
 	o, registry := observer(t, nil)
 	kinds := []coord.EventKind{
-		coord.Submitted, coord.Decided, coord.Finished, coord.Parked, coord.Called, coord.Claimed, coord.Fenced,
-		coord.BreakerOpened, coord.BreakerOpened, coord.BreakerClosed, coord.Removed,
+		coord.EventSubmitted, coord.EventDecided, coord.EventFinished, coord.EventParked, coord.EventCalled,
+		coord.EventClaimed, coord.EventFenced,
+		coord.EventBreakerOpened, coord.EventBreakerOpened, coord.EventBreakerClosed, coord.EventRemoved,
 	}
 	for i := range 100 {
 		unique := fmt.Sprint(i)
 		for _, kind := range kinds {
-			o.Observe(coord.Event{
+			o.Observe(t.Context(), coord.Event{
 				Kind: kind, ID: unique, Mode: "saga", Name: unique, Branch: unique, Op: "action",
 				Target: txn.Target(unique), Answer: "failed", Took: time.Second, Count: 3, Reason: unique,
 			})
@@ -265,7 +267,7 @@ func value(t *testing.T, registry *prometheus.Registry, name string) float64 {
 
 func TestAStoreThatDoesNotAnswerTakesNothingWithIt(t *testing.T) {
 	o, registry := observer(t, &coordprom.Options{Store: &counting{err: errors.New("gone")}})
-	o.Observe(coord.Event{Kind: coord.Fenced})
+	o.Observe(t.Context(), coord.Event{Kind: coord.EventFenced})
 	wantMetrics(t, registry, `
 # HELP bedrock_txn_fenced_total Transactions that another coordinator took away.
 # TYPE bedrock_txn_fenced_total counter
@@ -279,7 +281,9 @@ bedrock_txn_store_up 0
 // TestAStoreThatCannotWriteIsNotUp although it can be counted.
 func TestAStoreThatCannotWriteIsNotUp(t *testing.T) {
 	trouble := errors.New("disk is full")
-	_, registry := observer(t, &coordprom.Options{Store: &counting{counts: driver.Counts{Due: 3}}, Trouble: func() error { return trouble }})
+	_, registry := observer(t, &coordprom.Options{
+		Store: &counting{counts: driver.Counts{Due: 3}}, Trouble: func() error { return trouble },
+	})
 	if up, told := series(t, registry, "bedrock_txn_store_up")[""]; up != 0 || !told {
 		t.Error("up:", up, told)
 	}
@@ -305,7 +309,7 @@ func TestASecondRegistrationIsRefusedAndLeavesTheFirst(t *testing.T) {
 	if _, err := coordprom.New(registry, nil); err == nil {
 		t.Error("registered twice")
 	}
-	o.Observe(coord.Event{Kind: coord.Fenced})
+	o.Observe(t.Context(), coord.Event{Kind: coord.EventFenced})
 	if n, err := testutil.GatherAndCount(registry, "bedrock_txn_fenced_total"); n != 1 || err != nil {
 		t.Error(n, err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 const prefix = "bedrock_txn_"
@@ -32,7 +31,8 @@ func newMetrics(o Options) *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + name, Help: help})
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + name, Help: help, Buckets: o.Buckets}, labels)
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + name, Help: help, Buckets: o.Buckets},
+			labels)
 	}
 	named := func(labels ...string) []string { return labels }
 	if o.NameLabel != nil {
@@ -44,11 +44,12 @@ func newMetrics(o Options) *metrics {
 		finished:  counters("finished_total", "Transactions that came to an end.", named("mode", "outcome")...),
 		parked:    counters("parked_total", "Times that a transaction was left to a person.", named("mode")...),
 		attempts:  counters("attempts_total", "Calls of participants.", "mode", "op", "answer"),
-		duration:  histogram("duration_seconds", "From a transaction's submission to its end.", named("mode", "outcome")...),
-		attempt:   histogram("attempt_seconds", "How long calls of participants took.", "mode", "op"),
-		claimed:   counter("claimed_total", "Transactions taken over, or taken up again."),
-		fenced:    counter("fenced_total", "Transactions that another coordinator took away."),
-		removed:   counter("removed_total", "Final transactions deleted."),
+		duration: histogram("duration_seconds", "From a transaction's submission to its end.",
+			named("mode", "outcome")...),
+		attempt: histogram("attempt_seconds", "How long calls of participants took.", "mode", "op"),
+		claimed: counter("claimed_total", "Transactions taken over, or taken up again."),
+		fenced:  counter("fenced_total", "Transactions that another coordinator took away."),
+		removed: counter("removed_total", "Final transactions deleted."),
 		breakers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: prefix + "breaker_open", Help: "Targets held to be down.",
 		}),
@@ -62,18 +63,18 @@ func newMetrics(o Options) *metrics {
 func (m *metrics) beginAll() {
 	for mode, ops := range coord.Operations() {
 		for _, op := range ops {
-			for _, answer := range plan.Kinds() {
+			for _, answer := range txn.AnswerKinds() {
 				m.attempts.WithLabelValues(mode, op, string(answer))
 			}
 		}
 		if m.nameLabel == nil {
-			m.begin(mode, nil)
+			m.startAtZero(mode, nil)
 		}
 	}
 }
 
-// begin makes the counters of a mode, and of a name where there is that label.
-func (m *metrics) begin(mode string, name []string) {
+// startAtZero makes the counters of a mode, and of a name where there is that label.
+func (m *metrics) startAtZero(mode string, name []string) {
 	labels := func(own ...string) []string { return slices.Concat(own, name) }
 	m.submitted.WithLabelValues(labels(mode)...)
 	m.parked.WithLabelValues(labels(mode)...)
@@ -89,7 +90,7 @@ func (m *metrics) labels(e *coord.Event, own ...string) []string {
 	}
 	name := m.nameLabel(e.Name)
 	if _, met := m.begun.LoadOrStore([2]string{e.Mode, name}, true); !met {
-		m.begin(e.Mode, []string{name})
+		m.startAtZero(e.Mode, []string{name})
 	}
 	return append(own, name)
 }

@@ -13,11 +13,10 @@ import (
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/internal/reach"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
-// Caller calls participants over gRPC. It is a coord.Caller.
+// Caller calls participants over gRPC. It is a [txn.Caller].
 type Caller struct {
 	rules      *allow.Rules
 	transports map[string]*http.Transport // by scheme
@@ -40,18 +39,22 @@ func New(opts *Options) (*Caller, error) {
 	}, nil
 }
 
-// Close closes the idle connections.
-func (c *Caller) Close() {
+// Close closes the idle connections. It may be called twice.
+func (c *Caller) Close() error {
 	for _, t := range c.transports {
 		t.CloseIdleConnections()
 	}
+	return nil
 }
+
+// Schemes are grpc and grpcs.
+func (*Caller) Schemes() []string { return []string{"grpc", "grpcs"} }
 
 // Check refuses a target that may not be called.
 func (c *Caller) Check(target txn.Target) error {
 	scheme, rest, _ := strings.Cut(string(target), "://")
 	if c.transports[scheme] == nil {
-		return fmt.Errorf("scheme %q: want grpc or grpcs", wire.Excerpt(scheme))
+		return fmt.Errorf("scheme %q: want grpc or grpcs", header.Excerpt(scheme))
 	}
 	if strings.ContainsAny(rest, "?#") || strings.Count(rest, "/") != 2 || strings.HasSuffix(rest, "/") {
 		return errors.New("the target is not grpc://host:port/pkg.Service/Method")
@@ -60,20 +63,20 @@ func (c *Caller) Check(target txn.Target) error {
 }
 
 // Call asks the participant.
-func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
+func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) txn.Answer {
 	client, err := c.targets.Get(target, c.client)
 	if err != nil {
 		return reach.Unreached(err)
 	}
 	payload := message(call.Payload)
 	request := connect.NewRequest(&payload)
-	fill(request.Header(), &call)
+	setMetadata(request.Header(), &call)
 	followed, attempt := reach.Follow(ctx)
 	reply, err := client.CallUnary(followed, request)
 	if err != nil {
-		return answer(ctx, attempt, err)
+		return answerOf(ctx, attempt, err)
 	}
-	return plan.Answer{Kind: plan.Done, Result: *reply.Msg}
+	return txn.Answer{Kind: txn.AnswerDone, Result: *reply.Msg}
 }
 
 // client makes what all calls of a target go through.
@@ -95,19 +98,19 @@ func (c *Caller) client(target txn.Target) (*client, error) {
 	), nil
 }
 
-// fill sets the metadata of a call.
-func fill(header http.Header, call *txn.Call) {
-	for name, values := range wire.Header(call) {
+// setMetadata sets the metadata of a call.
+func setMetadata(h http.Header, call *txn.Call) {
+	for name, values := range header.Of(call) {
 		if strings.HasSuffix(name, "-Bin") {
 			values = []string{connect.EncodeBinaryHeader([]byte(values[0]))} // gRPC decodes these
 		}
-		header[http.CanonicalHeaderKey(name)] = values
+		h[http.CanonicalHeaderKey(name)] = values
 	}
-	header["User-Agent"] = []string{"bedrock"}
+	h["User-Agent"] = []string{"bedrock"}
 }
 
-// answer reads an error. Codes count only if the participant has sent them.
-func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer {
+// answerOf reads an error. Codes count only if the participant has sent them.
+func answerOf(ctx context.Context, attempt *reach.Attempt, err error) txn.Answer {
 	e, ok := errors.AsType[*connect.Error](err)
 	if !ok || !connect.IsWireError(err) {
 		a := attempt.Failed(ctx, err)
@@ -115,23 +118,24 @@ func answer(ctx context.Context, attempt *reach.Attempt, err error) plan.Answer 
 		a.Down = a.Down || errors.Is(err, errNobodyThere) || connect.CodeOf(err) == connect.CodeDeadlineExceeded
 		return a
 	}
-	note := wire.Excerpt(e.Message())
+	note := header.Excerpt(e.Message())
 	switch e.Code() {
 	case connect.CodeAborted:
-		return plan.Answer{Kind: plan.Refused, Note: note}
+		return txn.Answer{Kind: txn.AnswerRefused, Note: note}
 	case connect.CodeFailedPrecondition:
-		after := wire.ParseRetryAfter(e.Meta().Get(wire.RetryAfter), "", time.Time{})
-		return plan.Answer{Kind: plan.Pending, Note: note, After: after}
+		after := header.ParseRetryAfter(e.Meta().Get(header.RetryAfter), "", time.Time{})
+		return txn.Answer{Kind: txn.AnswerPending, Note: note, After: after}
 	default:
-		return plan.Answer{
-			Kind: plan.Failed,
-			Note: wire.Excerpt(e.Code().String() + ": " + note),
-			Down: e.Code() == connect.CodeUnavailable || e.Code() == connect.CodeDeadlineExceeded, Lasting: lasting(e.Code()),
+		return txn.Answer{
+			Kind:    txn.AnswerFailed,
+			Note:    header.Excerpt(e.Code().String() + ": " + note),
+			Down:    e.Code() == connect.CodeUnavailable || e.Code() == connect.CodeDeadlineExceeded,
+			Lasting: lasting(e.Code()),
 		}
 	}
 }
 
-// lasting tells whether a code says that the same call will never be taken.
+// lasting reports whether a code says that the same call will never be taken.
 func lasting(code connect.Code) bool {
 	switch code {
 	case connect.CodeInvalidArgument, connect.CodeOutOfRange, connect.CodeNotFound,

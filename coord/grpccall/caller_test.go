@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,14 +20,14 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/grpccall"
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/overdue"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-var _ coord.Caller = (*grpccall.Caller)(nil)
+var _ txn.Caller = (*grpccall.Caller)(nil)
 
 func TestACallReachesAGRPCServer(t *testing.T) {
 	calls := make(chan txn.Call, 1)
@@ -38,7 +39,7 @@ func TestACallReachesAGRPCServer(t *testing.T) {
 	sent := call("tea")
 	sent.Deadline = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	got := caller(t, nil).Call(t.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"), sent)
-	if diff := cmp.Diff(plan.Answer{Kind: plan.Done, Result: encode("tea!")}, got); diff != "" {
+	if diff := cmp.Diff(txn.Answer{Kind: txn.AnswerDone, Result: encode("tea!")}, got); diff != "" {
 		t.Error(diff)
 	}
 	sent.Payload = nil // the method has it
@@ -58,18 +59,35 @@ func TestAnswers(t *testing.T) {
 	c := caller(t, nil)
 	for name, x := range map[string]struct {
 		reply error
-		want  plan.Answer
+		want  txn.Answer
 	}{
-		"empty":      {nil, plan.Answer{Kind: plan.Done}},
-		"abort":      {txn.Abort(errors.New("out of\nstock")), plan.Answer{Kind: plan.Refused, Note: "out of stock"}},
-		"ABORTED":    {status.Error(codes.Aborted, "no"), plan.Answer{Kind: plan.Refused, Note: "no"}},
-		"pending":    {txn.Pending(30 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 30ms", After: 30 * time.Millisecond}},
-		"FAILED_PRE": {status.Error(codes.FailedPrecondition, "wait"), plan.Answer{Kind: plan.Pending, Note: "wait"}},
-		"error":      {io.EOF, plan.Answer{Kind: plan.Failed, Note: "unknown: EOF"}},
-		"NOT_FOUND":  {status.Error(codes.NotFound, strings.Repeat("x", 999)), plan.Answer{Kind: plan.Failed, Lasting: true, Note: "not_found: " + strings.Repeat("x", 245)}},
-		"down":       {status.Error(codes.Unavailable, "restarting"), plan.Answer{Kind: plan.Failed, Note: "unavailable: restarting", Down: true}},
-		"late":       {status.Error(codes.DeadlineExceeded, "slow"), plan.Answer{Kind: plan.Failed, Note: "deadline_exceeded: slow", Down: true}},
-		"panic":      {errPanic, plan.Answer{Kind: plan.Failed, Note: "internal: the participant panicked"}},
+		"empty": {nil, txn.Answer{Kind: txn.AnswerDone}},
+		"abort": {
+			txn.Abort(errors.New("out of\nstock")), txn.Answer{Kind: txn.AnswerRefused, Note: "out of stock"},
+		},
+		"ABORTED": {status.Error(codes.Aborted, "no"), txn.Answer{Kind: txn.AnswerRefused, Note: "no"}},
+		"pending": {
+			txn.Pending(30 * time.Millisecond), txn.Answer{
+				Kind: txn.AnswerPending, Note: "still working; ask again in 30ms", After: 30 * time.Millisecond,
+			},
+		},
+		"FAILED_PRE": {
+			status.Error(codes.FailedPrecondition, "wait"), txn.Answer{Kind: txn.AnswerPending, Note: "wait"},
+		},
+		"error": {io.EOF, txn.Answer{Kind: txn.AnswerFailed, Note: "unknown: EOF"}},
+		"NOT_FOUND": {
+			status.Error(codes.NotFound, strings.Repeat("x", 999)),
+			txn.Answer{Kind: txn.AnswerFailed, Lasting: true, Note: "not_found: " + strings.Repeat("x", 245)},
+		},
+		"down": {
+			status.Error(codes.Unavailable, "restarting"),
+			txn.Answer{Kind: txn.AnswerFailed, Note: "unavailable: restarting", Down: true},
+		},
+		"late": {
+			status.Error(codes.DeadlineExceeded, "slow"),
+			txn.Answer{Kind: txn.AnswerFailed, Note: "deadline_exceeded: slow", Down: true},
+		},
+		"panic": {errPanic, txn.Answer{Kind: txn.AnswerFailed, Note: "internal: the participant panicked"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply = x.reply
@@ -80,7 +98,7 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	got := c.Call(t.Context(), txn.Target("grpc://"+address+"/test.Stock/Nothing"), call("x"))
-	if got.Kind != plan.Failed || !strings.Contains(got.Note, "unimplemented") {
+	if got.Kind != txn.AnswerFailed || !strings.Contains(got.Note, "unimplemented") {
 		t.Error(got)
 	}
 }
@@ -95,12 +113,12 @@ func TestTLS(t *testing.T) {
 		})
 	target := txn.Target("grpcs://" + address + "/test.Stock/Deduct")
 	good := &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{certificate}}
-	if got := caller(t, &grpccall.Options{TLS: good}).Call(t.Context(), target, call("x")); got.Kind != plan.Done {
+	if got := caller(t, &grpccall.Options{TLS: good}).Call(t.Context(), target, call("x")); got.Kind != txn.AnswerDone {
 		t.Error(got)
 	}
 	// A handshake that fails has asked nobody.
 	got := caller(t, nil).Call(t.Context(), target, call("x"))
-	if got.Kind != plan.Unreached || !strings.Contains(got.Note, "certificate") {
+	if got.Kind != txn.AnswerUnreached || !strings.Contains(got.Note, "certificate") {
 		t.Error(got)
 	}
 }
@@ -135,10 +153,14 @@ func TestUnreached(t *testing.T) {
 		note   string
 		down   bool
 	}{
-		"nobody listens":  {t.Context, nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
-		"canceled":        {func() context.Context { return canceled }, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false},
-		"denied":          {t.Context, loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
-		"denied late":     {t.Context, &grpccall.Options{Allow: network}, "grpc://localhost:1/s/m", "not allowed", false},
+		"nobody listens": {t.Context, nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
+		"canceled": {
+			func() context.Context { return canceled }, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false,
+		},
+		"denied": {t.Context, loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
+		"denied late": {
+			t.Context, &grpccall.Options{Allow: network}, "grpc://localhost:1/s/m", "not allowed", false,
+		},
 		"no method":       {t.Context, nil, "grpc://127.0.0.1:1/s", "pkg.Service/Method", false},
 		"empty method":    {t.Context, nil, "grpc://127.0.0.1:1/s/", "pkg.Service/Method", false},
 		"no port":         {t.Context, nil, "grpc://127.0.0.1/s/m", "port", false},
@@ -148,7 +170,7 @@ func TestUnreached(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caller(t, c.opts).Call(c.ctx(), txn.Target(c.target), call("x"))
-			if got.Kind != plan.Unreached || !strings.Contains(got.Note, c.note) || got.Down != c.down {
+			if got.Kind != txn.AnswerUnreached || !strings.Contains(got.Note, c.note) || got.Down != c.down {
 				t.Errorf("%+v, want %q, down %v", got, c.note, c.down)
 			}
 		})
@@ -172,39 +194,35 @@ func TestAServerKeepsTheDeadlineFirst(t *testing.T) {
 	}
 	target := txn.Target("grpc://" + serve(t, nil, hangs) + "/test.Stock/Deduct")
 	t.Cleanup(func() { close(end) })
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	got := caller(t, nil).Call(untold{ctx}, target, call("x"))
-	if got.Kind != plan.Failed || !strings.Contains(got.Note, "deadline") || !got.Down {
+	if got.Kind != txn.AnswerFailed || !strings.Contains(got.Note, "deadline") || !got.Down {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestHostileParticipants(t *testing.T) {
-	big := strings.Repeat("x", 100<<20)
-	waits := func(ctx context.Context, _ *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
+// TestACallHangs: the deadline comes when the participant has the call.
+func TestACallHangs(t *testing.T) {
+	ctx := overdue.New()
+	hangs := func(served context.Context, _ *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		ctx.Come()
+		<-served.Done()
+		return nil, served.Err()
 	}
-	for name, c := range map[string]struct {
-		f       method
-		timeout time.Duration
-		note    string
-		down    bool
-	}{
-		"hangs": {waits, 50 * time.Millisecond, "deadline", true},
-		"100 MB": {func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
-			return wrapperspb.String(big), nil
-		}, 10 * time.Second, "too long", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
-			defer cancel()
-			got := caller(t, nil).Call(ctx, txn.Target("grpc://"+serve(t, nil, c.f)+"/test.Stock/Deduct"), call("x"))
-			if got.Kind != plan.Failed || !strings.Contains(got.Note, c.note) || got.Down != c.down {
-				t.Errorf("%+v, want %q, down %v", got, c.note, c.down)
-			}
-		})
+	got := caller(t, nil).Call(ctx, txn.Target("grpc://"+serve(t, nil, hangs)+"/test.Stock/Deduct"), call("x"))
+	if got.Kind != txn.AnswerFailed || !strings.Contains(got.Note, "deadline") || !got.Down {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAResultIsTooLong(t *testing.T) {
+	big := func(context.Context, *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		return wrapperspb.String(strings.Repeat("x", 100<<20)), nil
+	}
+	got := caller(t, nil).Call(t.Context(), txn.Target("grpc://"+serve(t, nil, big)+"/test.Stock/Deduct"), call("x"))
+	if got.Kind != txn.AnswerFailed || !strings.Contains(got.Note, "too long") || got.Down {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -236,7 +254,7 @@ func TestOtherServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caller(t, nil).Call(t.Context(), served(t, h), call("x"))
-			if got.Kind != plan.Failed || got.Note == "" || got.Down {
+			if got.Kind != txn.AnswerFailed || got.Note == "" || got.Down {
 				t.Error(got)
 			}
 		})
@@ -245,7 +263,7 @@ func TestOtherServers(t *testing.T) {
 		t.Run(fmt.Sprint("proxy ", said), func(t *testing.T) {
 			target := served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(said) })
 			got := caller(t, nil).Call(t.Context(), target, call("x"))
-			if got.Kind != plan.Failed || !got.Down || !strings.Contains(got.Note, fmt.Sprint(said)) {
+			if got.Kind != txn.AnswerFailed || !got.Down || !strings.Contains(got.Note, fmt.Sprint(said)) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -254,7 +272,7 @@ func TestOtherServers(t *testing.T) {
 		s := httptest.NewServer(http.NotFoundHandler())
 		defer s.Close()
 		target := txn.Target(strings.Replace(s.URL, "http:", "grpc:", 1) + "/test.Stock/Deduct")
-		if got := caller(t, nil).Call(t.Context(), target, call("x")); got.Kind != plan.Failed {
+		if got := caller(t, nil).Call(t.Context(), target, call("x")); got.Kind != txn.AnswerFailed {
 			t.Error(got)
 		}
 	})
@@ -272,15 +290,42 @@ func served(t *testing.T, h http.HandlerFunc) txn.Target {
 }
 
 func BenchmarkCall(b *testing.B) {
-	address := serve(b, nil, func(_ context.Context, in *wrapperspb.StringValue) (*wrapperspb.StringValue, error) { return in, nil })
+	address := serve(b, nil, func(_ context.Context, in *wrapperspb.StringValue) (*wrapperspb.StringValue, error) {
+		return in, nil
+	})
 	c := caller(b, nil)
 	b.ReportAllocs()
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if got := c.Call(b.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"), call("x")); got.Kind != plan.Done {
+			if got := c.Call(b.Context(), txn.Target("grpc://"+address+"/test.Stock/Deduct"),
+				call("x")); got.Kind != txn.AnswerDone {
 				b.Error(got)
 			}
 		}
 	})
+}
+
+// TestTargetsThatAreNoMethod are refused before a transaction with them is accepted.
+func TestTargetsThatAreNoMethod(t *testing.T) {
+	c := caller(t, nil)
+	for _, target := range []txn.Target{"grpc:x", "grpc://host:1", "grpc://host:1/Service", "grpc://host:1/a/b/c"} {
+		if err := c.Check(target); err == nil {
+			t.Errorf("%s was accepted", target)
+		}
+	}
+	if err := c.Check("grpcs://host:443/a.B/C"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	for _, o := range []grpccall.Options{
+		{MaxResult: -1}, {MaxResult: 1<<30 + 1}, {MaxResult: math.MaxInt}, {DialTimeout: -1},
+	} {
+		_, err := grpccall.New(&o)
+		if !errors.Is(err, input.ErrInvalid) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
 }

@@ -7,17 +7,20 @@
 //	}
 //	defer calls.Close()
 //	co, err := coord.New(store, &coord.Options{
-//		Callers: map[string]coord.Caller{"grpc": calls, "grpcs": calls},
+//		Callers: []txn.Caller{calls},
 //	})
 //
 // A call is unary; the payload is the request message as it is encoded, the result
-// the response message. The metadata are the headers of package wire. The answer is
+// the response message. The metadata are the headers of package header. The answer is
 // the status:
 //
 //	OK                  done
 //	ABORTED             refused; the message says why
 //	FAILED_PRECONDITION still working; the trailer bedrock-retry-after says in
 //	                    milliseconds when to ask again
+//	INVALID_ARGUMENT, OUT_OF_RANGE, NOT_FOUND, UNAUTHENTICATED, PERMISSION_DENIED,
+//	UNIMPLEMENTED       asking again changes nothing: logged at once, and parked after
+//	                    eight of them in a row
 //	everything else     nobody knows whether it was done: asked again
 //
 // Only a participant's own word counts: an ABORTED of the connection does not exist,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Options configure [New]. The zero value and nil mean the defaults.
@@ -16,11 +17,15 @@ type Options struct {
 	// TLS is for grpcs: root CAs, client certificates. Defaults to the system's CAs
 	// and no client certificate.
 	TLS *tls.Config
-	// MaxResult bounds the response message of a call, in bytes. Defaults to 1 MiB.
+	// MaxResult bounds the response message of a call, in bytes. Defaults to 1 MiB; at
+	// most 1 GiB.
 	MaxResult int
 	// DialTimeout bounds making a connection. Defaults to 5 s.
 	DialTimeout time.Duration
 }
+
+// largestResult is how large MaxResult may be: a result is in memory as a whole.
+const largestResult = 1 << 30
 
 // withDefaults fills what is zero and refuses what makes no sense.
 func (o *Options) withDefaults() (Options, error) {
@@ -28,9 +33,15 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		full = *o
 	}
-	if full.MaxResult < 0 || full.DialTimeout < 0 {
-		return Options{}, fmt.Errorf("grpccall: MaxResult %d, DialTimeout %v: want 0 (default) or more",
-			full.MaxResult, full.DialTimeout)
+	switch {
+	case full.MaxResult < 0 || full.MaxResult > largestResult:
+		return Options{}, &input.Error{
+			Field: "maxResult", Problem: fmt.Sprintf("%d: want 0 (default) to %d", full.MaxResult, largestResult),
+		}
+	case full.DialTimeout < 0:
+		return Options{}, &input.Error{
+			Field: "dialTimeout", Problem: fmt.Sprintf("%v: want 0 (default) or more", full.DialTimeout),
+		}
 	}
 	if full.Allow == nil {
 		full.Allow = allow.Everyone()

@@ -49,7 +49,9 @@ func serve(t testing.TB, config *tls.Config, f method) string {
 
 // describe is what protoc would generate for a service of one method.
 func describe(f method) *grpc.ServiceDesc {
-	handle := func(_ any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+	handle := func(_ any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any,
+		error,
+	) {
 		in := new(wrapperspb.StringValue)
 		if err := decode(in); err != nil {
 			return nil, err
@@ -71,14 +73,15 @@ func caller(t testing.TB, opts *grpccall.Options) *grpccall.Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
 func call(text string) txn.Call {
 	return txn.Call{
 		Transaction: "order-1", Branch: "stock", Op: "try", Mode: "tcc", Attempt: 2, Epoch: 9,
-		Payload: encode(text), Result: []byte{0, 1}, Headers: map[string]string{"traceparent": "00-1-2-01", "x-raw-bin": "\xff\x00"},
+		Payload: encode(text), Result: []byte{0, 1},
+		Headers: map[string]string{"traceparent": "00-1-2-01", "x-raw-bin": "\xff\x00"},
 	}
 }
 

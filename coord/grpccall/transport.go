@@ -62,7 +62,7 @@ func (c capped) Do(r *http.Request) (*http.Response, error) {
 // errNobodyThere is a proxy's word that the participant behind it is down.
 var errNobodyThere = errors.New("nobody is there")
 
-// bypassed tells whether a proxy has answered because no participant does: what speaks gRPC
+// bypassed reports whether a proxy has answered because no participant does: what speaks gRPC
 // has a status of its own.
 func bypassed(reply *http.Response) bool {
 	switch reply.StatusCode {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // BenchmarkCall compares a call with what a bare http.Client does with the same
@@ -23,7 +23,7 @@ func BenchmarkCall(b *testing.B) {
 		b.SetParallelism(32)
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if a := c.Call(b.Context(), target, call()); a.Kind != plan.Done {
+				if a := c.Call(b.Context(), target, call()); a.Kind != txn.AnswerDone {
 					b.Error(a)
 				}
 			}

@@ -10,11 +10,10 @@ import (
 	"github.com/bedrock-go/bedrock/coord/internal/reach"
 	"github.com/bedrock-go/bedrock/internal/http1"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
-// Caller calls participants over HTTP. It is a coord.Caller.
+// Caller calls participants over HTTP. It is a [txn.Caller].
 type Caller struct {
 	rules     *allow.Rules
 	pool      *http1.Pool     // for http
@@ -32,23 +31,27 @@ func New(opts *Options) (*Caller, error) {
 	return &Caller{rules: o.Allow, pool: o.newPool(), secure: o.newSecure(), maxResult: int64(o.MaxResult)}, nil
 }
 
-// Close closes the idle connections.
-func (c *Caller) Close() {
+// Close closes the idle connections. It may be called twice.
+func (c *Caller) Close() error {
 	c.pool.CloseIdleConnections()
 	c.secure.CloseIdleConnections()
+	return nil
 }
+
+// Schemes are http and https.
+func (*Caller) Schemes() []string { return []string{"http", "https"} }
 
 // Check refuses a target that may not be called.
 func (c *Caller) Check(target txn.Target) error {
-	_, err := c.routes.Get(target, c.judge)
+	_, err := c.routes.Get(target, c.newRoute)
 	return err
 }
 
-// judge opens a route to a target that may be called.
-func (c *Caller) judge(target txn.Target) (*route, error) {
+// newRoute opens a route to a target that may be called.
+func (c *Caller) newRoute(target txn.Target) (*route, error) {
 	scheme, _, _ := strings.Cut(string(target), ":")
 	if scheme != "http" && scheme != "https" {
-		return nil, fmt.Errorf("scheme %q: want http or https", wire.Excerpt(scheme))
+		return nil, fmt.Errorf("scheme %q: want http or https", header.Excerpt(scheme))
 	}
 	if err := c.rules.Check(string(target)); err != nil {
 		return nil, err
@@ -57,10 +60,10 @@ func (c *Caller) judge(target txn.Target) (*route, error) {
 }
 
 // Call asks the participant.
-func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) plan.Answer {
-	to, err := c.routes.Get(target, c.judge)
+func (c *Caller) Call(ctx context.Context, target txn.Target, call txn.Call) txn.Answer {
+	to, err := c.routes.Get(target, c.newRoute)
 	if err == nil {
-		err = to.ready()
+		err = to.prepareOnce()
 	}
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,15 +18,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/internal/overdue"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/participant"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-var _ coord.Caller = (*httpcall.Caller)(nil)
+var _ txn.Caller = (*httpcall.Caller)(nil)
 
 // caller returns a Caller that is closed with the test.
 func caller(t testing.TB, opts *httpcall.Options) *httpcall.Caller {
@@ -34,7 +34,7 @@ func caller(t testing.TB, opts *httpcall.Options) *httpcall.Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -47,7 +47,10 @@ func serve(t testing.TB, h http.HandlerFunc) txn.Target {
 }
 
 func call() txn.Call {
-	return txn.Call{Transaction: "order-1", Branch: "pay", Op: "action", Mode: "saga", Attempt: 1, Epoch: 7, Payload: []byte(`{"a":1}`)}
+	return txn.Call{
+		Transaction: "order-1", Branch: "pay", Op: "action", Mode: "saga", Attempt: 1, Epoch: 7,
+		Payload: []byte(`{"a":1}`),
+	}
 }
 
 func TestACallIsWhatTheContractSays(t *testing.T) {
@@ -64,7 +67,7 @@ func TestACallIsWhatTheContractSays(t *testing.T) {
 	full.Result = []byte("before")
 	full.Headers = map[string]string{"traceparent": "00-1-2-01"}
 	answer := caller(t, nil).Call(t.Context(), target+"/charge?x=1", full)
-	if diff := cmp.Diff(plan.Answer{Kind: plan.Done, Result: []byte("ok")}, answer); diff != "" {
+	if diff := cmp.Diff(txn.Answer{Kind: txn.AnswerDone, Result: []byte("ok")}, answer); diff != "" {
 		t.Error(diff)
 	}
 	r := <-requests
@@ -75,7 +78,8 @@ func TestACallIsWhatTheContractSays(t *testing.T) {
 		t.Error(body)
 	}
 	want := http.Header{
-		"Bedrock-Transaction": {"order-1"}, "Bedrock-Branch": {"pay"}, "Bedrock-Operation": {"action"}, "Bedrock-Mode": {"saga"},
+		"Bedrock-Transaction": {"order-1"}, "Bedrock-Branch": {"pay"}, "Bedrock-Operation": {"action"},
+		"Bedrock-Mode":    {"saga"},
 		"Bedrock-Attempt": {"1"}, "Bedrock-Epoch": {"7"}, "Bedrock-Deadline": {"2030-01-02T03:04:05Z"},
 		"Bedrock-Result":  {base64.StdEncoding.EncodeToString([]byte("before"))},
 		"Idempotency-Key": {"order-1/pay/action"}, "Traceparent": {"00-1-2-01"}, "Content-Type": {"application/json"},
@@ -97,10 +101,11 @@ func TestHeadersCannotSmuggle(t *testing.T) {
 	})
 	one := call()
 	one.Headers = map[string]string{
-		"X-Value": "a\r\nEvil: 1\r\n\r\nPOST / HTTP/1.1", "X\r\nEvil": "1", "Host": "evil", "Content-Length": "1", "Transfer-Encoding": "chunked",
+		"X-Value": "a\r\nEvil: 1\r\n\r\nPOST / HTTP/1.1", "X\r\nEvil": "1", "Host": "evil", "Content-Length": "1",
+		"Transfer-Encoding": "chunked",
 	}
 	got := caller(t, nil).Call(t.Context(), target, one)
-	if got.Kind != plan.Done {
+	if got.Kind != txn.AnswerDone {
 		t.Fatal(got)
 	}
 	if h := <-headers; h.Get("Evil") != "" || h.Get("Transfer-Encoding") != "" {
@@ -112,10 +117,12 @@ func TestPayloadsThatAreNotJSON(t *testing.T) {
 	types := make(chan []string, 1)
 	target := serve(t, func(_ http.ResponseWriter, r *http.Request) { types <- r.Header["Content-Type"] })
 	c := caller(t, nil)
-	for payload, want := range map[string][]string{"": nil, "{": {"application/octet-stream"}, "null": {"application/json"}} {
+	for payload, want := range map[string][]string{
+		"": nil, "{": {"application/octet-stream"}, "null": {"application/json"},
+	} {
 		one := call()
 		one.Payload = []byte(payload)
-		if answer := c.Call(t.Context(), target, one); answer.Kind != plan.Done || answer.Result != nil {
+		if answer := c.Call(t.Context(), target, one); answer.Kind != txn.AnswerDone || answer.Result != nil {
 			t.Errorf("%q: %+v", payload, answer)
 		}
 		if diff := cmp.Diff(want, <-types); diff != "" {
@@ -130,27 +137,50 @@ func TestAnswers(t *testing.T) {
 		status int
 		header map[string]string
 		body   string
-		want   plan.Answer
+		want   txn.Answer
 	}{
-		{200, nil, `{"id":5}`, plan.Answer{Kind: plan.Done, Result: []byte(`{"id":5}`)}},
-		{200, nil, "", plan.Answer{Kind: plan.Done}},
-		{201, nil, "\x00\xff", plan.Answer{Kind: plan.Done, Result: []byte("\x00\xff")}},
-		{204, nil, "", plan.Answer{Kind: plan.Done}},
-		{299, nil, "x", plan.Answer{Kind: plan.Done, Result: []byte("x")}},
-		{409, nil, "out of\n stock\x00", plan.Answer{Kind: plan.Refused, Note: "out of  stock"}},
-		{409, nil, "", plan.Answer{Kind: plan.Refused}},
-		{425, map[string]string{"Retry-After": "3"}, "working", plan.Answer{Kind: plan.Pending, Note: "working", After: 3 * time.Second}},
-		{425, map[string]string{"Bedrock-Retry-After": "30"}, "", plan.Answer{Kind: plan.Pending, After: 30 * time.Millisecond}},
-		{425, dated, "", plan.Answer{Kind: plan.Pending, After: 3 * time.Second}},
-		{425, map[string]string{"Retry-After": "soon"}, "", plan.Answer{Kind: plan.Pending}},
-		{301, map[string]string{"Location": "/"}, "", plan.Answer{Kind: plan.Failed, Note: "301 Moved Permanently: redirects are not followed"}},
-		{304, nil, "", plan.Answer{Kind: plan.Failed, Note: "304 Not Modified: redirects are not followed"}},
-		{400, nil, "what?", plan.Answer{Kind: plan.Failed, Note: "400 Bad Request: what?", Lasting: true}},
-		{404, nil, "", plan.Answer{Kind: plan.Failed, Note: "404 Not Found", Lasting: true}},
-		{429, map[string]string{"Retry-After": "3"}, "", plan.Answer{Kind: plan.Failed, Note: "429 Too Many Requests"}},
-		{500, nil, "boom", plan.Answer{Kind: plan.Failed, Note: "500 Internal Server Error: boom"}},
-		{503, nil, "", plan.Answer{Kind: plan.Failed, Note: "503 Service Unavailable", Down: true}},
-		{599, nil, strings.Repeat("x", 5000), plan.Answer{Kind: plan.Failed, Note: "599 : " + strings.Repeat("x", 250)}},
+		{200, nil, `{"id":5}`, txn.Answer{Kind: txn.AnswerDone, Result: []byte(`{"id":5}`)}},
+		{200, nil, "", txn.Answer{Kind: txn.AnswerDone}},
+		{201, nil, "\x00\xff", txn.Answer{Kind: txn.AnswerDone, Result: []byte("\x00\xff")}},
+		{204, nil, "", txn.Answer{Kind: txn.AnswerDone}},
+		{299, nil, "x", txn.Answer{Kind: txn.AnswerDone, Result: []byte("x")}},
+		{409, nil, "out of\n stock\x00", txn.Answer{Kind: txn.AnswerRefused, Note: "out of  stock"}},
+		{409, nil, "", txn.Answer{Kind: txn.AnswerRefused}},
+		{
+			425,
+			map[string]string{"Retry-After": "3"},
+			"working",
+			txn.Answer{Kind: txn.AnswerPending, Note: "working", After: 3 * time.Second},
+		},
+		{
+			425,
+			map[string]string{"Bedrock-Retry-After": "30"},
+			"",
+			txn.Answer{Kind: txn.AnswerPending, After: 30 * time.Millisecond},
+		},
+		{425, dated, "", txn.Answer{Kind: txn.AnswerPending, After: 3 * time.Second}},
+		{425, map[string]string{"Retry-After": "soon"}, "", txn.Answer{Kind: txn.AnswerPending}},
+		{
+			301, map[string]string{"Location": "/"}, "", txn.Answer{
+				Kind: txn.AnswerFailed, Note: "301 Moved Permanently: redirects are not followed",
+			},
+		},
+		{304, nil, "", txn.Answer{Kind: txn.AnswerFailed, Note: "304 Not Modified: redirects are not followed"}},
+		{400, nil, "what?", txn.Answer{Kind: txn.AnswerFailed, Note: "400 Bad Request: what?", Lasting: true}},
+		{404, nil, "", txn.Answer{Kind: txn.AnswerFailed, Note: "404 Not Found", Lasting: true}},
+		{
+			429,
+			map[string]string{"Retry-After": "3"},
+			"",
+			txn.Answer{Kind: txn.AnswerFailed, Note: "429 Too Many Requests"},
+		},
+		{500, nil, "boom", txn.Answer{Kind: txn.AnswerFailed, Note: "500 Internal Server Error: boom"}},
+		{503, nil, "", txn.Answer{Kind: txn.AnswerFailed, Note: "503 Service Unavailable", Down: true}},
+		{
+			599, nil, strings.Repeat("x", 5000), txn.Answer{
+				Kind: txn.AnswerFailed, Note: "599 : " + strings.Repeat("x", 250),
+			},
+		},
 	} {
 		t.Run(fmt.Sprint(c.status, " ", c.header), func(t *testing.T) {
 			target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -181,12 +211,16 @@ func TestTheHandlerOnTheOtherEnd(t *testing.T) {
 	sent.Result, sent.Headers = []byte("before"), map[string]string{"traceparent": "p"}
 	for _, x := range []struct {
 		err  error
-		want plan.Answer
+		want txn.Answer
 	}{
-		{nil, plan.Answer{Kind: plan.Done, Result: []byte(`"done"`)}},
-		{txn.Abort(fmt.Errorf("out of stock")), plan.Answer{Kind: plan.Refused, Note: "out of stock"}},
-		{txn.Pending(1500 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 1.5s", After: 1500 * time.Millisecond}},
-		{io.ErrUnexpectedEOF, plan.Answer{Kind: plan.Failed, Note: "500 Internal Server Error: unexpected EOF"}},
+		{nil, txn.Answer{Kind: txn.AnswerDone, Result: []byte(`"done"`)}},
+		{txn.Abort(fmt.Errorf("out of stock")), txn.Answer{Kind: txn.AnswerRefused, Note: "out of stock"}},
+		{
+			txn.Pending(1500 * time.Millisecond), txn.Answer{
+				Kind: txn.AnswerPending, Note: "still working; ask again in 1.5s", After: 1500 * time.Millisecond,
+			},
+		},
+		{io.ErrUnexpectedEOF, txn.Answer{Kind: txn.AnswerFailed, Note: "500 Internal Server Error: unexpected EOF"}},
 	} {
 		reply <- x.err
 		if diff := cmp.Diff(x.want, c.Call(t.Context(), target, sent)); diff != "" {
@@ -221,7 +255,7 @@ func TestTLS(t *testing.T) {
 	target := txn.Target(s.URL)
 
 	answer := caller(t, &httpcall.Options{TLS: good}).Call(t.Context(), target, call())
-	if answer.Kind != plan.Done {
+	if answer.Kind != txn.AnswerDone {
 		t.Fatal(answer)
 	}
 	if got := <-protocols; got != "HTTP/2.0 1" {
@@ -229,18 +263,18 @@ func TestTLS(t *testing.T) {
 	}
 	// A handshake that fails has asked nobody.
 	answer = caller(t, nil).Call(t.Context(), target, call())
-	if answer.Kind != plan.Unreached || !strings.Contains(answer.Note, "certificate") {
+	if answer.Kind != txn.AnswerUnreached || !strings.Contains(answer.Note, "certificate") {
 		t.Error(answer)
 	}
 }
 
 // Over HTTP/2, too, it is known whether a call may have arrived.
 func TestHTTP2KnowsWhetherACallHasLeft(t *testing.T) {
-	arrived := make(chan struct{}, 1)
+	ctx := overdue.New()
 	s, good := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
-			arrived <- struct{}{}
+			ctx.Come()
 			<-r.Context().Done()
 		case "/abort":
 			panic(http.ErrAbortHandler)
@@ -251,23 +285,21 @@ func TestHTTP2KnowsWhetherACallHasLeft(t *testing.T) {
 		}
 	})
 	c := caller(t, &httpcall.Options{TLS: good})
-	got := c.Call(shortly(t, 200*time.Millisecond), txn.Target(s.URL+"/hang"), call())
-	if got.Kind != plan.Failed || !got.Down {
+	if got := c.Call(ctx, txn.Target(s.URL+"/hang"), call()); got.Kind != txn.AnswerFailed || !got.Down {
 		t.Error(got)
 	}
-	<-arrived
-	if got := c.Call(t.Context(), txn.Target(s.URL+"/abort"), call()); got.Kind != plan.Failed || got.Down {
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/abort"), call()); got.Kind != txn.AnswerFailed || got.Down {
 		t.Error(got)
 	}
-	if got := c.Call(t.Context(), txn.Target(s.URL+"/flood"), call()); got.Kind != plan.Done || got.Result != nil {
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/flood"), call()); got.Kind != txn.AnswerDone || got.Result != nil {
 		t.Error(got)
 	}
-	if got := c.Call(t.Context(), txn.Target(s.URL+"/fine"), call()); got.Kind != plan.Done {
+	if got := c.Call(t.Context(), txn.Target(s.URL+"/fine"), call()); got.Kind != txn.AnswerDone {
 		t.Error(got)
 	}
 	s.Close()
 	fresh := caller(t, &httpcall.Options{TLS: good})
-	if got := fresh.Call(t.Context(), txn.Target(s.URL), call()); got.Kind != plan.Unreached || !got.Down {
+	if got := fresh.Call(t.Context(), txn.Target(s.URL), call()); got.Kind != txn.AnswerUnreached || !got.Down {
 		t.Error(got)
 	}
 }
@@ -292,7 +324,9 @@ func TestCheckRemembers(t *testing.T) {
 }
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
-	for _, o := range []httpcall.Options{{PerHost: -1}, {MaxResult: -1}, {DialTimeout: -1}} {
+	for _, o := range []httpcall.Options{
+		{PerHost: -1}, {MaxResult: -1}, {MaxResult: 1<<30 + 1}, {MaxResult: math.MaxInt}, {DialTimeout: -1},
+	} {
 		if _, err := httpcall.New(&o); err == nil {
 			t.Errorf("%+v: accepted", o)
 		}

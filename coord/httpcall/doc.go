@@ -10,11 +10,11 @@
 //	}
 //	defer calls.Close()
 //	co, err := coord.New(store, &coord.Options{
-//		Callers: map[string]coord.Caller{"http": calls, "https": calls},
+//		Callers: []txn.Caller{calls},
 //	})
 //
 // A call is a POST of the payload, application/json if it is JSON, with the headers
-// that package wire lists. The answer is the status:
+// that package header lists. The answer is the status:
 //
 //	2xx             done; the body is the result
 //	409             refused; the body says why

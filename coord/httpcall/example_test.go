@@ -2,6 +2,7 @@ package httpcall_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +27,7 @@ func ExampleNew() {
 	}
 	defer calls.Close()
 	co, err := coord.New(memstore.New(nil), &coord.Options{
-		Callers: map[string]coord.Caller{"http": calls, "https": calls},
+		Callers: []txn.Caller{calls},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -44,11 +45,17 @@ func ExampleNew() {
 		{ID: "pay", Do: txn.Target(service.URL + "/pay/charge"), After: []string{"stock"}},
 	}})
 	fmt.Println(result.Outcome, err)
-	_, err = co.Run(ctx, txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "pay", Do: "http://169.254.169.254/"}}})
-	fmt.Println(err)
+	_, err = co.Run(ctx, txn.Definition{Mode: "saga", Branches: []txn.Branch{
+		{ID: "pay", Do: "http://169.254.169.254/"},
+	}})
+	if refused, ok := errors.AsType[*txn.InvalidError](err); ok {
+		fmt.Println(refused.Field)
+		fmt.Println(refused.Problem)
+	}
 	// Output:
 	// /stock/deduct action order-42/stock/action
 	// /pay/charge action order-42/pay/action
 	// committed <nil>
-	// branches[0].do: not allowed: 169.254.169.254 is an address of a cloud's metadata; that takes a rule for the very address
+	// branches[0].do
+	// not allowed: 169.254.169.254 is an address of a cloud's metadata; that takes a rule for the very address
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // trap listens where no call may arrive and reports every connection.
@@ -141,7 +140,8 @@ func TestForbiddenTargetsAreNeverReached(t *testing.T) {
 	}
 	for _, target := range targets {
 		got := c.Call(t.Context(), txn.Target(target), call())
-		if got.Kind != plan.Unreached || got.Down || !strings.Contains(got.Note, "not allowed") && !strings.Contains(got.Note, "scheme") {
+		if got.Kind != txn.AnswerUnreached || got.Down ||
+			!strings.Contains(got.Note, "not allowed") && !strings.Contains(got.Note, "scheme") {
 			t.Errorf("%s: %+v", target, got)
 		}
 	}
@@ -156,7 +156,7 @@ func TestTheTrapCanBeReached(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := caller(t, &httpcall.Options{Allow: rules}).Call(t.Context(), target, call())
-		if got.Kind == plan.Unreached {
+		if got.Kind == txn.AnswerUnreached {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord/httpcall"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // rawServer speaks TCP and counts the requests it was sent.
@@ -114,27 +114,64 @@ func TestHostileParticipants(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer  func(net.Conn, int64) bool
 		timeout time.Duration
-		want    plan.Kind
+		want    txn.AnswerKind
 		note    string
 		down    bool
 	}{
-		"hangs":             {hang(""), time.Second, plan.Failed, "no valid answer: context deadline exceeded", true},
-		"hangs in headers":  {hang(ok + "A: b"), time.Second, plan.Failed, "no valid answer: context deadline exceeded", true},
-		"hangs in body":     {hang(ok + "Content-Length: 9\r\n\r\nabc"), time.Second, plan.Failed, "broke off after 3 bytes", false},
-		"hangs in refusal":  {hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), time.Second, plan.Refused, "no money", false},
-		"hangs up":          {say("", false), 5 * time.Second, plan.Failed, "EOF", false},
-		"resets":            {reset, 5 * time.Second, plan.Failed, "no valid answer: ", false},
-		"closes half-way":   {say(ok+"Content-Length: 9\r\n\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
-		"closes in a chunk": {say(ok+"Transfer-Encoding: chunked\r\n\r\n9\r\nabc", false), 5 * time.Second, plan.Failed, "broke off after 3 bytes", false},
-		"talks nonsense":    {say("SSH-2.0-OpenSSH_9.9\r\n", false), 5 * time.Second, plan.Failed, "malformed", false},
-		"upgrades":          {say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", true), 5 * time.Second, plan.Failed, "101", false},
-		"lies about length": {say(ok+"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", false), 5 * time.Second, plan.Failed, "Content-Length", false},
-		"sends 100 MB":      {flood(ok+"Content-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, plan.Done, "dropped: more than 1048576 bytes", false},
-		"chunks 100 MB":     {flood(ok+"Transfer-Encoding: chunked\r\n\r\n", "100000\r\n"+megabyte+"\r\n"), 5 * time.Second, plan.Done, "dropped", false},
-		"sends for ever":    {flood(ok+"\r\n", megabyte), 5 * time.Second, plan.Done, "dropped", false},
-		"fails with 100 MB": {flood("HTTP/1.1 500 No\r\nContent-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, plan.Failed, "500 Internal Server Error: xxx", false},
-		"100 MB of headers": {flood(ok, "A: "+megabyte+"\r\n"), 5 * time.Second, plan.Failed, "exceeded 65536 bytes", false},
-		"100 MB of 103":     {flood("", "HTTP/1.1 103 Early Hints\r\nLink: "+strings.Repeat("x", 1<<10)+"\r\n\r\n"), 5 * time.Second, plan.Failed, "exceeded", false},
+		"hangs": {
+			hang(""), time.Second, txn.AnswerFailed, "no valid answer: context deadline exceeded", true,
+		},
+		"hangs in headers": {
+			hang(ok + "A: b"), time.Second, txn.AnswerFailed, "no valid answer: context deadline exceeded", true,
+		},
+		"hangs in body": {
+			hang(ok + "Content-Length: 9\r\n\r\nabc"), time.Second, txn.AnswerFailed, "broke off after 3 bytes", false,
+		},
+		"hangs in refusal": {
+			hang("HTTP/1.1 409 No\r\nContent-Length: 9\r\n\r\nno money"), time.Second, txn.AnswerRefused, "no money",
+			false,
+		},
+		"hangs up": {say("", false), 5 * time.Second, txn.AnswerFailed, "EOF", false},
+		"resets":   {reset, 5 * time.Second, txn.AnswerFailed, "no valid answer: ", false},
+		"closes half-way": {
+			say(ok+"Content-Length: 9\r\n\r\nabc", false), 5 * time.Second, txn.AnswerFailed, "broke off after 3 bytes",
+			false,
+		},
+		"closes in a chunk": {
+			say(ok+"Transfer-Encoding: chunked\r\n\r\n9\r\nabc", false), 5 * time.Second, txn.AnswerFailed,
+			"broke off after 3 bytes", false,
+		},
+		"talks nonsense": {
+			say("SSH-2.0-OpenSSH_9.9\r\n", false), 5 * time.Second, txn.AnswerFailed, "malformed", false,
+		},
+		"upgrades": {
+			say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", true), 5 * time.Second,
+			txn.AnswerFailed, "101", false,
+		},
+		"lies about length": {
+			say(ok+"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", false), 5 * time.Second, txn.AnswerFailed,
+			"Content-Length", false,
+		},
+		"sends 100 MB": {
+			flood(ok+"Content-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, txn.AnswerDone,
+			"dropped: more than 1048576 bytes", false,
+		},
+		"chunks 100 MB": {
+			flood(ok+"Transfer-Encoding: chunked\r\n\r\n", "100000\r\n"+megabyte+"\r\n"), 5 * time.Second,
+			txn.AnswerDone, "dropped", false,
+		},
+		"sends for ever": {flood(ok+"\r\n", megabyte), 5 * time.Second, txn.AnswerDone, "dropped", false},
+		"fails with 100 MB": {
+			flood("HTTP/1.1 500 No\r\nContent-Length: 104857600\r\n\r\n", megabyte), 5 * time.Second, txn.AnswerFailed,
+			"500 Internal Server Error: xxx", false,
+		},
+		"100 MB of headers": {
+			flood(ok, "A: "+megabyte+"\r\n"), 5 * time.Second, txn.AnswerFailed, "exceeded 65536 bytes", false,
+		},
+		"100 MB of 103": {
+			flood("", "HTTP/1.1 103 Early Hints\r\nLink: "+strings.Repeat("x", 1<<10)+"\r\n\r\n"), 5 * time.Second,
+			txn.AnswerFailed, "exceeded", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := raw(t, c.answer)
@@ -160,7 +197,9 @@ func TestHundredMegabytesCostLittle(t *testing.T) {
 		most   uint64
 	}{
 		"announced": {flood("HTTP/1.1 200 OK\r\nContent-Length: 104857600\r\n\r\n", megabyte), 1 << 20},
-		"chunked":   {flood("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n"+megabyte+"\r\n"), 16 << 20},
+		"chunked": {
+			flood("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n"+megabyte+"\r\n"), 16 << 20,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := raw(t, c.answer)
@@ -169,7 +208,7 @@ func TestHundredMegabytesCostLittle(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			answer := caller.Call(t.Context(), s.target, call())
 			runtime.ReadMemStats(&after)
-			if answer.Kind != plan.Done || answer.Result != nil {
+			if answer.Kind != txn.AnswerDone || answer.Result != nil {
 				t.Error(answer)
 			}
 			if spent := after.TotalAlloc - before.TotalAlloc; spent > c.most {
@@ -189,10 +228,30 @@ func TestTheLimitIsExact(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, strings.Repeat("x", size))
 			})
-			if got := c.Call(t.Context(), target, call()); got.Kind != plan.Done || len(got.Result) != want {
+			if got := c.Call(t.Context(), target, call()); got.Kind != txn.AnswerDone || len(got.Result) != want {
 				t.Errorf("chunked %v, %d bytes: %s with %d", chunked, size, got.Kind, len(got.Result))
 			}
 		}
+	}
+}
+
+// TestAResultThatIsOnlyAnnouncedTakesMemory: what a participant says of its length is no
+// result yet.
+func TestAResultThatIsOnlyAnnouncedTakesMemory(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", strconv.Itoa(1<<30))
+		_, _ = io.WriteString(w, "x")
+	})
+	c := caller(t, &httpcall.Options{MaxResult: 1 << 30})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	answer := c.Call(t.Context(), target, call())
+	runtime.ReadMemStats(&after)
+	if answer.Kind != txn.AnswerFailed || !strings.Contains(answer.Note, "broke off") {
+		t.Error(answer)
+	}
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 1<<20 {
+		t.Errorf("%d bytes allocated", spent)
 	}
 }
 
@@ -214,7 +273,7 @@ func TestAParticipantThatHangsUpIsAskedOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range connections {
 		calls.Go(func() {
-			if got := c.Call(t.Context(), s.target, call()); got.Kind != plan.Done {
+			if got := c.Call(t.Context(), s.target, call()); got.Kind != txn.AnswerDone {
 				t.Error(got)
 			}
 		})
@@ -224,7 +283,7 @@ func TestAParticipantThatHangsUpIsAskedOnce(t *testing.T) {
 		before := s.requests.Load()
 		one := call()
 		one.Payload = []byte(payload)
-		if got := c.Call(t.Context(), s.target, one); got.Kind != plan.Failed {
+		if got := c.Call(t.Context(), s.target, one); got.Kind != txn.AnswerFailed {
 			t.Errorf("payload %q: %+v", payload, got)
 		}
 		if n := s.requests.Load() - before; n != 1 {
@@ -241,7 +300,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		s, config := serveTLS(t, redirect)
 		c := caller(t, &httpcall.Options{TLS: config})
 		for _, target := range []txn.Target{serve(t, redirect), txn.Target(s.URL)} {
-			if got := c.Call(t.Context(), target, call()); got.Kind != plan.Failed || !strings.Contains(got.Note, "redirect") {
+			if got := c.Call(t.Context(), target, call()); got.Kind != txn.AnswerFailed ||
+				!strings.Contains(got.Note, "redirect") {
 				t.Error(target, got)
 			}
 		}
@@ -268,16 +328,24 @@ func TestUnreached(t *testing.T) {
 	for name, c := range map[string]struct {
 		ctx    func() context.Context
 		target txn.Target
-		want   plan.Answer
+		want   txn.Answer
 	}{
 		"nobody listens": {
-			t.Context, refusing(t), plan.Answer{Kind: plan.Unreached, Note: "connect: connection refused", Down: true},
+			t.Context, refusing(t), txn.Answer{
+				Kind: txn.AnswerUnreached, Note: "connect: connection refused", Down: true,
+			},
 		},
-		"over":     {func() context.Context { return over }, idle, plan.Answer{Kind: plan.Unreached, Note: "context deadline exceeded", Down: true}},
-		"canceled": {func() context.Context { return canceled }, idle, plan.Answer{Kind: plan.Unreached, Note: "the coordinator stops"}},
-		"denied":   {t.Context, "http://169.254.169.254/", plan.Answer{Kind: plan.Unreached, Note: "metadata"}},
-		"no URL":   {t.Context, "stock.deduct", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
-		"gRPC":     {t.Context, "grpc://127.0.0.1:1/s/m", plan.Answer{Kind: plan.Unreached, Note: "scheme"}},
+		"over": {
+			func() context.Context { return over }, idle,
+			txn.Answer{Kind: txn.AnswerUnreached, Note: "context deadline exceeded", Down: true},
+		},
+		"canceled": {
+			func() context.Context { return canceled }, idle,
+			txn.Answer{Kind: txn.AnswerUnreached, Note: "the coordinator stops"},
+		},
+		"denied": {t.Context, "http://169.254.169.254/", txn.Answer{Kind: txn.AnswerUnreached, Note: "metadata"}},
+		"no URL": {t.Context, "stock.deduct", txn.Answer{Kind: txn.AnswerUnreached, Note: "scheme"}},
+		"gRPC":   {t.Context, "grpc://127.0.0.1:1/s/m", txn.Answer{Kind: txn.AnswerUnreached, Note: "scheme"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := caller(t, nil).Call(c.ctx(), c.target, call())

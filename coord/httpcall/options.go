@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Options configure [New]. The zero value and nil mean the defaults.
@@ -18,12 +19,15 @@ type Options struct {
 	TLS *tls.Config
 	// PerHost is how many idle connections to one host are kept. Defaults to 512.
 	PerHost int
-	// MaxResult bounds the result of a call, in bytes. A longer one is dropped, and
-	// the call is done all the same. Defaults to 1 MiB.
+	// MaxResult bounds the result of a call, in bytes, itself at most 1 GiB. A longer
+	// result is dropped, and the call is done all the same. Defaults to 1 MiB.
 	MaxResult int
 	// DialTimeout bounds making a connection. Defaults to 5 s.
 	DialTimeout time.Duration
 }
+
+// largestResult is how large MaxResult may be: a result is in memory as a whole.
+const largestResult = 1 << 30
 
 // withDefaults fills what is zero and refuses what makes no sense.
 func (o *Options) withDefaults() (Options, error) {
@@ -31,9 +35,19 @@ func (o *Options) withDefaults() (Options, error) {
 	if o != nil {
 		full = *o
 	}
-	if full.PerHost < 0 || full.MaxResult < 0 || full.DialTimeout < 0 {
-		return Options{}, fmt.Errorf("httpcall: PerHost %d, MaxResult %d, DialTimeout %v: want 0 (default) or more",
-			full.PerHost, full.MaxResult, full.DialTimeout)
+	switch {
+	case full.PerHost < 0:
+		return Options{}, &input.Error{
+			Field: "perHost", Problem: fmt.Sprintf("%d: want 0 (default) or more", full.PerHost),
+		}
+	case full.MaxResult < 0 || full.MaxResult > largestResult:
+		return Options{}, &input.Error{
+			Field: "maxResult", Problem: fmt.Sprintf("%d: want 0 (default) to %d", full.MaxResult, largestResult),
+		}
+	case full.DialTimeout < 0:
+		return Options{}, &input.Error{
+			Field: "dialTimeout", Problem: fmt.Sprintf("%v: want 0 (default) or more", full.DialTimeout),
+		}
 	}
 	if full.Allow == nil {
 		full.Allow = allow.Everyone()

@@ -11,10 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/bedrock-go/bedrock/internal/overdue"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // service is a participant of which is known how many connections it has been given.
@@ -71,14 +70,14 @@ func newCaller(t *testing.T, opts *Options) *Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
 func wantDone(t *testing.T, c *Caller, target txn.Target, result string) {
 	t.Helper()
 	got := c.Call(t.Context(), target, txn.Call{Transaction: "t", Op: "o", Payload: []byte("{}")})
-	if got.Kind != plan.Done || string(got.Result) != result {
+	if got.Kind != txn.AnswerDone || string(got.Result) != result {
 		t.Errorf("%+v, want %q", got, result)
 	}
 }
@@ -100,7 +99,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 			c := newCaller(t, nil)
 			for range 10 {
 				got := c.Call(t.Context(), s.target, txn.Call{Transaction: "t", Op: "o"})
-				if got.Kind != plan.Done && got.Kind != plan.Refused {
+				if got.Kind != txn.AnswerDone && got.Kind != txn.AnswerRefused {
 					t.Error(got)
 				}
 			}
@@ -214,18 +213,18 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 
 // Whoever does not read is given up in time.
 func TestAParticipantThatDoesNotRead(t *testing.T) {
+	ctx := overdue.New()
 	s := answering(t, func(c net.Conn, _ *bufio.Reader) {
 		var b [1]byte
 		_, _ = c.Read(b[:])
+		ctx.Come()
 		hold := make(chan struct{})
 		context.AfterFunc(t.Context(), func() { close(hold) })
 		<-hold
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
 	payload := make([]byte, 32<<20)
 	got := newCaller(t, nil).Call(ctx, s.target, txn.Call{Transaction: "t", Op: "o", Payload: payload})
-	if got.Kind != plan.Failed || !got.Down {
+	if got.Kind != txn.AnswerFailed || !got.Down {
 		t.Error(got)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // reply is what a participant has answered, over http or https.
@@ -18,65 +18,67 @@ type reply struct {
 	body   io.Reader
 }
 
-// read turns a reply into an answer. What is left of the body unread costs the
+// readAnswer turns a reply into an answer. What is left of the body unread costs the
 // connection, which is cheaper than reading what somebody goes on sending.
-func (c *Caller) read(r reply) plan.Answer {
+func (c *Caller) readAnswer(r reply) txn.Answer {
 	switch status := r.status; {
 	case status >= 200 && status < 300:
-		return c.done(r)
+		return c.readResult(r)
 	case status == http.StatusConflict:
-		return plan.Answer{Kind: plan.Refused, Note: excerpt(r)}
+		return txn.Answer{Kind: txn.AnswerRefused, Note: excerpt(r)}
 	case status == http.StatusTooEarly:
-		after := wire.ParseRetryAfter(r.header(wire.RetryAfter), r.header("Retry-After"), sent(r))
-		return plan.Answer{Kind: plan.Pending, Note: excerpt(r), After: after}
+		after := header.ParseRetryAfter(r.header(header.RetryAfter), r.header("Retry-After"), sentAt(r))
+		return txn.Answer{Kind: txn.AnswerPending, Note: excerpt(r), After: after}
 	case status >= 300 && status < 400:
-		return plan.Answer{Kind: plan.Failed, Note: statusText(status) + ": redirects are not followed"}
+		return txn.Answer{Kind: txn.AnswerFailed, Note: statusText(status) + ": redirects are not followed"}
 	default:
-		return failed(r)
+		return failedAnswer(r)
 	}
 }
 
-// sent is when a reply was sent, by the clock of who sent it, if it says so.
-func sent(r reply) time.Time {
+// sentAt is when a reply was sent, by the clock of who sent it, if it says so.
+func sentAt(r reply) time.Time {
 	if date, err := http.ParseTime(r.header("Date")); err == nil {
 		return date
 	}
 	return time.Now()
 }
 
-// done reads the result. If the reply breaks off, it is as if there was none: asked
+// readResult reads the result. If the reply breaks off, it is as if there was none: asked
 // again, an idempotent participant returns the result again.
-func (c *Caller) done(r reply) plan.Answer {
+func (c *Caller) readResult(r reply) txn.Answer {
 	if r.length > c.maxResult {
-		return c.dropped()
+		return c.droppedResult()
 	}
 	result, err := readBody(r, c.maxResult+1)
 	switch {
 	case err != nil:
 		note := fmt.Sprintf("%s, but the result broke off after %d bytes: %v", statusText(r.status), len(result), err)
-		return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt(note)}
+		return txn.Answer{Kind: txn.AnswerFailed, Note: header.Excerpt(note)}
 	case int64(len(result)) > c.maxResult:
-		return c.dropped()
+		return c.droppedResult()
 	case len(result) == 0:
-		return plan.Answer{Kind: plan.Done}
+		return txn.Answer{Kind: txn.AnswerDone}
 	default:
-		return plan.Answer{Kind: plan.Done, Result: result}
+		return txn.Answer{Kind: txn.AnswerDone, Result: result}
 	}
 }
 
-func (c *Caller) dropped() plan.Answer {
-	return plan.Answer{Kind: plan.Done, Note: fmt.Sprintf("the result was dropped: more than %d bytes", c.maxResult)}
+func (c *Caller) droppedResult() txn.Answer {
+	return txn.Answer{
+		Kind: txn.AnswerDone, Note: fmt.Sprintf("the result was dropped: more than %d bytes", c.maxResult),
+	}
 }
 
-func failed(r reply) plan.Answer {
+func failedAnswer(r reply) txn.Answer {
 	note := statusText(r.status)
 	if text := excerpt(r); text != "" {
-		note = wire.Excerpt(note + ": " + text)
+		note = header.Excerpt(note + ": " + text)
 	}
-	return plan.Answer{Kind: plan.Failed, Note: note, Down: unavailable(r.status), Lasting: lasting(r.status)}
+	return txn.Answer{Kind: txn.AnswerFailed, Note: note, Down: unavailable(r.status), Lasting: lasting(r.status)}
 }
 
-// lasting tells whether a status says that the same call will never be taken.
+// lasting reports whether a status says that the same call will never be taken.
 func lasting(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
@@ -88,9 +90,10 @@ func lasting(status int) bool {
 	}
 }
 
-// unavailable tells whether a status is about the service, not about the call.
+// unavailable reports whether a status is about the service, not about the call.
 func unavailable(status int) bool {
-	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 }
 
 func statusText(status int) string {
@@ -105,12 +108,15 @@ func excerpt(r reply) string {
 	if err != nil && len(text) == 0 {
 		return ""
 	}
-	return wire.Excerpt(string(text))
+	return header.Excerpt(string(text))
 }
 
-// readBody reads at most limit bytes, in one piece if their number is known.
+// inOnePiece is how long a body is made room for that is only announced.
+const inOnePiece = 1 << 20
+
+// readBody reads at most limit bytes, in one piece if their number is known and not large.
 func readBody(r reply, limit int64) ([]byte, error) {
-	if n := r.length; n >= 0 && n < limit {
+	if n := r.length; n >= 0 && n < limit && n <= inOnePiece {
 		result := make([]byte, n)
 		n, err := io.ReadFull(r.body, result)
 		return result[:n], err

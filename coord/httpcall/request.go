@@ -12,15 +12,14 @@ import (
 	"github.com/bedrock-go/bedrock/coord/internal/reach"
 	"github.com/bedrock-go/bedrock/internal/http1"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // agent is who calls.
 const agent = "bedrock"
 
 // callPlain makes a call over http.
-func (c *Caller) callPlain(ctx context.Context, to *route, call *txn.Call) plan.Answer {
+func (c *Caller) callPlain(ctx context.Context, to *route, call *txn.Call) txn.Answer {
 	head := func(b []byte) []byte { return appendFields(append(b, to.start...), call) }
 	r, err := c.pool.Post(ctx, to.address, head, call.Payload)
 	if err != nil {
@@ -28,12 +27,12 @@ func (c *Caller) callPlain(ctx context.Context, to *route, call *txn.Call) plan.
 		return reach.Failed(ctx, err, !unsent)
 	}
 	defer r.Close()
-	return c.read(reply{status: r.Status, length: r.Length, header: r.Header, body: r})
+	return c.readAnswer(reply{status: r.Status, length: r.Length, header: r.Header, body: r})
 }
 
 // appendFields writes the headers of a call.
 func appendFields(b []byte, call *txn.Call) []byte {
-	for name, value := range wire.Fields(call) {
+	for name, value := range header.Fields(call) {
 		if !reserved(name) {
 			b = http1.AppendField(b, name, value)
 		}
@@ -44,25 +43,27 @@ func appendFields(b []byte, call *txn.Call) []byte {
 	return b
 }
 
-// reserved tells whether a header belongs to the request, whatever a transaction says.
+// reserved reports whether a header belongs to the request, whatever a transaction says.
 func reserved(name string) bool {
-	return slices.Contains([]string{"Content-Length", "Content-Type", "Host", "Trailer", "Transfer-Encoding", "User-Agent"}, name)
+	return slices.Contains([]string{
+		"Content-Length", "Content-Type", "Host", "Trailer", "Transfer-Encoding", "User-Agent",
+	}, name)
 }
 
 // callSecure makes a call over https.
-func (c *Caller) callSecure(ctx context.Context, to *route, call *txn.Call) plan.Answer {
+func (c *Caller) callSecure(ctx context.Context, to *route, call *txn.Call) txn.Answer {
 	followed, attempt := reach.Follow(ctx)
-	r, err := c.secure.RoundTrip(fill(to.blank.WithContext(followed), call))
+	r, err := c.secure.RoundTrip(requestOf(to.blank.WithContext(followed), call))
 	if err != nil {
 		return attempt.Failed(ctx, err)
 	}
 	defer r.Body.Close()
-	return c.read(reply{status: r.StatusCode, length: r.ContentLength, header: r.Header.Get, body: r.Body})
+	return c.readAnswer(reply{status: r.StatusCode, length: r.ContentLength, header: r.Header.Get, body: r.Body})
 }
 
-// fill puts a call into a request of its own.
-func fill(r *http.Request, call *txn.Call) *http.Request {
-	r.Header = wire.Header(call)
+// requestOf puts a call into a request of its own.
+func requestOf(r *http.Request, call *txn.Call) *http.Request {
+	r.Header = header.Of(call)
 	r.Header["User-Agent"] = []string{agent}
 	if len(call.Payload) == 0 {
 		return r

@@ -24,12 +24,12 @@ type route struct {
 	blank   *http.Request // that all requests to an https target are copies of
 }
 
-func (r *route) ready() error {
-	r.once.Do(func() { r.err = r.prepare() })
+func (r *route) prepareOnce() error {
+	r.once.Do(func() { r.err = r.prepareRequest() })
 	return r.err
 }
 
-func (r *route) prepare() error {
+func (r *route) prepareRequest() error {
 	blank, err := http.NewRequestWithContext(context.Background(), http.MethodPost, string(r.target), nil)
 	if err != nil {
 		return err

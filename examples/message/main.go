@@ -60,7 +60,8 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 }
 
 func openOrders(ctx context.Context, path string) (*sql.DB, *barrier.Barrier, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
+	db, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,7 @@ func payOrders(ctx context.Context, co txn.Coordinator, b *barrier.Barrier, out 
 			return nil
 		}))
 		if err != nil {
-			fmt.Fprintf(out, "\tproducer: %s\n", told(err))
+			fmt.Fprintf(out, "\tproducer: %s\n", explain(err))
 		}
 		if _, err := co.Wait(ctx, id); err != nil { // only to end when everything has been said
 			fmt.Fprintln(out, "\tno mail")
@@ -103,8 +104,8 @@ func payOrders(ctx context.Context, co txn.Coordinator, b *barrier.Barrier, out 
 	}
 }
 
-// told is what a producer makes of an error.
-func told(err error) string {
+// explain is what a producer makes of an error.
+func explain(err error) string {
 	if _, ok := errors.AsType[*txn.InDoubtError](err); ok {
 		return "not known whether the message will be sent; the check decides"
 	}

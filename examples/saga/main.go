@@ -52,7 +52,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	defer calls.Close()
-	co, err := coord.New(store, &coord.Options{Callers: map[string]coord.Caller{"http": calls}})
+	co, err := coord.New(store, &coord.Options{Callers: []txn.Caller{calls}})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func takeOrders(ctx context.Context, co *coord.Coordinator, s *shop, url string,
 		if res.Reason != "" {
 			fmt.Fprintf(out, "\tbecause %s\n", res.Reason)
 		}
-		if err := s.report(ctx, out); err != nil {
+		if err := s.printStock(ctx, out); err != nil {
 			return err
 		}
 	}

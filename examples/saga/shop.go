@@ -27,7 +27,8 @@ type shop struct {
 }
 
 func openShop(ctx context.Context, path string) (*shop, error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
+	db, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +51,14 @@ func openShop(ctx context.Context, path string) (*shop, error) {
 func (s *shop) services() http.Handler {
 	mux := http.NewServeMux()
 	for path, change := range map[string]func(ctx context.Context, tx *sql.Tx, o Order) error{
-		"/stock/deduct":  func(ctx context.Context, tx *sql.Tx, o Order) error { return deduct(ctx, tx, o.Item, o.Count) },
-		"/stock/restore": func(ctx context.Context, tx *sql.Tx, o Order) error { return deduct(ctx, tx, o.Item, -o.Count) },
-		"/bank/charge":   func(ctx context.Context, tx *sql.Tx, o Order) error { return charge(ctx, tx, o.Amount) },
-		"/bank/refund":   func(ctx context.Context, tx *sql.Tx, o Order) error { return charge(ctx, tx, -o.Amount) },
+		"/stock/deduct": func(ctx context.Context, tx *sql.Tx, o Order) error {
+			return deduct(ctx, tx, o.Item, o.Count)
+		},
+		"/stock/restore": func(ctx context.Context, tx *sql.Tx, o Order) error {
+			return deduct(ctx, tx, o.Item, -o.Count)
+		},
+		"/bank/charge": func(ctx context.Context, tx *sql.Tx, o Order) error { return charge(ctx, tx, o.Amount) },
+		"/bank/refund": func(ctx context.Context, tx *sql.Tx, o Order) error { return charge(ctx, tx, -o.Amount) },
 	} {
 		f := barrier.Handle(s.barrier, func(ctx context.Context, tx *sql.Tx, o Order) (any, error) {
 			return nil, change(ctx, tx, o)
@@ -83,7 +88,7 @@ func enough(res sql.Result, err error) error {
 	return txn.Abort(errors.New("there is not enough"))
 }
 
-func (s *shop) report(ctx context.Context, out io.Writer) error {
+func (s *shop) printStock(ctx context.Context, out io.Writer) error {
 	var lamps, money int
 	row := s.db.QueryRowContext(ctx, "SELECT stock.count, bank.amount FROM stock, bank")
 	if err := row.Scan(&lamps, &money); err != nil {

@@ -32,7 +32,8 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(co.Register("seats", seats.told), co.Register("rooms", rooms.told), co.Start(ctx)); err != nil {
+	if err := errors.Join(co.Register("seats", seats.confirmOrCancel), co.Register("rooms", rooms.confirmOrCancel),
+		co.Start(ctx)); err != nil {
 		return err
 	}
 	for _, name := range []string{"first", "second"} {
@@ -104,8 +105,8 @@ func (h *house) reserve(ctx context.Context) error {
 	return nil
 }
 
-// told is called by the coordinator with the decision, until it has answered.
-func (h *house) told(_ context.Context, call txn.Call) ([]byte, error) {
+// confirmOrCancel is called by the coordinator with the decision, until it has answered.
+func (h *house) confirmOrCancel(_ context.Context, call txn.Call) ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	held := h.reserved[call.Transaction]

@@ -25,7 +25,7 @@ type drop struct {
 
 // Cut closes every connection and every new one at once.
 func (p *Proxy) Cut() {
-	p.set(func(f *fault) { f.cut = true })
+	p.changeFault(func(f *fault) { f.cut = true })
 	for _, l := range p.open() {
 		p.cutLink(l)
 	}
@@ -34,7 +34,7 @@ func (p *Proxy) Cut() {
 // BlackHole swallows the bytes of one or both directions and keeps connections
 // open, also new ones. A connection that lost bytes is closed by Heal, because
 // TCP never delivers a stream with a gap.
-func (p *Proxy) BlackHole(d Direction) { p.set(func(f *fault) { f.hole = d }) }
+func (p *Proxy) BlackHole(d Direction) { p.changeFault(func(f *fault) { f.hole = d }) }
 
 // Strand swallows the bytes of both directions of every connection that is open now,
 // and of no new one, as a router does that has forgotten them.
@@ -45,12 +45,14 @@ func (p *Proxy) Strand() {
 }
 
 // Delay holds up every chunk of bytes, in both directions, by d.
-func (p *Proxy) Delay(d time.Duration) { p.set(func(f *fault) { f.delay, f.jitter = d, false }) }
+func (p *Proxy) Delay(d time.Duration) {
+	p.changeFault(func(f *fault) { f.delay, f.jitter = d, false })
+}
 
 // Jitter holds up every chunk of bytes by a time of its own, up to most: what is sent over
 // one connection may overtake what was sent before it over another.
 func (p *Proxy) Jitter(most time.Duration) {
-	p.set(func(f *fault) { f.delay, f.jitter = most, true })
+	p.changeFault(func(f *fault) { f.delay, f.jitter = most, true })
 }
 
 // DropReplies loses the next n replies: the request reaches the server, its
@@ -63,7 +65,7 @@ func (p *Proxy) DropReplies(n int) { p.DropRepliesTo("", n) }
 // "evalsha", in upper or lower case.
 func (p *Proxy) DropRepliesTo(word string, n int) {
 	lower := bytes.ToLower([]byte(word))
-	p.set(func(f *fault) { f.drop = drop{left: n, word: lower} })
+	p.changeFault(func(f *fault) { f.drop = drop{left: n, word: lower} })
 }
 
 // Retarget forwards to another server from now on, as an address does that moves in a
@@ -78,11 +80,13 @@ func (p *Proxy) Retarget(target string) {
 }
 
 // LoseReplies loses a share of all replies, from 0 to 1, as DropReplies does.
-func (p *Proxy) LoseReplies(share float64) { p.set(func(f *fault) { f.drop = drop{share: share} }) }
+func (p *Proxy) LoseReplies(share float64) {
+	p.changeFault(func(f *fault) { f.drop = drop{share: share} })
+}
 
 // Heal ends every fault and closes the connections that lost bytes.
 func (p *Proxy) Heal() {
-	p.set(func(f *fault) { *f = fault{} })
+	p.changeFault(func(f *fault) { *f = fault{} })
 	for _, l := range p.open() {
 		if l.lossy.Load() {
 			p.cutLink(l)
@@ -90,8 +94,8 @@ func (p *Proxy) Heal() {
 	}
 }
 
-// set changes the fault.
-func (p *Proxy) set(change func(*fault)) {
+// changeFault changes the fault.
+func (p *Proxy) changeFault(change func(*fault)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.fault)
@@ -99,17 +103,17 @@ func (p *Proxy) set(change func(*fault)) {
 
 // cutLink closes a connection and counts it.
 func (p *Proxy) cutLink(l *link) {
-	l.close(func() { p.note(func(e *Evidence) { e.Cut++ }) })
+	l.close(func() { p.addEvidence(func(e *Evidence) { e.Cut++ }) })
 }
 
-// note adds evidence.
-func (p *Proxy) note(add func(*Evidence)) {
+// addEvidence adds evidence.
+func (p *Proxy) addEvidence(add func(*Evidence)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	add(&p.seen)
 }
 
-// swallows tells whether bytes of a direction are lost now, and counts them.
+// swallows reports whether bytes of a direction are lost now, and counts them.
 func (p *Proxy) swallows(d Direction, n int, stranded bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +124,7 @@ func (p *Proxy) swallows(d Direction, n int, stranded bool) bool {
 	return lost
 }
 
-// dooms tells whether the reply to a request is to be lost, and counts down.
+// dooms reports whether the reply to a request is to be lost, and counts down.
 func (p *Proxy) dooms(request []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,8 +139,8 @@ func (p *Proxy) dooms(request []byte) bool {
 	return true
 }
 
-// hold waits for the delay in force. It returns early when the proxy closes.
-func (p *Proxy) hold() {
+// waitDelay waits for the delay in force. It returns early when the proxy closes.
+func (p *Proxy) waitDelay() {
 	p.mu.Lock()
 	delay := p.fault.delay
 	if p.fault.jitter && delay > 0 {

@@ -34,18 +34,18 @@ func (l *link) close(noted func()) {
 	_ = l.server.Close() // politely: what was forwarded must arrive
 }
 
-// end ends the link because one side has.
-func (l *link) end() { l.close(func() {}) }
+// closeBoth ends the link because one side has.
+func (l *link) closeBoth() { l.close(func() {}) }
 
 // pumpRequests forwards from the client to the server.
 func (l *link) pumpRequests() {
-	defer l.end()
+	defer l.closeBoth()
 	l.pump(l.client, Requests, l.forwardRequest)
 }
 
 // pumpReplies forwards from the server to the client.
 func (l *link) pumpReplies() {
-	defer l.end()
+	defer l.closeBoth()
 	l.pump(l.server, Replies, l.forwardReply)
 }
 
@@ -60,9 +60,9 @@ func (l *link) pump(from net.Conn, d Direction, forward func([]byte) bool) {
 	}
 }
 
-// pass forwards a chunk unless a fault swallows it, and tells whether to go on.
+// pass forwards a chunk unless a fault swallows it, and reports whether to go on.
 func (l *link) pass(d Direction, chunk []byte, forward func([]byte) bool) bool {
-	l.proxy.hold()
+	l.proxy.waitDelay()
 	if l.proxy.swallows(d, len(chunk), l.stranded.Load()) {
 		l.lossy.Store(true)
 		return true
@@ -97,7 +97,7 @@ func (l *link) isDoomed() bool {
 
 // loseReply drops a reply together with its connection.
 func (l *link) loseReply(chunk []byte) {
-	l.proxy.note(func(e *Evidence) {
+	l.proxy.addEvidence(func(e *Evidence) {
 		e.RepliesLost++
 		e.BytesSwallowed += int64(len(chunk))
 	})

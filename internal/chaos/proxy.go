@@ -55,7 +55,7 @@ func New(target string) (*Proxy, error) {
 		done:     make(chan struct{}),
 		links:    map[*link]struct{}{},
 	}
-	p.running.Go(p.accept)
+	p.running.Go(p.acceptAll)
 	return p, nil
 }
 
@@ -74,7 +74,7 @@ func (p *Proxy) Close() error {
 	p.closing.Do(func() { close(p.done) })
 	err := p.listener.Close()
 	for _, l := range p.open() {
-		l.end()
+		l.closeBoth()
 	}
 	p.running.Wait()
 	if errors.Is(err, net.ErrClosed) {
@@ -83,8 +83,8 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// accept takes connections until the listener is closed.
-func (p *Proxy) accept() {
+// acceptAll takes connections until the listener is closed.
+func (p *Proxy) acceptAll() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
@@ -94,7 +94,7 @@ func (p *Proxy) accept() {
 			reset(client)
 			continue
 		}
-		p.running.Go(func() { p.serve(client) })
+		p.running.Go(func() { p.forwardConn(client) })
 	}
 }
 
@@ -104,7 +104,7 @@ func (p *Proxy) destination() string {
 	return p.target
 }
 
-// refuses tells whether a new connection falls to a cut.
+// refuses reports whether a new connection falls to a cut.
 func (p *Proxy) refuses() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,15 +114,15 @@ func (p *Proxy) refuses() bool {
 	return p.fault.cut
 }
 
-// serve forwards one connection until either side ends it.
-func (p *Proxy) serve(client net.Conn) {
+// forwardConn forwards one connection until either side ends it.
+func (p *Proxy) forwardConn(client net.Conn) {
 	server, err := net.DialTimeout("tcp", p.destination(), time.Second)
 	if err != nil {
 		reset(client)
 		return
 	}
 	l := &link{proxy: p, client: client, server: server}
-	defer l.end()
+	defer l.closeBoth()
 	if !p.add(l) {
 		return
 	}

@@ -73,7 +73,7 @@ func noSleepInTests(tr tree) []string {
 	return complaints
 }
 
-// virtualTime tells whether a folder's tests run inside testing/synctest. They
+// virtualTime reports whether a folder's tests run inside testing/synctest. They
 // do not when any of them talks to the world outside, where time is real.
 func virtualTime(files []*source) bool {
 	virtual := false
@@ -90,7 +90,7 @@ func virtualTime(files []*source) bool {
 	return virtual
 }
 
-// isSelector tells whether a node is pkg.name.
+// isSelector reports whether a node is pkg.name.
 func isSelector(n ast.Node, pkg, name string) bool {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok || sel.Sel.Name != name {
@@ -126,7 +126,8 @@ func shortFunctions(tr tree) []string {
 		}
 		for _, decl := range s.file.Decls {
 			if n := functionLines(s, decl); n > maxFunctionLines {
-				complaints = append(complaints, fmt.Sprintf("%s: %d lines, at most %d", s.at(decl), n, maxFunctionLines))
+				complaints = append(complaints,
+					fmt.Sprintf("%s: %d lines, at most %d", s.at(decl), n, maxFunctionLines))
 			}
 		}
 	})

@@ -19,7 +19,7 @@ func dependenciesExplained(tr tree) []string {
 	return complaints
 }
 
-// isForeign tells whether an import is neither ours nor the standard library's.
+// isForeign reports whether an import is neither ours nor the standard library's.
 func isForeign(imported string) bool {
 	host, _, _ := strings.Cut(imported, "/")
 	return strings.Contains(host, ".") && !strings.HasPrefix(imported+"/", modulePath+"/")

@@ -47,7 +47,7 @@ func mutableGlobals(s *source, written map[string]bool) []string {
 	return complaints
 }
 
-// embedded tells whether the variable holds an embedded file.
+// embedded reports whether the variable holds an embedded file.
 func embedded(g *ast.GenDecl, spec *ast.ValueSpec) bool {
 	for _, doc := range []*ast.CommentGroup{g.Doc, spec.Doc} {
 		if doc == nil {
@@ -62,7 +62,7 @@ func embedded(g *ast.GenDecl, spec *ast.ValueSpec) bool {
 	return false
 }
 
-// constant tells whether the i-th variable of a declaration has a value that
+// constant reports whether the i-th variable of a declaration has a value that
 // need not change.
 func constant(spec *ast.ValueSpec, i int) bool {
 	if i >= len(spec.Values) {
@@ -80,14 +80,14 @@ func constant(spec *ast.ValueSpec, i int) bool {
 	}
 }
 
-// makesConstant tells whether a call returns something that cannot be changed.
+// makesConstant reports whether a call returns something that cannot be changed.
 func makesConstant(call *ast.CallExpr) bool {
 	return slices.ContainsFunc([][2]string{
 		{"errors", "New"}, {"fmt", "Errorf"}, {"regexp", "MustCompile"}, {"strings", "NewReplacer"},
 	}, func(f [2]string) bool { return isSelector(call.Fun, f[0], f[1]) })
 }
 
-// isTable tells whether a type is an array, a slice or a map.
+// isTable reports whether a type is an array, a slice or a map.
 func isTable(t ast.Expr) bool {
 	switch t.(type) {
 	case *ast.ArrayType, *ast.MapType:

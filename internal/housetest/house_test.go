@@ -15,14 +15,24 @@ func rules() map[string]func(tree) []string {
 	return map[string]func(tree) []string{
 		"comments":     oneCommentPerPackage,
 		"dependencies": dependenciesExplained,
+		"dialect":      noDialect,
+		"downhill":     walksGoDownhill,
+		"examples":     packagesHaveExamples,
 		"files":        shortFiles,
 		"functions":    shortFunctions,
 		"globals":      noGlobals,
 		"gomod":        plainGoMod,
+		"homes":        wordsStayHome,
 		"init":         noInit,
 		"layers":       importsFollowLayers,
+		"lines":        linesFit,
 		"names":        noVagueNames,
+		"patterns":     patternsMatch,
+		"permissions":  permissionsAreUsed,
+		"places":       wordsLiveSomewhere,
 		"sleep":        noSleepInTests,
+		"walks":        walksExist,
+		"words":        noBannedWords,
 	}
 }
 

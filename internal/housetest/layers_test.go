@@ -17,160 +17,246 @@ type layer struct {
 
 // layers is the map of the house. The first match counts; a package that
 // matches none is a complaint, so that new packages are placed on purpose.
-func layers() []layer {
-	leaf := []string{"internal/wheel", "internal/bootclock", "internal/chance", "internal/settle"}
-	front := append([]string{"lock", "lock/driver"}, leaf...)
-	return []layer{
+func layers() layerMap {
+	leaf := []string{
+		"internal/wheel", "internal/bootclock", "internal/chance", "internal/settle", "internal/sleep",
+		"internal/timelimit",
+	}
+	return layerMap{
 		// Layer 0: the contract.
-		{packages: "lock/driver"},
+		{packages: "input"},
+		{packages: "internal/timelimit"},
+		{packages: "internal/underway", own: []string{"internal/timelimit"}},
+		{packages: "internal/batch", own: []string{"internal/timelimit", "internal/underway"}},
+		{packages: "internal/sqlkind"},
+		{packages: "lock/driver", own: []string{"input", "internal/underway"}},
 		{packages: "txn/driver"},
 		// Layer 1: the front, and leaves below it.
-		{packages: "lock", own: append([]string{"lock/driver"}, leaf...), foreign: []string{"golang.org/x/sys"}},
-		{packages: "txn", own: []string{"txn/driver"}},
+		{packages: "lock", own: append([]string{"lock/driver", "input"}, leaf...)},
+		{packages: "txn", own: []string{"txn/driver", "input"}},
+		{packages: "txn/check", own: []string{"txn", "internal/nearest"}},
 		{packages: "txn/plan", own: []string{"txn"}},
-		{packages: "internal/settle", own: []string{"lock/driver"}},
+		{packages: "internal/settle", own: []string{"lock/driver", "internal/sleep"}},
 		{packages: "internal/wheel"},
 		{packages: "internal/chance"},
+		{packages: "internal/sleep"},
 		{packages: "internal/nearest"},
+		{packages: "internal/fieldpath"},
 		{packages: "internal/http1"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
-		// Layer 2: backends, one client library each, and observers.
-		{packages: "lock/memlock", own: front},
-		{packages: "lock/redislock", own: front},
+		// Layer 1: the seam to Redis, and what fills it in.
+		{packages: "redisconn", own: []string{"input", "internal/underway", "internal/sleep"}},
+		{packages: "redisconn/internal/silence", own: []string{"redisconn"}},
 		{
-			packages: "lock/redislock/goredis", own: []string{"lock/redislock", "lock/driver"},
-			foreign: []string{"github.com/redis/go-redis/v9"},
+			packages: "redisconn/goredis",
+			own:      []string{"redisconn", "redisconn/internal/silence", "internal/timelimit"},
+			foreign:  []string{"github.com/redis/go-redis/v9"},
 		},
 		{
-			packages: "lock/redislock/rueidis", own: []string{"lock/redislock", "lock/driver"},
-			foreign: []string{"github.com/redis/rueidis"},
+			packages: "redisconn/rueidis",
+			own:      []string{"redisconn", "redisconn/internal/silence", "internal/timelimit"},
+			foreign:  []string{"github.com/redis/rueidis"},
+		},
+		{packages: "internal/redisnode", own: []string{"redisconn"}},
+		// Layer 2: backends, one client library each, and observers.
+		{packages: "lock/memlock", own: []string{"lock", "lock/driver"}},
+		{
+			packages: "lock/redislock",
+			own: []string{
+				"lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
+			},
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
-		{packages: "txn/sqlstore", own: []string{"txn/driver"}},
+		{packages: "txn/sqlstore", own: []string{"input", "txn/driver", "internal/sleep", "internal/sqlkind"}},
 		{
-			packages: "txn/sqlstore/sqlite", own: []string{"txn/driver", "txn/sqlstore"},
+			packages: "txn/sqlstore/sqlite", own: []string{"input", "txn/sqlstore", "internal/sqlkind"},
 			foreign: []string{"modernc.org/sqlite"},
 		},
 		{
-			packages: "txn/sqlstore/mysql", own: []string{"txn/driver", "txn/sqlstore"},
+			packages: "txn/sqlstore/mysql", own: []string{"txn/driver", "txn/sqlstore", "internal/sqlkind"},
 			foreign: []string{"github.com/go-sql-driver/mysql"},
 		},
 		{
-			packages: "txn/sqlstore/postgres", own: []string{"txn/driver", "txn/sqlstore"},
+			packages: "txn/sqlstore/postgres", own: []string{"txn/driver", "txn/sqlstore", "internal/sqlkind"},
 			foreign: []string{"github.com/jackc/pgx/v5"},
 		},
-		{packages: "txn/redisstore", own: []string{"txn/driver"}, foreign: []string{"github.com/redis/go-redis/v9"}},
+		{
+			packages: "txn/redisstore",
+			own:      []string{"input", "txn/driver", "redisconn", "internal/redisnode", "internal/batch"},
+		},
 		// Layer 2: modes of transactions.
 		{packages: "txn/internal/draft", own: []string{"txn"}},
-		{packages: "txn/saga", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
-		{packages: "txn/tcc", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
-		{packages: "txn/msg", own: []string{"txn", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/saga", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/tcc", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/msg", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/modes", own: []string{"input", "txn", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest"}},
 		{
-			packages: "txn/deffile", own: []string{"txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest"},
+			packages: "txn/deffile", own: []string{
+				"input", "txn", "txn/check", "txn/modes", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest",
+				"internal/fieldpath",
+			},
 			foreign: []string{"go.yaml.in/yaml/v3"},
 		},
 		// Layer 2: the participants' side.
-		{packages: "txn/participant/wire", own: []string{"txn"}},
-		{packages: "txn/participant", own: []string{"txn", "txn/participant/wire"}},
+		{packages: "txn/participant/header", own: []string{"txn"}},
+		{packages: "txn/participant", own: []string{"txn", "txn/participant/header"}},
 		{
-			packages: "txn/participant/grpcpart", own: []string{"txn", "txn/participant/wire"},
+			packages: "txn/participant/grpcpart", own: []string{"txn", "txn/participant/header"},
 			foreign: []string{"google.golang.org/grpc"},
 		},
 		{
-			packages: "txn/participant/connectpart", own: []string{"txn", "txn/participant/wire"},
+			packages: "txn/participant/connectpart", own: []string{"txn", "txn/participant/header"},
 			foreign: []string{"connectrpc.com/connect"},
 		},
 		// Layer 2: participants.
-		{packages: "txn/barrier", own: []string{"txn"}},
+		{packages: "txn/barrier", own: []string{"input", "txn", "internal/sleep", "internal/sqlkind"}},
 		{
-			packages: "txn/barrier/redisbarrier", own: []string{"txn", "txn/barrier"},
-			foreign: []string{"github.com/redis/go-redis/v9"},
+			packages: "txn/barrier/redisbarrier",
+			own:      []string{"txn", "txn/barrier", "redisconn", "internal/redisnode", "input"},
 		},
-		// Layer 3: the engine.
+		// Layer 3: the engine, over leaves that do not know it.
+		{packages: "coord/internal/record", own: []string{"txn", "txn/driver"}},
+		{packages: "coord/internal/lanes", own: []string{"txn", "txn/driver", "internal/chance"}},
 		{
 			packages: "coord",
-			own:      []string{"txn/driver", "txn", "txn/plan", "txn/saga", "txn/tcc", "txn/msg", "internal/chance", "internal/nearest"},
+			own: []string{
+				"input", "coord/internal/record", "coord/internal/lanes", "txn/driver", "txn", "txn/check", "txn/plan",
+				"txn/modes", "txn/msg", "internal/chance", "internal/nearest", "internal/sleep",
+			},
 		},
 		// Layer 4: the remote side. The protocol is generated.
 		{packages: "proto/...", foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"}},
 		{
-			packages: "internal/wire", own: []string{"txn", "txn/driver", "lock/driver", "proto/..."},
+			packages: "internal/apiwire",
+			own: []string{
+				"input", "txn", "txn/driver", "txn/modes", "txn/saga", "txn/tcc", "txn/msg", "lock/driver",
+				"proto/...",
+			},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
 		},
+		{packages: "server/auth"},
 		{
-			packages: "server", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/settle", "internal/nearest"},
+			packages: "server",
+			own: []string{
+				"input", "txn", "txn/check", "txn/driver", "txn/modes", "txn/deffile", "lock/driver", "proto/...",
+				"server/auth", "internal/apiwire", "internal/settle", "internal/nearest", "internal/fieldpath",
+			},
 			foreign: []string{
 				"connectrpc.com/connect", "connectrpc.com/grpchealth", "connectrpc.com/grpcreflect",
 				"google.golang.org/protobuf", "go.opentelemetry.io/otel",
 			},
 		},
 		{
-			packages: "client", own: []string{"txn", "txn/driver", "lock/driver", "proto/...", "internal/wire", "internal/http1"},
+			packages: "client", own: []string{
+				"input", "txn", "txn/modes", "lock/driver", "proto/...", "internal/apiwire", "internal/http1",
+				"internal/sleep",
+			},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
 		},
 		// Layer 3: how the engine calls over the network, and what observes it.
 		{packages: "coord/allow"},
 		{
 			packages: "coord/internal/reach",
-			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow"},
+			own:      []string{"txn", "txn/participant/header", "coord/allow"},
 		},
 		{
 			packages: "coord/httpcall",
-			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach", "internal/http1"},
+			own: []string{
+				"input", "txn", "txn/participant/header", "coord/allow", "coord/internal/reach", "internal/http1",
+			},
 		},
 		{
 			packages: "coord/grpccall",
-			own:      []string{"txn", "txn/plan", "txn/participant/wire", "coord/allow", "coord/internal/reach"},
+			own:      []string{"txn", "input", "txn/participant/header", "coord/allow", "coord/internal/reach"},
 			foreign:  []string{"connectrpc.com/connect"},
 		},
 		{
-			packages: "coord/coordprom", own: []string{"txn", "txn/driver", "txn/plan", "coord"},
+			packages: "coord/coordprom", own: []string{"txn", "txn/driver", "coord"},
 			foreign: []string{"github.com/prometheus/client_golang"},
 		},
 		{
-			packages: "coord/coordotel", own: []string{"txn", "txn/plan", "coord"},
+			packages: "coord/coordotel", own: []string{"txn", "coord"},
 			foreign: []string{"go.opentelemetry.io/otel"},
 		},
 		{
 			packages: "console",
-			own:      []string{"txn", "txn/driver", "txn/saga", "txn/tcc", "txn/msg", "lock", "lock/driver", "internal/nearest"},
+			own:      []string{"input", "txn", "txn/driver", "txn/modes", "lock", "lock/driver", "internal/nearest"},
 		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
 		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
-		{packages: "interop", own: []string{"..."}, foreign: []string{"..."}},
+		{packages: "interop"},
+		{packages: "internal/torture/bank", test: true},
+		{packages: "internal/torture/...", own: []string{"..."}, foreign: []string{"..."}},
+		// What programs are made of.
+		{packages: "internal/child"},
+		{
+			packages: "internal/redisurl", own: []string{"internal/nearest"},
+			foreign: []string{"github.com/redis/go-redis/v9"},
+		},
+		{
+			packages: "internal/lockurl",
+			own:      []string{"lock/...", "redisconn/...", "internal/redisurl"},
+			foreign:  []string{"github.com/redis/go-redis/v9"},
+		},
+		{
+			packages: "internal/storeurl",
+			own:      []string{"txn/...", "redisconn/...", "internal/redisurl"},
+			foreign:  []string{"github.com/redis/go-redis/v9"},
+		},
 		// Real servers and faults, for tests and for bedrock torture.
 		{packages: "internal/testenv"},
 		{packages: "internal/chaos"},
-		// Tests.
+		// Tests: for users, for backends and stores, for ourselves.
 		{
-			packages: "lock/locktest/...", test: true, own: []string{"lock/...", "internal/..."},
-			foreign: []string{"github.com/anishathalye/porcupine", "pgregory.net/rapid", "github.com/google/go-cmp"},
+			packages: "bedrocktest", test: true,
+			own: []string{
+				"lock", "lock/driver", "lock/memlock", "txn", "txn/driver", "txn/memstore", "txn/participant",
+				"internal/bootclock",
+			},
+		},
+		{
+			packages: "lock/locktest/...", test: true, own: []string{"bedrocktest", "lock/..."},
+			foreign: []string{"github.com/anishathalye/porcupine"},
 		},
 		{packages: "txn/sqlstore/internal/sqltest", test: true, own: []string{"txn/...", "internal/..."}},
 		{
-			packages: "txn/txntest/...", test: true, own: []string{"txn/...", "coord/...", "server", "client", "proto/...", "internal/..."},
+			packages: "txn/txntest", test: true, own: []string{"txn/..."},
 			foreign: []string{"github.com/google/go-cmp"},
 		},
+		{packages: "coord/coordtest", test: true, own: []string{"bedrocktest", "coord/...", "txn/..."}},
 		{packages: "internal/mutants", test: true},
+		{packages: "internal/mutants/...", test: true},
 		{packages: "internal/sim", test: true},
 		{packages: "internal/sim/mutants", test: true, own: []string{"internal/mutants"}},
-		{packages: "internal/sim/locks", test: true, own: []string{"internal/sim", "lock", "lock/driver", "lock/memlock"}},
+		{
+			packages: "internal/sim/locks", test: true,
+			own: []string{"internal/sim", "lock", "lock/driver", "lock/memlock", "internal/sleep"},
+		},
 		{
 			packages: "internal/sim/txns", test: true,
-			own:     []string{"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan", "txn/barrier"},
+			own: []string{
+				"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan", "txn/barrier",
+				"internal/sleep",
+			},
 			foreign: []string{"modernc.org/sqlite"},
 		},
+		{packages: "internal/samples", test: true},
 		{packages: "internal/scramble", test: true},
+		{packages: "internal/trial", test: true},
+		{packages: "internal/overdue", test: true},
 		{packages: "internal/housetest", test: true},
 	}
 }
 
+// layerMap are layers in order.
+type layerMap []layer
+
 // layerOf finds the layer of a package.
-func layerOf(dir string) (layer, bool) {
-	for _, l := range layers() {
+func (m layerMap) layerOf(dir string) (layer, bool) {
+	for _, l := range m {
 		if matches(l.packages, dir) {
 			return l, true
 		}
@@ -178,7 +264,7 @@ func layerOf(dir string) (layer, bool) {
 	return layer{}, false
 }
 
-// matches tells whether a pattern covers a path.
+// matches reports whether a pattern covers a path.
 func matches(pattern, name string) bool {
 	prefix, deep := strings.CutSuffix(pattern, "...")
 	if !deep {
@@ -193,25 +279,25 @@ func matches(pattern, name string) bool {
 func importsFollowLayers(tr tree) []string {
 	var complaints []string
 	for _, dir := range tr.dirs() {
-		l, ok := layerOf(dir)
+		l, ok := tr.layers.layerOf(dir)
 		if !ok {
 			complaints = append(complaints, dir+": no layer; give it a line in layers()")
 			continue
 		}
-		complaints = append(complaints, l.check(tr.packages[dir])...)
+		complaints = append(complaints, tr.layers.check(l, tr.packages[dir])...)
 	}
 	return complaints
 }
 
 // check complains about every import the layer does not allow.
-func (l layer) check(files []*source) []string {
+func (m layerMap) check(l layer, files []*source) []string {
 	var complaints []string
 	for _, s := range files {
 		if s.test {
 			continue
 		}
 		for _, imported := range s.imports() {
-			if reason := l.refuses(imported); reason != "" {
+			if reason := m.refuses(l, imported); reason != "" {
 				complaints = append(complaints, fmt.Sprintf("%s: imports %s: %s", s.path, imported, reason))
 			}
 		}
@@ -220,11 +306,11 @@ func (l layer) check(files []*source) []string {
 }
 
 // refuses says why an import is wrong, or nothing.
-func (l layer) refuses(imported string) string {
+func (m layerMap) refuses(l layer, imported string) string {
 	own, isOwn := strings.CutPrefix(imported, modulePath+"/")
 	switch {
 	case isOwn:
-		return l.refusesOwn(own)
+		return m.refusesOwn(l, own)
 	case imported == "testing" || strings.HasPrefix(imported, "testing/"):
 		return reasonIf(!l.test, "production code does not test")
 	case isForeign(imported):
@@ -234,15 +320,15 @@ func (l layer) refuses(imported string) string {
 	}
 }
 
-func (l layer) refusesOwn(dir string) string {
+func (m layerMap) refusesOwn(l layer, dir string) string {
 	allowed := slices.ContainsFunc(l.own, func(pattern string) bool { return matches(pattern, dir) })
-	if target, ok := layerOf(dir); ok && target.test && !l.test {
+	if target, ok := m.layerOf(dir); ok && target.test && !l.test {
 		return "for tests only"
 	}
 	return reasonIf(!allowed && !matches(l.packages, dir), "against the layers")
 }
 
-// within tells whether a package belongs to a module.
+// within reports whether a package belongs to a module.
 func within(imported string) func(string) bool {
 	return func(module string) bool {
 		return module == "..." || matches(module+"/...", imported)

@@ -2,12 +2,14 @@ package housetest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -20,9 +22,14 @@ const modulePath = "github.com/bedrock-go/bedrock"
 
 // tree is the source of a module.
 type tree struct {
+	files     fs.FS
 	goMod     string
 	explained []string             // modules docs/dependencies.md speaks of
 	packages  map[string][]*source // by folder
+	nested    map[string][]*source // the same of modules inside, such as bench
+	layers    layerMap             // the house's, unless a fixture brings its own
+	words     vocabulary
+	wide      []string // lines too long to read, in whatever is written by hand
 }
 
 // source is one Go file.
@@ -35,7 +42,7 @@ type source struct {
 	lines int
 }
 
-// load reads every package of the module, except those of nested modules.
+// load reads every package of the module, and those of nested modules.
 func load(t *testing.T, fsys fs.FS) tree {
 	t.Helper()
 	goMod, err := fs.ReadFile(fsys, "go.mod")
@@ -47,33 +54,43 @@ func load(t *testing.T, fsys fs.FS) tree {
 		t.Fatal(err)
 	}
 	tr := tree{
+		files:     fsys,
 		goMod:     string(goMod),
 		explained: explainedIn(string(reasons)),
 		packages:  map[string][]*source{},
+		nested:    map[string][]*source{},
+		layers:    layersIn(fsys),
+		words:     vocabularyIn(t, fsys),
+		wide:      wideLines(t, fsys),
 	}
-	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return descend(fsys, name)
-		}
-		return tr.read(fsys, name)
-	})
-	if err != nil {
+	if err := readPackages(fsys, ".", tr.packages, tr.nested); err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
-// descend leaves out what is not source of this module.
-func descend(fsys fs.FS, dir string) error {
-	base := path.Base(dir)
-	hidden := dir != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_"))
-	if hidden || base == "testdata" || dir != "." && exists(fsys, path.Join(dir, "go.mod")) {
-		return fs.SkipDir
-	}
-	return nil
+// readPackages reads a module's packages, and apart from them those of modules inside it.
+func readPackages(fsys fs.FS, root string, packages, nested map[string][]*source) error {
+	return fs.WalkDir(fsys, root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !d.IsDir():
+			return readSource(fsys, name, packages)
+		case name == root:
+			return nil
+		case isHidden(d.Name()):
+			return fs.SkipDir
+		case exists(fsys, path.Join(name, "go.mod")):
+			return cmp.Or(readPackages(fsys, name, nested, nested), fs.SkipDir)
+		}
+		return nil
+	})
+}
+
+// isHidden reports whether a folder holds no source of any module.
+func isHidden(folder string) bool {
+	return strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_") || folder == "testdata"
 }
 
 func exists(fsys fs.FS, name string) bool {
@@ -81,8 +98,8 @@ func exists(fsys fs.FS, name string) bool {
 	return err == nil
 }
 
-// read parses one file into its package.
-func (tr *tree) read(fsys fs.FS, name string) error {
+// readSource parses one file into its package.
+func readSource(fsys fs.FS, name string, packages map[string][]*source) error {
 	if path.Ext(name) != ".go" {
 		return nil
 	}
@@ -96,7 +113,7 @@ func (tr *tree) read(fsys fs.FS, name string) error {
 		return err
 	}
 	dir := path.Dir(name)
-	tr.packages[dir] = append(tr.packages[dir], &source{
+	packages[dir] = append(packages[dir], &source{
 		path: name, text: text, set: set, file: file,
 		test:  strings.HasSuffix(name, "_test.go"),
 		lines: bytes.Count(text, []byte("\n")),
@@ -105,19 +122,20 @@ func (tr *tree) read(fsys fs.FS, name string) error {
 }
 
 // dirs are the folders with Go files, in order.
-func (tr tree) dirs() []string {
-	dirs := make([]string, 0, len(tr.packages))
-	for dir := range tr.packages {
-		dirs = append(dirs, dir)
-	}
-	slices.Sort(dirs)
-	return dirs
-}
+func (tr tree) dirs() []string { return slices.Sorted(maps.Keys(tr.packages)) }
 
 // each visits every file in order.
-func (tr tree) each(visit func(dir string, s *source)) {
-	for _, dir := range tr.dirs() {
-		for _, s := range tr.packages[dir] {
+func (tr tree) each(visit func(dir string, s *source)) { eachOf(tr.packages, visit) }
+
+// eachEverywhere visits those of nested modules, too.
+func (tr tree) eachEverywhere(visit func(dir string, s *source)) {
+	tr.each(visit)
+	eachOf(tr.nested, visit)
+}
+
+func eachOf(packages map[string][]*source, visit func(dir string, s *source)) {
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		for _, s := range packages[dir] {
 			visit(dir, s)
 		}
 	}
@@ -132,7 +150,7 @@ func (s *source) imports() []string {
 	return paths
 }
 
-// generated tells whether a program wrote the file.
+// generated reports whether a program wrote the file.
 func (s *source) generated() bool { return ast.IsGenerated(s.file) }
 
 // at names a place for a complaint.

@@ -45,14 +45,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stale tells whether the connection has been idle for too long.
-func (c *conn) stale() bool { return time.Since(c.since) >= c.pool.opts.Idle }
+// isIdleTooLong reports whether the connection has been idle for too long.
+func (c *conn) isIdleTooLong() bool { return time.Since(c.since) >= c.pool.opts.Idle }
 
 // exchange sends a request and receives the reply to it. The connection is the
 // reply's until that is closed.
 func (c *conn) exchange(ctx context.Context, message, rest []byte, r *http.Request) (*Reply, error) {
 	stop := context.AfterFunc(ctx, c.wake)
-	n, unsent := c.send(message, rest)
+	n, unsent := c.writeAll(message, rest)
 	if unsent != nil && n == 0 {
 		stop()
 		return nil, &UnsentError{because(ctx, unsent)}
@@ -70,8 +70,8 @@ func (c *conn) exchange(ctx context.Context, message, rest []byte, r *http.Reque
 	return reply, nil
 }
 
-// send writes everything with one system call, as far as the system takes it.
-func (c *conn) send(message, rest []byte) (sent int64, err error) {
+// writeAll writes everything with one system call, as far as the system takes it.
+func (c *conn) writeAll(message, rest []byte) (sent int64, err error) {
 	if len(rest) == 0 {
 		n, err := c.Write(message)
 		return int64(n), err
@@ -86,7 +86,7 @@ func (c *conn) receive(r *http.Request) (*Reply, error) {
 	defer func() { c.left = math.MaxInt64 }()
 	if bodied(r) {
 		if h, ok := c.plain(); ok {
-			return c.take(h), nil
+			return c.replyOf(h), nil
 		}
 	}
 	for {
@@ -100,7 +100,7 @@ func (c *conn) receive(r *http.Request) (*Reply, error) {
 	}
 }
 
-// bodied tells whether replies have the bodies that their headers announce.
+// bodied reports whether replies have the bodies that their headers announce.
 func bodied(r *http.Request) bool {
 	return r == nil || r.Method != http.MethodHead && r.Method != http.MethodConnect
 }
@@ -118,8 +118,8 @@ func (c *conn) plain() (head, bool) {
 	}
 }
 
-// take turns the head that has come into a reply. The text is kept for its fields.
-func (c *conn) take(h head) *Reply {
+// replyOf turns the head that has come into a reply. The text is kept for its fields.
+func (c *conn) replyOf(h head) *Reply {
 	text, _ := c.in.Peek(h.size)
 	c.head = append(c.head[:0], text...)
 	_, _ = c.in.Discard(h.size)

@@ -21,7 +21,7 @@ func AppendField(b []byte, name, value string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// token tells whether a text may be the name of a field.
+// token reports whether a text may be the name of a field.
 func token[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if !tokenByte(text[i]) {

@@ -133,14 +133,14 @@ func number(text []byte) (int64, bool) {
 	return n, true
 }
 
-// named tells whether a text is a name, in whatever case.
+// named reports whether a text is a name, in whatever case.
 func named(text []byte, name string) bool {
 	return len(text) == len(name) && bytes.EqualFold(text, []byte(name))
 }
 
 func trim(value []byte) []byte { return bytes.Trim(value, " \t") }
 
-// printable tells whether there are no control characters in a text but tabs.
+// printable reports whether there are no control characters in a text but tabs.
 func printable(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' && c != '\t' || c == 0x7f {

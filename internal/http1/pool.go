@@ -75,7 +75,7 @@ func (p *Pool) get(ctx context.Context, address string) (*conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	for c := p.pop(address); c != nil; c = p.pop(address) {
-		if !c.stale() && c.quiet() {
+		if !c.isIdleTooLong() && c.quiet() {
 			return c, nil
 		}
 		c.Close()
@@ -101,8 +101,8 @@ func (p *Pool) pop(address string) *conn {
 	return c
 }
 
-// put keeps a connection for the next request.
-func (p *Pool) put(c *conn) {
+// addIdle keeps a connection for the next request.
+func (p *Pool) addIdle(c *conn) {
 	c.used, c.since = true, time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *Pool) reap() {
 	defer p.mu.Unlock()
 	for address, all := range p.idle {
 		old := 0
-		for old < len(all) && all[old].stale() {
+		for old < len(all) && all[old].isIdleTooLong() {
 			all[old].Close()
 			old++
 		}

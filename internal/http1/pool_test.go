@@ -197,7 +197,8 @@ func TestAReplyIsNotReadAfterItsEnd(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	for text, want := range map[string]string{
-		"http://a/": "a:80", "http://a:/": "a:80", "http://a:81/": "a:81", "http://[::1]/": "[::1]:80", "http://[::1]:81/": "[::1]:81",
+		"http://a/": "a:80", "http://a:/": "a:80", "http://a:81/": "a:81", "http://[::1]/": "[::1]:80",
+		"http://[::1]:81/": "[::1]:81",
 	} {
 		u, err := url.Parse(text)
 		if err != nil {

@@ -34,7 +34,7 @@ func newProbe(c net.Conn) probe {
 	return p
 }
 
-// quiet tells whether an idle connection is open and nothing has arrived on it. A
+// quiet reports whether an idle connection is open and nothing has arrived on it. A
 // server that was restarted has closed it; asking costs less than a lost request.
 func (p probe) quiet() bool {
 	if p.socket == nil {

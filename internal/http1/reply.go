@@ -94,7 +94,7 @@ func (r *Reply) Close() error {
 	r.conn = nil
 	// If it is too late to stop, the connection's deadline is spoilt.
 	if r.stop() && r.over && r.keep && c.in.Buffered() == 0 {
-		c.pool.put(c)
+		c.pool.addIdle(c)
 		return nil
 	}
 	return c.Close()

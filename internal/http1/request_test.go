@@ -78,7 +78,8 @@ func TestRoundTripIsThatOfTheLibrary(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header()["Date"] = nil
 		w.Header()["X-Two"] = []string{"a", "b"}
-		w.Header().Set("X-Seen", fmt.Sprint(r.Method, r.Host, r.URL, r.Header, r.ContentLength, r.TransferEncoding, len(body)))
+		w.Header().Set("X-Seen",
+			fmt.Sprint(r.Method, r.Host, r.URL, r.Header, r.ContentLength, r.TransferEncoding, len(body)))
 		switch r.URL.Path {
 		case "/redirect":
 			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
@@ -132,7 +133,10 @@ func answer(t *testing.T, by http.RoundTripper, method string, to *url.URL, leng
 	defer reply.Body.Close()
 	<-closed
 	body, err := io.ReadAll(reply.Body)
-	return []any{reply.Status, reply.StatusCode, reply.Proto, reply.Header, reply.ContentLength, reply.Close, reply.Request == r, string(body), err}
+	return []any{
+		reply.Status, reply.StatusCode, reply.Proto, reply.Header, reply.ContentLength, reply.Close, reply.Request == r,
+		string(body), err,
+	}
 }
 
 type closing struct {
@@ -159,7 +163,8 @@ func TestOnlyHTTP(t *testing.T) {
 // A request whose body cannot be read has not left, nor made a connection.
 func TestABodyThatCannotBeRead(t *testing.T) {
 	s := saying(t, empty)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url().String(), io.LimitReader(strings.NewReader("short"), 3))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url().String(),
+		io.LimitReader(strings.NewReader("short"), 3))
 	if err != nil {
 		t.Fatal(err)
 	}

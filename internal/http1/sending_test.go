@@ -51,7 +51,8 @@ func TestARequestIsOneWrite(t *testing.T) {
 	for range 3 {
 		wantReply(t, p, s.url(), "")
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url().String(), io.NopCloser(strings.NewReader("body")))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url().String(),
+		io.NopCloser(strings.NewReader("body")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,8 @@ func TestUnsent(t *testing.T) {
 		"over":          second(post(over, t, newPool(t, nil), s.url(), "")),
 		"not connected": second(post(t.Context(), t, failing, s.url(), "")),
 	} {
-		if _, unsent := errors.AsType[*UnsentError](err); !unsent || !errors.Is(err, reason) || err.Error() != "reason" {
+		if _, unsent := errors.AsType[*UnsentError](err); !unsent || !errors.Is(err, reason) ||
+			err.Error() != "reason" {
 			t.Error(name, err)
 		}
 	}

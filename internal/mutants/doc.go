@@ -2,7 +2,8 @@
 // time, and checks that the test meant to catch each of them does. A program is a
 // list of mutants and a call of [Main]:
 //
-//	go run ./lock/locktest/mutants [-only REGEXP] [-p N] [-v]
+//	go run ./internal/mutants/locks [-only REGEXP] [-p N] [-v] [-args "FLAGS"]
 //
-// Nothing is changed on disk: a fault is an overlay for one run of go test.
+// Nothing of the code is changed on disk: a fault is an overlay for one run of go test, or
+// for one build of bedrock where its torture must catch it.
 package mutants

@@ -9,12 +9,12 @@ import (
 // longestHunt is how long a test may look for a fault.
 const longestHunt = 5 * time.Minute
 
-// tryHunt lets a test look for the fault. What it finds counts if the same run of the
+// runHunt lets a test look for the fault. What it finds counts if the same run of the
 // code as it is finds nothing.
-func (l *lab) tryHunt(ctx context.Context, m *Mutant, overlay string) verdict {
+func (l *lab) runHunt(ctx context.Context, m *Mutant, overlay string) verdict {
 	start, test := time.Now(), anyOf([]string{m.Test})
 	out, err := l.goTest(ctx, m.Pkg, test, overlay, m.Hunt...)
-	v := judge(ctx, out, err, time.Since(start))
+	v := verdictOf(ctx, out, err, time.Since(start))
 	if v.word != caught {
 		return v
 	}

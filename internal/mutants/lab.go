@@ -38,15 +38,24 @@ type lab struct {
 }
 
 func newLab(ctx context.Context) (*lab, error) {
-	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	root, err := moduleRoot(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the module: %w", err)
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return nil, err
 	}
-	return &lab{root: filepath.Dir(strings.TrimSpace(string(mod))), dir: dir}, nil
+	return &lab{root: root, dir: dir}, nil
+}
+
+// moduleRoot is the folder of the module that the program runs in.
+func moduleRoot(ctx context.Context) (string, error) {
+	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(mod))), nil
 }
 
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
@@ -83,7 +92,7 @@ func (l *lab) healthy(ctx context.Context, chosen []Mutant, side int) error {
 // tryAll tries the mutants, a few side by side.
 func (l *lab) tryAll(ctx context.Context, all []Mutant, side int) []verdict {
 	verdicts := make([]verdict, len(all))
-	sideBySide(len(all), side, func(i int) { verdicts[i] = l.try(ctx, &all[i], i) })
+	sideBySide(len(all), side, func(i int) { verdicts[i] = l.runMutant(ctx, &all[i], i) })
 	return verdicts
 }
 
@@ -101,8 +110,8 @@ func sideBySide(n, side int, do func(i int)) {
 	all.Wait()
 }
 
-// try runs the test of a mutant against it.
-func (l *lab) try(ctx context.Context, m *Mutant, number int) verdict {
+// runMutant runs the test of a mutant against it.
+func (l *lab) runMutant(ctx context.Context, m *Mutant, number int) verdict {
 	start := time.Now()
 	overlay, err := l.overlay(m, number)
 	if err != nil {
@@ -110,16 +119,16 @@ func (l *lab) try(ctx context.Context, m *Mutant, number int) verdict {
 	}
 	switch {
 	case len(m.Torture) > 0:
-		return l.tryTorture(ctx, m, overlay, number)
+		return l.runTorture(ctx, m, overlay, number)
 	case len(m.Hunt) > 0:
-		return l.tryHunt(ctx, m, overlay)
+		return l.runHunt(ctx, m, overlay)
 	}
 	out, err := l.goTest(ctx, m.Pkg, anyOf([]string{m.Test}), overlay)
-	return judge(ctx, out, err, time.Since(start))
+	return verdictOf(ctx, out, err, time.Since(start))
 }
 
-// judge tells what a test that has run under a mutant says of it.
-func judge(ctx context.Context, out string, err error, took time.Duration) verdict {
+// verdictOf tells what a test that has run under a mutant says of it.
+func verdictOf(ctx context.Context, out string, err error, took time.Duration) verdict {
 	v := verdict{word: missed, output: out, took: took}
 	switch {
 	case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"):
@@ -134,11 +143,9 @@ func judge(ctx context.Context, out string, err error, took time.Duration) verdi
 
 // overlay writes the mutated files, and the file that tells go of them.
 func (l *lab) overlay(m *Mutant, number int) (string, error) {
-	texts := make(map[string]string)
-	for _, e := range m.edits() {
-		if err := l.apply(e, texts); err != nil {
-			return "", err
-		}
+	texts, err := m.mutate(l.root)
+	if err != nil {
+		return "", err
 	}
 	base := filepath.Join(l.dir, fmt.Sprint(number))
 	replace := make(map[string]string)
@@ -154,24 +161,6 @@ func (l *lab) overlay(m *Mutant, number int) (string, error) {
 		return "", err
 	}
 	return base + ".json", os.WriteFile(base+".json", list, 0o600)
-}
-
-// apply makes one change in what has become of the files so far.
-func (l *lab) apply(e Edit, texts map[string]string) error {
-	path := filepath.Join(l.root, e.File)
-	text, ok := texts[path]
-	if !ok {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		text = string(b)
-	}
-	if n := strings.Count(text, e.Old); n != 1 {
-		return fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", e.File, n, e.Old)
-	}
-	texts[path] = strings.Replace(text, e.Old, e.New, 1)
-	return nil
 }
 
 // goTest runs tests of a package, with flags of their own. Under a mutant they may hang:

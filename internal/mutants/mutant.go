@@ -3,6 +3,8 @@ package mutants
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -32,7 +34,7 @@ func (m *Mutant) edits() []Edit {
 	return append([]Edit{{m.File, m.Old, m.New}}, m.Also...)
 }
 
-// hunted tells whether no test was written for the fault.
+// hunted reports whether no test was written for the fault.
 func (m *Mutant) hunted() bool { return len(m.Hunt) > 0 || len(m.Torture) > 0 }
 
 // by says what must catch it.
@@ -47,22 +49,50 @@ func (m *Mutant) by() string {
 	}
 }
 
+// mutate returns the texts of the files that the fault is in, by their paths.
+func (m *Mutant) mutate(root string) (map[string]string, error) {
+	texts := make(map[string]string)
+	for _, e := range m.edits() {
+		if err := e.apply(root, texts); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// apply makes one change in what has become of the files so far.
+func (e Edit) apply(root string, texts map[string]string) error {
+	path := filepath.Join(root, e.File)
+	text, ok := texts[path]
+	if !ok {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	if n := strings.Count(text, e.Old); n != 1 {
+		return fmt.Errorf("%s: the text to replace occurs %d times, want once:\n%s", e.File, n, e.Old)
+	}
+	texts[path] = strings.Replace(text, e.Old, e.New, 1)
+	return nil
+}
+
 // Misfits lists what no longer fits the code, or is named twice. It is quick: it
 // only looks for the texts to be replaced.
 func Misfits(ctx context.Context, all []Mutant) ([]string, error) {
-	l, err := newLab(ctx)
+	root, err := moduleRoot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer l.close()
 	var complaints []string
 	names := make(map[string]bool)
-	for i, m := range all {
+	for _, m := range all {
 		if names[m.Name] {
 			complaints = append(complaints, m.Name+": two are called so")
 		}
 		names[m.Name] = true
-		if _, err := l.overlay(&m, i); err != nil {
+		if _, err := m.mutate(root); err != nil {
 			complaints = append(complaints, fmt.Sprintf("%s: %v", m.Name, err))
 		}
 	}

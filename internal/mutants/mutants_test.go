@@ -14,9 +14,10 @@ func bench(t *testing.T) *lab {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":      "module example.com/sum\n",
-		"sum.go":      "package sum\n\nfunc Sum(a, b int) int { return a + b }\n",
-		"sum_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(2, 3) != 5 {\n\t\tt.Fatal()\n\t}\n}\n",
+		"go.mod": "module example.com/sum\n",
+		"sum.go": "package sum\n\nfunc Sum(a, b int) int { return a + b }\n",
+		"sum_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(2, 3) != 5 {\n" +
+			"\t\tt.Fatal()\n\t}\n}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -42,7 +43,7 @@ func TestVerdicts(t *testing.T) {
 		{sum("int", "int64", "TestSum"), broken},
 		{sum("a + b", "a - b", "TestNothing"), broken},
 	} {
-		if v := l.try(t.Context(), &c.mutant, i); v.word != c.want {
+		if v := l.runMutant(t.Context(), &c.mutant, i); v.word != c.want {
 			t.Errorf("%s by %s: %s, want %s:\n%s", c.mutant.New, c.mutant.Test, v.word, c.want, v.output)
 		}
 	}
@@ -53,7 +54,7 @@ func TestBrokenOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := sum("a + b", "a - b", "TestSum")
-	if v := bench(t).try(ctx, &m, 0); v.word != missed {
+	if v := bench(t).runMutant(ctx, &m, 0); v.word != missed {
 		t.Errorf("%s:\n%s", v.word, v.output)
 	}
 }
@@ -64,7 +65,8 @@ func TestHealthy(t *testing.T) {
 	if err := l.healthy(t.Context(), chosen, 2); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(l.root, "sum.go"), []byte("package sum\n\nfunc Sum(a, b int) int { return 0 }\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(l.root, "sum.go"),
+		[]byte("package sum\n\nfunc Sum(a, b int) int { return 0 }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if l.healthy(t.Context(), chosen, 2) == nil {

@@ -17,9 +17,9 @@ const (
 	inconclusive  = 6
 )
 
-// tryTorture lets a program with the fault in it look for it. What it finds counts if the
+// runTorture lets a program with the fault in it look for it. What it finds counts if the
 // program as it is finds nothing.
-func (l *lab) tryTorture(ctx context.Context, m *Mutant, overlay string, number int) verdict {
+func (l *lab) runTorture(ctx context.Context, m *Mutant, overlay string, number int) verdict {
 	start, name := time.Now(), fmt.Sprint(number)
 	out, found, err := l.torture(ctx, m.Torture, overlay, name)
 	v := verdict{word: missed, output: out, took: time.Since(start)}
@@ -40,7 +40,7 @@ func (l *lab) tryTorture(ctx context.Context, m *Mutant, overlay string, number 
 	return v
 }
 
-// torture builds bedrock, runs it, and tells whether it found a promise broken.
+// torture builds bedrock, runs it, and reports whether it found a promise broken.
 func (l *lab) torture(ctx context.Context, args []string, overlay, name string) (out string, found bool, err error) {
 	program := filepath.Join(l.dir, "bedrock-"+name)
 	build := []string{"build", "-o", program}

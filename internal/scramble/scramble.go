@@ -13,10 +13,10 @@ import (
 // slice and map, so that a test covers fields that are yet to come.
 func Fill(v any) {
 	n := 0
-	fill(reflect.ValueOf(v).Elem(), &n)
+	fillValue(reflect.ValueOf(v).Elem(), &n)
 }
 
-func fill(v reflect.Value, n *int) {
+func fillValue(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
 	case reflect.String:
@@ -29,19 +29,19 @@ func fill(v reflect.Value, n *int) {
 		v.SetUint(uint64(*n%100 + 1))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), n)
+		fillValue(v.Elem(), n)
 	case reflect.Struct:
 		fillStruct(v, n)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), n)
-		fill(v.Index(1), n)
+		fillValue(v.Index(0), n)
+		fillValue(v.Index(1), n)
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
 		for range 2 {
 			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-			fill(key, n)
-			fill(value, n)
+			fillValue(key, n)
+			fillValue(value, n)
 			v.SetMapIndex(key, value)
 		}
 	default:
@@ -57,33 +57,33 @@ func fillStruct(v reflect.Value, n *int) {
 	}
 	for i := range v.NumField() {
 		if v.Type().Field(i).IsExported() {
-			fill(v.Field(i), n)
+			fillValue(v.Field(i), n)
 		}
 	}
 }
 
 // Over overwrites all memory that v refers to.
-func Over(v any) { over(reflect.ValueOf(v)) }
+func Over(v any) { wipeBelow(reflect.ValueOf(v)) }
 
-func over(v reflect.Value) {
+func wipeBelow(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			over(v.Elem())
+			wipeBelow(v.Elem())
 			wipe(v.Elem())
 		}
 	case reflect.Struct:
 		for _, field := range v.Fields() {
-			over(field)
+			wipeBelow(field)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			over(v.Index(i))
+			wipeBelow(v.Index(i))
 			wipe(v.Index(i))
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
-			over(v.MapIndex(key))
+			wipeBelow(v.MapIndex(key))
 			v.SetMapIndex(key, reflect.Zero(v.Type().Elem()))
 		}
 	default: // refers to nothing

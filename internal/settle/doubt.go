@@ -9,13 +9,16 @@ import (
 
 // Doubt is what the requests of an owner that got no answer leave behind: each may
 // have been granted, or may still be. Nil means that there was none of them.
+//
+// When no request is to come any more, several may look at one and wait for it: who was
+// told of a grant and who cleans up after it.
 type Doubt struct {
-	underway []<-chan struct{} // the ends of those that go on in this process
+	underway []<-chan struct{} // the ends of those that go on in this process; only added to
 }
 
 // After returns the doubt there is after one more request, which failed with err.
 func (d *Doubt) After(err error) *Doubt {
-	if settled(err) {
+	if nothingHappened(err) {
 		return d
 	}
 	if d == nil {
@@ -32,17 +35,25 @@ func (d *Doubt) Ended() bool {
 	if d == nil {
 		return true
 	}
-	for len(d.underway) > 0 && isClosed(d.underway[0]) {
-		d.underway = d.underway[1:]
+	for _, end := range d.underway {
+		if !isClosed(end) {
+			return false
+		}
 	}
-	return len(d.underway) == 0
+	return true
 }
 
 // Wait waits until the requests have ended. It reports false when ctx ends before.
 func (d *Doubt) Wait(ctx context.Context) bool {
-	for !d.Ended() {
+	if d == nil {
+		return true
+	}
+	for _, end := range d.underway {
+		if isClosed(end) { // whether ctx has ended or not
+			continue
+		}
 		select {
-		case <-d.underway[0]:
+		case <-end:
 		case <-ctx.Done():
 			return false
 		}
@@ -50,14 +61,13 @@ func (d *Doubt) Wait(ctx context.Context) bool {
 	return true
 }
 
-// settled reports whether an error says for certain that nothing happened, or
+// nothingHappened reports whether an error says for certain that nothing happened, or
 // that it was undone.
-func settled(err error) bool {
+func nothingHappened(err error) bool {
 	if _, underway := errors.AsType[*driver.UnderwayError](err); underway {
 		return false
 	}
-	return errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) ||
-		errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrUnsupported)
+	return errors.Is(err, driver.ErrHeld) || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable)
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -51,14 +52,16 @@ func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) {
 			}
 			pause = Pause
 		case errors.Is(err, driver.ErrRefused):
-			s.Log.Warn("lock: clean-up refused, the lock ends by itself", "name", g.Name, "owner", driver.PublicOwner(g.Owner), "err", err)
+			s.Log.Warn("lock: clean-up refused, the lock ends by itself",
+				"name", g.Name, "owner", driver.PublicOwner(g.Owner), "err", err)
 			return
 		}
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return
 		}
 		if pause = min(pause*2, Limit); ended && s.Now() >= end {
-			s.Log.Warn("lock: clean-up given up, the lock has run out", "name", g.Name, "owner", driver.PublicOwner(g.Owner))
+			s.Log.Warn("lock: clean-up given up, the lock has run out",
+				"name", g.Name, "owner", driver.PublicOwner(g.Owner))
 			return
 		}
 	}
@@ -79,16 +82,4 @@ func (s *Settler) release(ctx context.Context, g driver.Grant) error {
 	defer cancel()
 	_, err := s.Backend.Release(ctx, g)
 	return err
-}
-
-// sleep reports false when ctx ends before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

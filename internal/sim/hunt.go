@@ -19,10 +19,10 @@ func Hunt(t *testing.T, s Scenario) {
 		t.Fatal(err)
 	}
 	h := &hunt{t: t, scenario: s, settings: flags, broken: make(survey)}
-	stop := h.watch()
+	stop := h.watchStalls()
 	defer stop()
 	if flags.seed != 0 {
-		h.tell(Seed(flags.seed), flags.parts)
+		h.reportRun(Seed(flags.seed), flags.parts)
 		return
 	}
 	start := time.Now()
@@ -32,9 +32,9 @@ func Hunt(t *testing.T, s Scenario) {
 		took.Round(time.Millisecond), float64(h.done.Load())/took.Seconds())
 	switch {
 	case flags.survey:
-		h.broken.tell(t)
+		h.broken.reportTo(t)
 	case h.failed != 0:
-		h.fail(h.failed)
+		h.reportSeed(h.failed)
 	}
 }
 
@@ -62,7 +62,7 @@ func (h *hunt) search() {
 				if n >= int64(h.settings.runs) || h.found() {
 					return
 				}
-				h.try(Seed(h.settings.from + uint64(n)))
+				h.runSeed(Seed(h.settings.from + uint64(n)))
 			}
 		})
 	}
@@ -75,8 +75,8 @@ func (h *hunt) found() bool {
 	return h.failed != 0 && !h.settings.survey
 }
 
-func (h *hunt) try(seed Seed) {
-	r := h.play(seed, h.scenario.Plan(seed), all, false)
+func (h *hunt) runSeed(seed Seed) {
+	r := h.runWatched(seed, h.scenario.Plan(seed), everyPart, false)
 	h.done.Add(1)
 	if len(r.Findings()) == 0 {
 		return
@@ -89,8 +89,8 @@ func (h *hunt) try(seed Seed) {
 	}
 }
 
-// play runs a plan under the eyes of the watch.
-func (h *hunt) play(seed Seed, p Plan, with func(int) bool, tracing bool) *Report {
+// runWatched runs a plan under the eyes of the watch.
+func (h *hunt) runWatched(seed Seed, p Plan, with func(int) bool, tracing bool) *Report {
 	h.mu.Lock()
 	h.running[seed] = time.Now()
 	h.mu.Unlock()
@@ -99,29 +99,30 @@ func (h *hunt) play(seed Seed, p Plan, with func(int) bool, tracing bool) *Repor
 		delete(h.running, seed)
 		h.mu.Unlock()
 	}()
-	r := play(h.t, p, with, tracing)
-	r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return !strings.Contains(f.Rule, h.settings.rule) })
+	r := runPlan(h.t, p, with, tracing)
+	r.findings = slices.DeleteFunc(r.findings,
+		func(f Finding) bool { return !strings.Contains(f.Rule, h.settings.rule) })
 	return r
 }
 
-// fail tells the shortest failing run of a seed. One that does not fail whenever it is
+// reportSeed tells the shortest failing run of a seed. One that does not fail whenever it is
 // repeated has failed all the same.
-func (h *hunt) fail(seed Seed) {
+func (h *hunt) reportSeed(seed Seed) {
 	p := h.scenario.Plan(seed)
-	r := h.play(seed, p, all, false)
-	if len(r.Findings()) > 0 && h.tell(seed, shrink(h.t, p, r.Findings()[0].Rule, h.settings.shrink)) {
+	r := h.runWatched(seed, p, everyPart, false)
+	if len(r.Findings()) > 0 && h.reportRun(seed, shrink(h.t, p, r.Findings()[0].Rule, h.settings.shrink)) {
 		return
 	}
 	h.t.Errorf("seed %d failed once and does not again: a run is not repeated exactly", seed)
 }
 
-// tell repeats a run, shows what happened, and reports whether it has failed.
-func (h *hunt) tell(seed Seed, parts []int) bool {
-	p, with := h.scenario.Plan(seed), all
+// reportRun repeats a run, shows what happened, and reports whether it has failed.
+func (h *hunt) reportRun(seed Seed, parts []int) bool {
+	p, with := h.scenario.Plan(seed), everyPart
 	if parts != nil {
 		with = only(parts)
 	}
-	r := h.play(seed, p, with, true)
+	r := h.runWatched(seed, p, with, true)
 	var b strings.Builder
 	for i := range p.Parts() {
 		if with(i) {
@@ -134,7 +135,8 @@ func (h *hunt) tell(seed Seed, parts []int) bool {
 	}
 	broken := len(r.Findings()) > 0
 	if broken {
-		h.t.Logf("repeat it: go test ./internal/sim/%s -run Sim -seed %d -parts %s", h.scenario.Name, seed, writeParts(parts))
+		h.t.Logf("repeat it: go test ./internal/sim/%s -run Sim -seed %d -parts %s",
+			h.scenario.Name, seed, writeParts(parts))
 	}
 	return broken
 }

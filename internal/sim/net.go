@@ -45,7 +45,7 @@ func NewNet(s Seed, r *Report, troubles []Trouble) *Net {
 	return n
 }
 
-// Well tells whether there was no trouble on a link in the time since.
+// Well reports whether there was no trouble on a link in the time since.
 func (n *Net) Well(link int, since time.Duration) bool {
 	for _, t := range n.troubles {
 		if (t.Link == link || t.Link == Everybody || link == Everybody) && t.To > since && t.From < n.report.Now() {
@@ -55,7 +55,7 @@ func (n *Net) Well(link int, since time.Duration) bool {
 	return true
 }
 
-// Lossless tells whether there was nothing worse than slowness on any link.
+// Lossless reports whether there was nothing worse than slowness on any link.
 func (n *Net) Lossless() bool {
 	return !slices.ContainsFunc(n.troubles, func(t Trouble) bool { return t.Ill != Slow })
 }
@@ -170,7 +170,7 @@ func Call[T any](ctx context.Context, l *Link, text string, serve func() T) (T, 
 		l.report.Trace("link %d: %s: sent %s", l.ID, text, t.fate)
 	}
 	l.way.Go(t.travel)
-	patience := time.AfterFunc(l.Patience+s.At(8).Between(0, time.Millisecond), t.end)
+	patience := time.AfterFunc(l.Patience+s.At(8).Between(0, time.Millisecond), t.endOnce)
 	select {
 	case a := <-t.answers:
 		patience.Stop()
@@ -221,25 +221,25 @@ type trip[T any] struct {
 	once     sync.Once
 }
 
-func (t *trip[T]) end() { t.once.Do(func() { close(t.ended) }) }
+func (t *trip[T]) endOnce() { t.once.Do(func() { close(t.ended) }) }
 
 func (t *trip[T]) travel() {
 	time.Sleep(t.fate.there)
 	switch {
 	case t.fate.refused:
-		t.fail(ErrNotSent)
+		t.endWith(ErrNotSent)
 		return
 	case !t.fate.lost:
 		t.arrive()
 	}
 	if t.fate.broken {
-		t.fail(ErrNoAnswer)
+		t.endWith(ErrNoAnswer)
 	}
 }
 
-func (t *trip[T]) fail(err error) {
+func (t *trip[T]) endWith(err error) {
 	t.failures <- err
-	t.end()
+	t.endOnce()
 }
 
 // arrive is the server's part.
@@ -256,7 +256,7 @@ func (t *trip[T]) arrive() {
 	time.Sleep(t.fate.back)
 	if !t.fate.mute {
 		t.answers <- a
-		t.end()
+		t.endOnce()
 	}
 }
 

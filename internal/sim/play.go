@@ -30,8 +30,8 @@ type Plan interface {
 // ruleLeft is broken by a run of which something is left when it is over.
 const ruleLeft = "nothing is left running"
 
-// play runs a plan in a bubble of its own.
-func play(t *testing.T, p Plan, with func(int) bool, tracing bool) (r *Report) {
+// runPlan runs a plan in a bubble of its own.
+func runPlan(t *testing.T, p Plan, with func(int) bool, tracing bool) (r *Report) {
 	r = &Report{tracing: tracing}
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -55,5 +55,5 @@ func left(problem any) Finding {
 	return Finding{Rule: ruleLeft, What: text}
 }
 
-// all is a plan with nothing left out.
-func all(int) bool { return true }
+// everyPart is a plan with nothing left out.
+func everyPart(int) bool { return true }

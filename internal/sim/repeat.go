@@ -5,12 +5,17 @@ import (
 	"testing"
 )
 
-// Repeats checks that runs repeat exactly: what a seed does once it does again.
+// Repeats checks that runs repeat exactly: what a seed does once it does again. The first
+// seed is the flags'.
 func Repeats(t *testing.T, s Scenario, seeds int) {
+	flags, err := readFlags()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range seeds {
-		seed := Seed(i + 1)
-		first := play(t, s.Plan(seed), all, true)
-		second := play(t, s.Plan(seed), all, true)
+		seed := Seed(flags.from + uint64(i))
+		first := runPlan(t, s.Plan(seed), everyPart, true)
+		second := runPlan(t, s.Plan(seed), everyPart, true)
 		if first.Hash() != second.Hash() {
 			t.Errorf("seed %d went another way:\n%s", seed, difference(first.Story(), second.Story()))
 		}

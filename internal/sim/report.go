@@ -51,7 +51,7 @@ func (r *Report) Break(rule, format string, args ...any) {
 	r.add("BROKEN "+rule+": "+format, args)
 }
 
-// Tracing tells whether anybody reads the trace.
+// Tracing reports whether anybody reads the trace.
 func (r *Report) Tracing() bool { return r.tracing }
 
 // Trace tells what happens.

@@ -32,7 +32,7 @@ func shrink(t *testing.T, p Plan, rule string, limit time.Duration) []int {
 }
 
 func breaks(t *testing.T, p Plan, parts []int, rule string) bool {
-	r := play(t, p, only(parts), false)
+	r := runPlan(t, p, only(parts), false)
 	return slices.ContainsFunc(r.Findings(), func(f Finding) bool { return f.Rule == rule })
 }
 

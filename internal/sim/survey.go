@@ -20,8 +20,8 @@ func (s survey) add(seed Seed, r *Report) {
 	}
 }
 
-// tell fails the test with what was found.
-func (s survey) tell(t *testing.T) {
+// reportTo fails the test with what was found.
+func (s survey) reportTo(t *testing.T) {
 	var b strings.Builder
 	for _, rule := range slices.Sorted(maps.Keys(s)) {
 		seeds := s[rule]

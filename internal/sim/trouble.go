@@ -48,7 +48,7 @@ func (t Trouble) String() string {
 	return fmt.Sprintf("%s to %s: %s is %s for %.0f %% of the messages", t.From, t.To, who, t.Ill, 100*t.Share)
 }
 
-// befalls tells whether a message sent at some time is hit.
+// befalls reports whether a message sent at some time is hit.
 func (t *Trouble) befalls(link int, at time.Duration, s Seed) bool {
 	return (t.Link == link || t.Link == Everybody) && t.From <= at && at < t.To && s.Chance(t.Share)
 }

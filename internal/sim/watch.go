@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// watch ends the program when a run takes too long in real time: a loop turns while
+// watchStalls ends the program when a run takes too long in real time: a loop turns while
 // virtual time stands still, or somebody sleeps with a mutex in hand. Neither can be
 // ended from outside.
-func (h *hunt) watch() (stop func()) {
+func (h *hunt) watchStalls() (stop func()) {
 	h.running = make(map[Seed]time.Time)
 	done := make(chan struct{})
 	go func() {
@@ -19,7 +19,7 @@ func (h *hunt) watch() (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				h.look()
+				h.checkStalls()
 			case <-done:
 				return
 			}
@@ -28,7 +28,7 @@ func (h *hunt) watch() (stop func()) {
 	return func() { close(done) }
 }
 
-func (h *hunt) look() {
+func (h *hunt) checkStalls() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for seed, since := range h.running {
@@ -41,7 +41,9 @@ func (h *hunt) look() {
 func (h *hunt) stalled(seed Seed) {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	fmt.Fprintf(os.Stderr, "--- FAIL: %s\nseed %d: time stands still: a loop turns without a pause, or a mutex is held in sleep\n"+
-		"repeat it: go test ./internal/sim/%s -run Sim -seed %d\n\n%s\n", h.t.Name(), seed, h.scenario.Name, seed, stacks)
+	fmt.Fprintf(os.Stderr,
+		"--- FAIL: %s\nseed %d: time stands still: a loop turns without a pause, or a mutex is held in sleep\n"+
+			"repeat it: go test ./internal/sim/%s -run Sim -seed %d\n\n%s\n",
+		h.t.Name(), seed, h.scenario.Name, seed, stacks)
 	os.Exit(1)
 }

@@ -32,9 +32,9 @@ func Cluster(t Owner, masters, replicasEach int) *ClusterSet {
 	c.assignSlots()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*startTimeout)
 	defer cancel()
-	c.await(ctx, "introduction", c.acquainted)
+	c.waitUntil(ctx, "introduction", c.acquainted)
 	c.replicate()
-	c.await(ctx, "service", c.serving)
+	c.waitUntil(ctx, "service", c.serving)
 	return c
 }
 
@@ -78,7 +78,7 @@ func (c *ClusterSet) replicate() {
 	}
 }
 
-// acquainted tells whether every node knows every other.
+// acquainted reports whether every node knows every other.
 func (c *ClusterSet) acquainted() bool {
 	for _, node := range c.Nodes {
 		reply, err := node.Try("CLUSTER", "NODES")
@@ -91,7 +91,7 @@ func (c *ClusterSet) acquainted() bool {
 	return true
 }
 
-// serving tells whether every node calls the cluster healthy and every replica
+// serving reports whether every node calls the cluster healthy and every replica
 // has its master's data.
 func (c *ClusterSet) serving() bool {
 	for i, node := range c.Nodes {
@@ -102,13 +102,13 @@ func (c *ClusterSet) serving() bool {
 	return true
 }
 
-// healthy tells whether a node sees all slots served.
+// healthy reports whether a node sees all slots served.
 func healthy(node *RedisServer) bool {
 	reply, err := node.Try("CLUSTER", "INFO")
 	return err == nil && infoField(reply, "cluster_state") == "ok"
 }
 
-func (c *ClusterSet) await(ctx context.Context, what string, holds func() bool) {
+func (c *ClusterSet) waitUntil(ctx context.Context, what string, holds func() bool) {
 	c.t.Helper()
 	if err := poll(ctx, 10*time.Millisecond, holds); err != nil {
 		c.t.Fatalf("cluster: waiting for %s: %v\n%s", what, err, c.Nodes[0].logTail())
@@ -137,7 +137,7 @@ func (c *ClusterSet) NodeForSlot(slot int) *RedisServer {
 // owner is NodeForSlot, nil when nobody healthy knows.
 func (c *ClusterSet) owner(slot int) *RedisServer {
 	for _, node := range c.Nodes {
-		if node.proc.ended() || !healthy(node) {
+		if node.proc.isGone() || !healthy(node) {
 			continue
 		}
 		if reply, err := node.Try("CLUSTER", "SLOTS"); err == nil {
@@ -199,7 +199,7 @@ func (c *ClusterSet) CatchUp(slot int) {
 	want := offset(master)
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	c.await(ctx, "replication", func() bool { return replicaOffset(master) >= want })
+	c.waitUntil(ctx, "replication", func() bool { return replicaOffset(master) >= want })
 }
 
 // replicaOffset is how much a master's replica has acknowledged.
@@ -234,7 +234,7 @@ func (c *ClusterSet) WaitFailover(ctx context.Context, slot int, old *RedisServe
 
 func (c *ClusterSet) allHealthy() bool {
 	for _, node := range c.Nodes {
-		if !node.proc.ended() && !healthy(node) {
+		if !node.proc.isGone() && !healthy(node) {
 			return false
 		}
 	}

@@ -77,7 +77,7 @@ func (m *SlotMove) outrank() {
 	m.from.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
 	defer cancel()
-	m.cluster.await(ctx, "the new master to know the old one's epoch", func() bool {
+	m.cluster.waitUntil(ctx, "the new master to know the old one's epoch", func() bool {
 		return epoch(m.to, "cluster_current_epoch") >= epoch(m.from, "cluster_my_epoch")
 	})
 	m.to.Do("CLUSTER", "BUMPEPOCH")
@@ -97,7 +97,7 @@ func (m *SlotMove) assign() {
 	m.to.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	m.from.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	for _, node := range m.cluster.Nodes {
-		if !slices.Contains([]*RedisServer{m.from, m.to}, node) && !node.proc.ended() && node.IsMaster() {
+		if !slices.Contains([]*RedisServer{m.from, m.to}, node) && !node.proc.isGone() && node.IsMaster() {
 			node.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 		}
 	}

@@ -74,8 +74,8 @@ func (d *database) start() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
 	defer cancel()
-	err := poll(ctx, 5*time.Millisecond, func() bool { return d.proc.ended() || d.ready() })
-	if err != nil || d.proc.ended() {
+	err := poll(ctx, 5*time.Millisecond, func() bool { return d.proc.isGone() || d.ready() })
+	if err != nil || d.proc.isGone() {
 		d.fatal("wait for readiness", err)
 	}
 }
@@ -106,24 +106,24 @@ func (d *database) launch(cmd *exec.Cmd) error {
 // Kill ends the server at once, as a crash would, and waits until nothing of it
 // is left.
 func (d *database) Kill() {
-	if d.proc == nil || d.proc.ended() {
+	if d.proc == nil || d.proc.isGone() {
 		return
 	}
-	d.proc.signal(freezeSignal()) // so that no child is born while they are killed
+	d.proc.sendSignal(freezeSignal()) // so that no child is born while they are killed
 	d.signalChildren(os.Kill)
 	d.proc.kill()
 }
 
 // Pause suspends the server: connections stay open, nothing is answered.
 func (d *database) Pause() {
-	d.proc.signal(freezeSignal())
+	d.proc.sendSignal(freezeSignal())
 	d.signalChildren(freezeSignal())
 }
 
 // Resume lets a paused server go on.
 func (d *database) Resume() {
 	d.signalChildren(thawSignal())
-	d.proc.signal(thawSignal())
+	d.proc.sendSignal(thawSignal())
 }
 
 // signalChildren signals the processes the server has started: PostgreSQL has
@@ -140,7 +140,7 @@ func (d *database) signalChildren(sig os.Signal) {
 func (d *database) Stop() {
 	d.t.Helper()
 	d.Resume()
-	d.proc.signal(d.quit)
+	d.proc.sendSignal(d.quit)
 	select {
 	case <-d.proc.done:
 	case <-time.After(databaseTimeout):
@@ -152,15 +152,15 @@ func (d *database) Stop() {
 // port and with its data.
 func (d *database) Restart() {
 	d.t.Helper()
-	if !d.proc.ended() {
+	if !d.proc.isGone() {
 		d.Stop()
 	}
 	d.start()
 }
 
-// do runs a program that prepares or asks the server and ends the test when it
+// runOrFail runs a program that prepares or asks the server and ends the test when it
 // fails.
-func (d *database) do(what string, cmd *exec.Cmd) {
+func (d *database) runOrFail(what string, cmd *exec.Cmd) {
 	d.t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		d.t.Fatalf("%s %s: %s: %v\n%s", d.kind, d.Addr(), what, err, out)

@@ -226,11 +226,14 @@ func clientOf(t *testing.T, s database, db string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	if u.Scheme == "postgres" {
-		return exec.Command("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1", u.String())
+		return exec.Command("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
+			u.String())
 	}
 	password, _ := u.User.Password()
-	cmd := exec.Command("mariadb", "--no-defaults", "--batch", "--unbuffered", "--skip-column-names", "--skip-reconnect",
-		"--protocol=tcp", "--host="+u.Hostname(), "--port="+u.Port(), "--user="+u.User.Username(), strings.TrimPrefix(u.Path, "/"))
+	cmd := exec.Command("mariadb", "--no-defaults", "--batch", "--unbuffered", "--skip-column-names",
+		"--skip-reconnect",
+		"--protocol=tcp", "--host="+u.Hostname(), "--port="+u.Port(), "--user="+u.User.Username(),
+		strings.TrimPrefix(u.Path, "/"))
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+password)
 	return cmd
 }

@@ -50,7 +50,7 @@ func StartMariaDB(t Owner, opts *MariaDBOptions) *MariaDBServer {
 	s.database = database{t: t, kind: "mariadb", ready: s.greets, quit: terminateSignal()}
 	s.command = func() *exec.Cmd { return s.server(bin) }
 	s.open()
-	s.do("make data folder", s.inOwnFolder(exec.Command(setup, s.withUser("--no-defaults", "--datadir="+s.data(),
+	s.runOrFail("make data folder", s.inOwnFolder(exec.Command(setup, s.withUser("--no-defaults", "--datadir="+s.data(),
 		"--auth-root-authentication-method=normal", "--skip-test-db")...)))
 	s.writeAccounts()
 	s.start()
@@ -110,7 +110,7 @@ func (s *MariaDBServer) writeAccounts() {
 	}
 }
 
-// greets tells whether the server takes connections: it speaks first, and its
+// greets reports whether the server takes connections: it speaks first, and its
 // first packet says which protocol it speaks, or why it does not.
 func (s *MariaDBServer) greets() bool {
 	const header, protocol = 4, 10
@@ -131,7 +131,7 @@ func (s *MariaDBServer) CreateDatabase(name string) {
 		fmt.Sprintf("--port=%d", s.Port), "--user="+databaseUser,
 		"--execute=CREATE DATABASE `"+name+"`")
 	cmd.Env = append(os.Environ(), "MYSQL_PWD="+databasePassword)
-	s.do("create database "+name, cmd)
+	s.runOrFail("create database "+name, cmd)
 }
 
 // DSN is how the Go driver is told to use a database.

@@ -43,7 +43,7 @@ func reservePort() (*port, error) {
 func holdPort(number int) (*port, error) {
 	p := &port{number: number}
 	for _, n := range []int{number, number + busOffset} {
-		hold, err := hold(n)
+		hold, err := holdUDP(n)
 		if err != nil {
 			p.release()
 			return nil, err
@@ -53,8 +53,8 @@ func holdPort(number int) (*port, error) {
 	return p, nil
 }
 
-// hold takes the UDP side of a port whose TCP side is free.
-func hold(number int) (net.PacketConn, error) {
+// holdUDP takes the UDP side of a port whose TCP side is free.
+func holdUDP(number int) (net.PacketConn, error) {
 	conn, err := net.ListenPacket("udp4", loopback(number))
 	if err != nil {
 		return nil, fmt.Errorf("hold port %d: %w", number, err)

@@ -88,7 +88,7 @@ func (s *PostgresServer) initialise(setup string) {
 			s.t.Fatalf("postgres: hand over password: %v", err)
 		}
 	}
-	s.do("make data folder", s.asAccount(exec.Command(setup, "--pgdata="+s.data(), "--no-sync",
+	s.runOrFail("make data folder", s.asAccount(exec.Command(setup, "--pgdata="+s.data(), "--no-sync",
 		"--username="+databaseUser, "--pwfile="+password, "--auth=scram-sha-256",
 		"--encoding=UTF8", "--no-locale")))
 }
@@ -118,7 +118,7 @@ func (s *PostgresServer) asAccount(cmd *exec.Cmd) *exec.Cmd {
 
 func (s *PostgresServer) data() string { return filepath.Join(s.Dir, "data") }
 
-// asksForPassword tells whether the server takes connections: it answers a
+// asksForPassword reports whether the server takes connections: it answers a
 // start-up message with a request to authenticate, and with an error before.
 func (s *PostgresServer) asksForPassword() bool {
 	conn, err := net.DialTimeout("tcp", s.Addr(), commandTimeout)
@@ -147,7 +147,7 @@ func startupMessage() []byte {
 // CreateDatabase makes an empty database.
 func (s *PostgresServer) CreateDatabase(name string) {
 	s.t.Helper()
-	s.do("create database "+name, exec.Command(postgresProgram("psql").find(s.t), "--no-psqlrc", "--quiet",
+	s.runOrFail("create database "+name, exec.Command(postgresProgram("psql").find(s.t), "--no-psqlrc", "--quiet",
 		"--command=CREATE DATABASE \""+name+"\"", s.URL("postgres")))
 }
 

@@ -47,17 +47,17 @@ func (p *process) run(started chan<- error) {
 	}
 }
 
-// signal sends sig to the child, which may have ended already.
-func (p *process) signal(sig os.Signal) { _ = p.cmd.Process.Signal(sig) }
+// sendSignal sends sig to the child, which may have ended already.
+func (p *process) sendSignal(sig os.Signal) { _ = p.cmd.Process.Signal(sig) }
 
 // kill ends the child at once, also a frozen one, and waits until it is gone.
 func (p *process) kill() {
-	p.signal(os.Kill)
+	p.sendSignal(os.Kill)
 	<-p.done
 }
 
-// ended tells whether the child is gone.
-func (p *process) ended() bool {
+// isGone reports whether the child is gone.
+func (p *process) isGone() bool {
 	select {
 	case <-p.done:
 		return true

@@ -130,9 +130,9 @@ func (s *RedisServer) Try(args ...any) (any, error) {
 		command[i] = fmt.Sprint(arg)
 	}
 	if s.opts.Password == "" {
-		return call(s.Addr(), s.tls, command)
+		return sendCommands(s.Addr(), s.tls, command)
 	}
-	return call(s.Addr(), s.tls, []string{"AUTH", s.opts.Password}, command)
+	return sendCommands(s.Addr(), s.tls, []string{"AUTH", s.opts.Password}, command)
 }
 
 // Info returns one field of INFO, empty when it is absent.
@@ -141,7 +141,7 @@ func (s *RedisServer) Info(field string) string {
 	return infoField(s.Do("INFO", "everything"), field)
 }
 
-// IsMaster asks a server for its own opinion. One that does not answer is none.
+// IsMaster reports whether a server takes itself for a master. One that does not answer is none.
 func (s *RedisServer) IsMaster() bool {
 	reply, err := s.Try("INFO", "replication")
 	return err == nil && infoField(reply, "role") == "master"
@@ -159,10 +159,10 @@ func infoField(reply any, field string) string {
 }
 
 // Freeze suspends the server: connections stay open, nothing is answered.
-func (s *RedisServer) Freeze() { s.proc.signal(freezeSignal()) }
+func (s *RedisServer) Freeze() { s.proc.sendSignal(freezeSignal()) }
 
 // Thaw lets a frozen server go on.
-func (s *RedisServer) Thaw() { s.proc.signal(thawSignal()) }
+func (s *RedisServer) Thaw() { s.proc.sendSignal(thawSignal()) }
 
 // Kill ends the server at once, as a crash would.
 func (s *RedisServer) Kill() {
@@ -175,7 +175,7 @@ func (s *RedisServer) Kill() {
 func (s *RedisServer) Stop() {
 	s.t.Helper()
 	s.Thaw()
-	s.proc.signal(terminateSignal())
+	s.proc.sendSignal(terminateSignal())
 	select {
 	case <-s.proc.done:
 	case <-time.After(commandTimeout):
@@ -188,7 +188,7 @@ func (s *RedisServer) Stop() {
 // port; without keepData it comes back empty.
 func (s *RedisServer) Restart(keepData bool) {
 	s.t.Helper()
-	if !s.proc.ended() {
+	if !s.proc.isGone() {
 		s.Stop()
 	}
 	if !keepData {

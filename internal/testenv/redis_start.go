@@ -118,20 +118,20 @@ func (s *RedisServer) awaitReady() {
 	}
 }
 
-// isReady waits for the same; false when the server has found its port taken.
+// isReady waits for the same, and reports whether it came: not if the server found its port taken.
 func (s *RedisServer) isReady() bool {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	err := s.waitFor(ctx, "readiness", s.ready)
-	if err != nil && (!s.proc.ended() || !strings.Contains(s.logTail(), "Address already in use")) {
+	err := s.waitFor(ctx, "readiness", s.isUsable)
+	if err != nil && (!s.proc.isGone() || !strings.Contains(s.logTail(), "Address already in use")) {
 		s.t.Fatalf("redis %s: %v\n%s", s.Addr(), err, s.logTail())
 	}
 	return err == nil
 }
 
-// ready tells whether the server may be used.
-func (s *RedisServer) ready() bool {
+// isUsable reports whether the server may be used.
+func (s *RedisServer) isUsable() bool {
 	reply, err := s.Try("PING")
 	if err != nil || reply != "PONG" {
 		return false
@@ -139,7 +139,7 @@ func (s *RedisServer) ready() bool {
 	return s.opts.ReplicaOf == nil || s.inSync()
 }
 
-// inSync tells whether a replica has caught up with its master once.
+// inSync reports whether a replica has caught up with its master once.
 func (s *RedisServer) inSync() bool {
 	reply, err := s.Try("INFO", "replication")
 	return err == nil && infoField(reply, "master_link_status") == "up"

@@ -22,9 +22,9 @@ type ReplyError string
 // Error implements error.
 func (e ReplyError) Error() string { return string(e) }
 
-// call sends commands over a connection of their own and returns the last
+// sendCommands sends commands over a connection of their own and returns the last
 // reply: a string, an int64, nil or a []any of these.
-func call(addr string, conf *tls.Config, commands ...[]string) (any, error) {
+func sendCommands(addr string, conf *tls.Config, commands ...[]string) (any, error) {
 	conn, err := dial(addr, conf)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func Sentinel(t Owner, replicas int) *SentinelSet {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	if err := master.waitFor(ctx, "sentinels", s.ready); err != nil {
+	if err := master.waitFor(ctx, "sentinels", s.isComplete); err != nil {
 		t.Fatalf("sentinel: %v\n%s", err, s.sentinels[0].logTail())
 	}
 	return s
@@ -76,8 +76,8 @@ sentinel parallel-syncs %[3]s 1
 `, sentinel.Port, sentinel.Dir, s.MasterName, master.Port, sentinelQuorum)
 }
 
-// ready tells whether every Sentinel knows all others and all replicas.
-func (s *SentinelSet) ready() bool {
+// isComplete reports whether every Sentinel knows all others and all replicas.
+func (s *SentinelSet) isComplete() bool {
 	for _, sentinel := range s.sentinels {
 		state, err := sentinel.Try("SENTINEL", "MASTER", s.MasterName)
 		if err != nil || !s.complete(fields(state)) {

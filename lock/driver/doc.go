@@ -13,10 +13,21 @@
 //   - [ErrHeld]: the store answered, somebody else has the lock.
 //   - [ErrRefused]: the store answered, nothing happened, and asking again will
 //     not help (wrong password, wrong type under the key, unsupported request).
+//     [ErrUnsupported] and what [Refused] makes are refusals, too.
 //   - [ErrUnavailable]: nothing happened, and asking again may help (connection
 //     refused, fail-over under way, out of memory, too few replicas).
 //   - anything else: unknown. The request may have taken effect, or may still
 //     take effect. Package lock resolves it by releasing the owner's grant.
+//
+// # What may be asked for
+//
+// [Request.Check] is the one list of what nobody may ask for, and its limits are the
+// constants of this package. Whoever takes requests from others checks them, once: package
+// lock its users', a server those of the network, and a backend that sends them over a
+// network what it is about to send. A store need not: it refuses an owner that it could
+// not tell from its own fields ([CheckOwner]), names it cannot keep apart, and every mode
+// it does not keep, and fairness, with [ErrUnsupported] ([Request.CheckExclusive]). To
+// grant something else than what was asked for is worse than to refuse.
 //
 // # One owner, one fate
 //

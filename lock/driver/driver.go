@@ -19,8 +19,9 @@ type Backend interface {
 
 	// Renew sets the time left of every grant to its TTL again, and never
 	// creates what is gone. When that shortens the time left, who listens is
-	// woken as by a release: they were told the longer one, and sleep. The result has one entry per grant: nil, [ErrLost]
-	// when the store no longer has it, or another error when it is unknown.
+	// woken as by a release: they were told the longer one, and sleep. The result
+	// has one entry per grant: nil, [ErrLost] when the store no longer has it, or
+	// another error when it is unknown.
 	Renew(ctx context.Context, grants []Grant) []error
 
 	// Release gives the grant back. It is idempotent: repeating a release that
@@ -36,33 +37,6 @@ type Backend interface {
 	Close() error
 }
 
-// Mode says how a grant shares its name with others.
-type Mode uint8
-
-// Exclusive is the mode of a mutex: one grant at a time.
-const Exclusive Mode = iota
-
-// Request asks for a grant.
-type Request struct {
-	// Name is the lock's name, valid UTF-8 of 1 to 512 bytes without control
-	// characters. Backends never let two different names meet.
-	Name string
-	// Owner is unique for this acquisition, so that a repeated request can be
-	// recognised. Whoever comes as somebody [CheckOwner] does not take is
-	// refused with [ErrRefused], with a grant as well.
-	Owner string
-	// Mode is how the grant shares the name. A backend refuses a mode it lacks
-	// with [ErrUnsupported].
-	Mode Mode
-	// TTL is how long the grant lives without renewal.
-	TTL time.Duration
-	// Tokens is how many consecutive fencing tokens to reserve, at least 1. The
-	// grant has fewer where more would run ahead of the store's clock.
-	Tokens int
-	// Meta is stored beside the grant for people to read; empty for none.
-	Meta string
-}
-
 // Grant is a lease the store has given.
 type Grant struct {
 	// Name, Owner, Mode and TTL are those of the request.
@@ -75,4 +49,13 @@ type Grant struct {
 	Tokens int
 	// Handle belongs to the backend.
 	Handle any
+}
+
+// Check says by an [*input.Error] what can be no grant, to whoever gets grants back from the
+// network. A renewal has a time, too: see [CheckRest].
+func (g *Grant) Check() error {
+	if err := CheckName(g.Name); err != nil {
+		return err
+	}
+	return CheckOwner(g.Owner)
 }

@@ -2,7 +2,11 @@ package driver
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/underway"
 )
 
 // The classes of errors a backend returns; see the package comment.
@@ -15,9 +19,9 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrUnavailable says that nothing happened and asking again may help.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrUnsupported says that the backend lacks a capability. It is always a
-	// refusal too.
-	ErrUnsupported = errors.New("unsupported")
+	// ErrUnsupported says that the backend lacks a capability. It is a refusal, too:
+	// it matches [ErrRefused].
+	ErrUnsupported = fmt.Errorf("unsupported%.0w", ErrRefused)
 	// ErrSpent stands beside the class of an error of Acquire. It says that a release
 	// of the request's owner may have been sent, by the backend itself or by somebody
 	// on the way: nobody may ask under this owner again.
@@ -25,29 +29,35 @@ var (
 )
 
 // UnderwayError is the error of a call that its caller has left behind, and that
-// goes on in this process. Its outcome is unknown, whatever Err is.
-type UnderwayError struct {
-	// Err is why the caller has left: its context's error, most often.
-	Err error
-	// Ended is closed when nothing of the call is under way in this process any more.
-	// That must not take for ever, so a call needs a time limit of its own.
-	Ended <-chan struct{}
-}
-
-// Error implements error.
-func (e *UnderwayError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *UnderwayError) Unwrap() error { return e.Err }
+// goes on in this process. Its outcome is unknown, whatever Err is. Err is why the
+// caller has left; Ended is closed when nothing of the call is under way in this process
+// any more. That must not take for ever, so a call needs a time limit of its own.
+type UnderwayError = underway.Error
 
 // HeldError is a refusal that says more. It matches [ErrHeld].
 type HeldError struct {
 	// Owner is the present holder's owner id, or its [PublicOwner]; empty when unknown.
 	Owner string
-	// TTL is how long the holder's grant lives unless renewed; 0 when unknown. It is
-	// never 0 for a grant in its last moment: nobody tells of one that runs out.
+	// TTL is how long the holder's grant lives unless renewed, or [UnknownTTL]. What is
+	// 0 or less has run out by now: whoever waits asks again at once, for nobody tells
+	// of a grant that runs out.
 	TTL time.Duration
 }
+
+// TimeLeft returns how long the holder's grant goes on that a refusal tells of: 0 if it has
+// run out, [UnknownTTL] if that is not known.
+func TimeLeft(refusal error) time.Duration {
+	held, ok := errors.AsType[*HeldError](refusal)
+	if !ok || held.TTL == UnknownTTL {
+		return UnknownTTL
+	}
+	return max(held.TTL, 0)
+}
+
+// UnknownTTL says that the store does not tell how long a holder's grant lives, or that
+// it never ends. It is far from everything that a clock or a subtraction yields: a backend
+// must say it on purpose.
+const UnknownTTL time.Duration = math.MinInt64
 
 // Error implements error.
 func (e *HeldError) Error() string {

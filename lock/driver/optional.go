@@ -16,7 +16,8 @@ type Waiter interface {
 // Watch is one listener.
 type Watch interface {
 	// C receives after a release, after a renewal that has shortened the time left,
-	// and whenever either may have been missed (a connection was re-made). It holds one signal; more are dropped.
+	// and whenever either may have been missed (a connection was re-made). It holds one
+	// signal; more are dropped.
 	C() <-chan struct{}
 	// Count returns how many releases it has told of so far, dropped signals and
 	// the client's own releases included.
@@ -43,28 +44,38 @@ type Timekeeper interface {
 
 // Inspector is implemented by backends that can tell who holds what.
 type Inspector interface {
-	// Inspect describes name; a free lock has a zero Owner.
+	// Inspect describes name; a free lock has no holders.
 	Inspect(ctx context.Context, name string) (Info, error)
 	// List describes held locks whose names begin with prefix, at most limit.
 	List(ctx context.Context, prefix string, limit int) ([]Info, error)
 }
 
-// Info describes a held lock.
+// Info describes a lock.
 type Info struct {
 	Name string
-	// Owner is the holder, or its [PublicOwner].
-	Owner string
-	// Token is the newest token the store has given out for the name.
+	// Token is the newest token the store has given out for the name; where it counts once
+	// for all names, for any, unless the lock is held.
 	Token uint64
+	// Holders are those who have the lock now; none when it is free.
+	Holders []Holder
+	// Waiting is how many processes listen for the release, 0 for a free lock.
+	// Whoever heard one a moment ago may be among them.
+	Waiting int
+}
+
+// Holder describes a grant.
+type Holder struct {
+	// Owner is the grant's, or its [PublicOwner].
+	Owner string
+	Mode  Mode
+	// Permits is how many it has, in mode [Permit].
+	Permits int
 	// Since is when the grant was given by the store's clock; zero if unknown.
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.
 	TTL time.Duration
 	// Meta is what the owner stored beside the grant.
 	Meta string
-	// Waiting is how many processes listen for the release, 0 for a free lock.
-	// Whoever heard one a moment ago may be among them.
-	Waiting int
 }
 
 // Forcer is implemented by backends that can take a lock away.

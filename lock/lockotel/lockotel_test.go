@@ -45,7 +45,7 @@ func watch(t *testing.T) watched {
 	if w.Client, err = memlock.New(nil, &lock.Options{Observer: observer}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	t.Cleanup(func() { _ = w.Stop(context.Background()) })
 	return w
 }
 

@@ -24,7 +24,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	defer locks.Close(ctx)
+	defer locks.Stop(ctx)
 
 	lease, err := locks.Mutex("orders/42", nil).Lock(ctx)
 	if err != nil {

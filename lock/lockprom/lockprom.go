@@ -2,7 +2,6 @@ package lockprom
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,7 +24,7 @@ type Options struct {
 // observer to all clients of a registry: to register twice is an error.
 func New(r prometheus.Registerer, opts *Options) (lock.Observer, error) {
 	if r == nil {
-		return nil, errors.New("lockprom: the registerer is nil")
+		return nil, &lock.InvalidError{Field: "registerer", Problem: "is nil"}
 	}
 	var o Options
 	if opts != nil {

@@ -30,7 +30,7 @@ func watched(t *testing.T, opts *lockprom.Options) (*lock.Client, *prometheus.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = locks.Close(context.Background()) })
+	t.Cleanup(func() { _ = locks.Stop(context.Background()) })
 	return locks, registry
 }
 
@@ -162,7 +162,8 @@ func TestTheFirstLossOfANameIsAnIncrease(t *testing.T) {
 # TYPE bedrock_lock_lost_total counter
 bedrock_lock_lost_total{name="A"} 0
 `, "bedrock_lock_lost_total")
-		if n, err := testutil.GatherAndCount(registry, "bedrock_lock_left_total"); n != len(lock.Reasons()) || err != nil {
+		if n, err := testutil.GatherAndCount(registry, "bedrock_lock_left_total"); n != len(lock.Reasons()) ||
+			err != nil {
 			t.Error(n, err)
 		}
 	})
@@ -170,7 +171,9 @@ bedrock_lock_lost_total{name="A"} 0
 
 // What an event can say is in the list that counters begin with.
 func TestEveryReasonIsListed(t *testing.T) {
-	for _, err := range []error{nil, lock.ErrLost, lock.ErrHeld, context.Canceled, context.DeadlineExceeded, errors.New("x")} {
+	for _, err := range []error{
+		nil, lock.ErrLost, lock.ErrHeld, context.Canceled, context.DeadlineExceeded, errors.New("x"),
+	} {
 		if reason := (lock.Event{Err: err}).Reason(); !slices.Contains(lock.Reasons(), reason) {
 			t.Errorf("%v is %s", err, reason)
 		}

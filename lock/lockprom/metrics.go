@@ -29,7 +29,8 @@ func newMetrics(o Options) *metrics {
 		}, names)
 	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bedrock_lock_" + name + "_total", Help: help}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bedrock_lock_" + name + "_total", Help: help},
+			labels)
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "bedrock_lock_" + name, Help: help}, names)
@@ -47,14 +48,14 @@ func newMetrics(o Options) *metrics {
 		leases:    gauge("leases", "Goroutines that have a lock."),
 	}
 	if m.nameLabel == nil {
-		m.begin(nil)
+		m.startAtZero(nil)
 	}
 	return m
 }
 
-// begin makes counters start at zero: the first loss is no increase of a series that
+// startAtZero makes counters start at zero: the first loss is no increase of a series that
 // was not there before it.
-func (m *metrics) begin(labels []string) {
+func (m *metrics) startAtZero(labels []string) {
 	for _, c := range []*prometheus.CounterVec{m.acquired, m.lost, m.renewed} {
 		c.WithLabelValues(labels...)
 	}
@@ -72,7 +73,7 @@ func (m *metrics) meet(labels []string) {
 		return
 	}
 	if _, met := m.begun.LoadOrStore(labels[0], true); !met {
-		m.begin(labels)
+		m.startAtZero(labels)
 	}
 }
 

@@ -12,7 +12,7 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
-		exclusion(), tokens(), expiry(), renewal(), releasing(), waiting(), unknownOutcomes(),
+		exclusion(), modes(), tokens(), expiry(), renewal(), releasing(), wakeUps(), unknownOutcomes(),
 		faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {
 		all = append(all, theme...)

@@ -36,8 +36,8 @@ func (b *Backend) exempts(behaviour *behaviour) (reason string, exempt bool) {
 	return "", false
 }
 
-// has reports whether the server can do what c stands for.
-func (s *Server) has(c Capability) bool {
+// isAble reports whether the server can do what c stands for.
+func (s *Server) isAble(c Capability) bool {
 	switch c {
 	case Freezing:
 		return s.Freeze != nil && s.Thaw != nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -21,18 +22,18 @@ func closing() []behaviour {
 // close closes a client, which must go without a hitch.
 func (e *env) close(c *lock.Client) {
 	e.Helper()
-	start := time.Now()
-	if err := c.Close(e.within(cleanUp)); err != nil {
+	limit := e.limit(soon)
+	if err := c.Stop(e.contextFor(cleanUp)); err != nil {
 		e.Errorf("close: %v", err)
 	}
-	e.took("Close", start, soon)
+	limit.check("Close")
 }
 
 func closeLeavesAGrant(e *env) {
 	a, b := e.client(&lock.Options{TTL: time.Hour}), e.client(nil)
 	var leases []*lock.Lease
 	for i := range 50 {
-		leases = append(leases, e.lock(a, e.name(numbered(i)), nil))
+		leases = append(leases, e.lockSoon(a, e.name(numbered(i)), nil))
 	}
 	ctx := leases[0].Context()
 	e.close(a)
@@ -42,21 +43,21 @@ func closeLeavesAGrant(e *env) {
 	for _, l := range leases {
 		e.free(b, l.Name())
 	}
-	if err := leases[1].Unlock(e.within(soon)); !errors.Is(err, lock.ErrClosed) {
+	if err := leases[1].Unlock(e.contextFor(soon)); !errors.Is(err, lock.ErrClosed) {
 		e.Errorf("unlock after close: want ErrClosed, got %v", err)
 	}
 }
 
 func closeForgetsTheWaiter(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	var waiters []*waiter
 	for range 5 {
-		waiters = append(waiters, e.wait(e.within(time.Minute), b.Mutex(name, nil)))
+		waiters = append(waiters, e.startWaiting(e.contextFor(time.Minute), b.Mutex(name, nil)))
 	}
 	e.close(b)
 	for _, w := range waiters {
-		e.over(w, promptly)
+		e.waitOver(w, promptly)
 		if !errors.Is(w.err, lock.ErrClosed) {
 			e.Errorf("want ErrClosed, got %v", w.err)
 		}
@@ -70,14 +71,14 @@ func closeForgetsTheWaiter(e *env) {
 func closeLeavesAGoroutine(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
 	b, name := e.client(nil), e.name("a")
-	held := e.lock(b, name, nil)
-	waiting := e.wait(e.within(time.Minute), a.Mutex(name, nil))
-	renewed := e.lock(a, e.name("b"), nil)
-	e.eventually("a renewal", func() bool { return link.Answered(Renew) > 0 })
-	link.Fail(Acquire, Fault{After: ErrReplyLost})
+	held := e.lockSoon(b, name, nil)
+	waiting := e.startWaiting(e.contextFor(time.Minute), a.Mutex(name, nil))
+	renewed := e.lockSoon(a, e.name("b"), nil)
+	e.eventually("a renewal", func() bool { return link.Returned(bedrocktest.Renew) > 0 })
+	link.LoseReply(bedrocktest.Acquire)
 	_, _ = a.Mutex(e.name("c"), nil).TryLock(e.Context()) // leaves a clean-up behind
 	e.close(a)
-	e.over(waiting, promptly)
+	e.waitOver(waiting, promptly)
 	if renewed.Context().Err() == nil {
 		e.Error("a lease of a closed client goes on")
 	}
@@ -94,7 +95,7 @@ func closedClientLocks(e *env) {
 		"Inspect":      func(ctx context.Context) error { _, err := a.Inspect(ctx, name); return err },
 		"ForceRelease": func(ctx context.Context) error { _, err := a.ForceRelease(ctx, name); return err },
 	} {
-		if err := try(e.within(soon)); !errors.Is(err, lock.ErrClosed) {
+		if err := try(e.contextFor(soon)); !errors.Is(err, lock.ErrClosed) {
 			e.Errorf("%s of a closed client: want ErrClosed, got %v", what, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -58,26 +59,26 @@ func (c *contention) disturb() {
 	if c.strike == nil {
 		return
 	}
-	c.e.eventually("there have been grants", func() bool { return c.history.granted() >= c.clients*c.goroutines })
+	c.e.eventually("there have been grants", func() bool { return c.history.countGrants() >= c.clients*c.goroutines })
 	if err := c.strike(); err != nil {
 		c.e.Errorf("strike: %v", err)
 	}
 }
 
 // plan makes calls fail, in turn in all ways there are.
-func (c *contention) plan(f *Faulty) {
-	ways := []Fault{
-		{After: ErrReplyLost},
+func (c *contention) plan(f *bedrocktest.Backend) {
+	ways := []bedrocktest.Fault{
+		{After: bedrocktest.ErrReplyLost},
 		{Before: driver.ErrUnavailable},
-		{Before: ErrReplyLost},
+		{Before: bedrocktest.ErrReplyLost},
 		{Delay: time.Millisecond, Linger: time.Millisecond},
 	}
 	for i := range c.rounds * c.goroutines {
 		fault := ways[i%len(ways)]
-		f.Fail(Acquire, make([]Fault, 3+rand.N(5))...)
-		f.Fail(Acquire, fault)
-		f.Fail(Release, make([]Fault, 3+rand.N(5))...)
-		f.Fail(Release, fault)
+		f.Fail(bedrocktest.Acquire, make([]bedrocktest.Fault, 3+rand.N(5))...)
+		f.Fail(bedrocktest.Acquire, fault)
+		f.Fail(bedrocktest.Release, make([]bedrocktest.Fault, 3+rand.N(5))...)
+		f.Fail(bedrocktest.Release, fault)
 	}
 }
 
@@ -85,9 +86,9 @@ func (c *contention) plan(f *Faulty) {
 func (c *contention) round(client int, m *lock.Mutex) {
 	h, owner := &c.history, newOwner()
 	call := h.now()
-	lease, err := m.Lock(c.e.within(time.Minute))
+	lease, err := m.Lock(c.e.contextFor(time.Minute))
 	if err != nil {
-		c.failed(client, call, owner, err)
+		c.addUnknown(client, call, owner, err)
 		return
 	}
 	granted := h.now()
@@ -96,7 +97,7 @@ func (c *contention) round(client int, m *lock.Mutex) {
 	time.Sleep(rand.N(c.longestHold()))
 	me.leaving.Store(true)
 	call = h.now()
-	err = lease.Unlock(c.e.within(soon))
+	err = lease.Unlock(c.e.contextFor(soon))
 	switch {
 	case err == nil:
 		h.add(client, call, action{unlock: true, owner: owner}, outcome{})
@@ -117,9 +118,9 @@ func (c *contention) longestHold() time.Duration {
 	return 200 * time.Microsecond
 }
 
-// failed records a Lock that may have been granted all the same, and then
+// addUnknown records a Lock that may have been granted all the same, and then
 // released in the background.
-func (c *contention) failed(client int, call int64, owner string, err error) {
+func (c *contention) addUnknown(client int, call int64, owner string, err error) {
 	if !lock.MaybeApplied(err) && c.strike == nil && !c.faulty {
 		c.e.Errorf("lock: %v", err)
 		return
@@ -130,7 +131,7 @@ func (c *contention) failed(client int, call int64, owner string, err error) {
 
 // expectGrants checks that there was something to check.
 func (c *contention) expectGrants(least int) {
-	if n := c.history.granted(); n < least {
+	if n := c.history.countGrants(); n < least {
 		c.e.Errorf("only %d grants, want at least %d", n, least)
 	}
 }

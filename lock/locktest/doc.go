@@ -12,5 +12,20 @@
 // reason, never left out silently. With -v the suite ends with a table of all
 // behaviours and what became of them.
 //
-// [Faulty] makes any backend fail on demand: it loses replies, delays, freezes.
+// In real time the suite bears a machine that is busy: what must not take long may take
+// longer when pauses do, and a lease that ends too early proves something only if the
+// machine has kept pace. With Virtual, times are exact.
+//
+// # Files
+//
+// A file per theme: exclusion.go, modes.go, tokens.go, expiry.go, renewal.go,
+// releasing.go, waking.go, unknown.go, freezing.go, restarts.go, names.go (with the names of
+// names_corpus.go), reentry.go, inspection.go and closing.go; behaviours.go lists them.
+// Around them locktest.go runs a behaviour if capability.go finds that it can be run, and
+// tally.go counts it; env.go is what a behaviour works with, residue.go and leak.go look
+// for what it leaves behind. contention.go lets many contend for a name, history.go writes
+// down what they did, and model.go says whether a lock may do that. proof.go repeats a trial
+// that the machine was too slow for, such as lasting.go's, and limit.go bounds what must not
+// take long. For the tests of backends, with_freeze.go freezes what cannot be frozen, and
+// observer.go tells of renewals.
 package locktest

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -31,16 +32,18 @@ type env struct {
 	long   time.Duration // of leases that do not
 	names  map[string]bool
 	told   func(owner string) string // what others are told of an owner
+
+	virtual bool // time passes at once
 }
 
 func newEnv(t testing.TB, b *Backend, behaviour *behaviour) *env {
 	t.Helper()
 	e := &env{
 		TB: t, server: b.Open(t), ttl: b.TTL, long: 20 * b.TTL,
-		prefix: t.Name() + "/", names: make(map[string]bool), told: b.told,
+		prefix: t.Name() + "/", names: make(map[string]bool), told: b.publicOwner, virtual: b.Virtual,
 	}
 	for _, c := range behaviour.needs {
-		if !e.server.has(c) {
+		if !e.server.isAble(c) {
 			t.Fatalf("the server has nothing for %s: exempt it and say why", c)
 		}
 	}
@@ -65,7 +68,7 @@ func (e *env) name(short string) string {
 }
 
 // store connects to the store without a front.
-func (e *env) store() *Faulty {
+func (e *env) store() *bedrocktest.Backend {
 	e.Helper()
 	f := e.connect()
 	e.Cleanup(func() {
@@ -77,9 +80,14 @@ func (e *env) store() *Faulty {
 	return f
 }
 
-func (e *env) connect() *Faulty {
+func (e *env) connect() *bedrocktest.Backend {
 	e.Helper()
-	return NewFaulty(e.server.Connect(e.TB))
+	b := e.server.Connect(e.TB)
+	if _, own := b.(driver.Timekeeper); e.virtual && !own {
+		e.Fatalf("%T is no driver.Timekeeper, which Virtual needs: its leases would be judged by the clock of "+
+			"the machine, which stands still in a bubble", b)
+	}
+	return bedrocktest.NewBackend(b)
 }
 
 // client makes a client of its own connection.
@@ -90,7 +98,7 @@ func (e *env) client(opts *lock.Options) *lock.Client {
 }
 
 // faultyClient makes a client, and returns what it can be made to fail with.
-func (e *env) faultyClient(opts *lock.Options) (*lock.Client, *Faulty) {
+func (e *env) faultyClient(opts *lock.Options) (*lock.Client, *bedrocktest.Backend) {
 	e.Helper()
 	f := e.connect()
 	c := e.newClient(f, opts)
@@ -108,22 +116,22 @@ func (e *env) newClient(b driver.Backend, opts *lock.Options) *lock.Client {
 	e.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanUp)
 		defer cancel()
-		if err := c.Close(ctx); err != nil {
+		if err := c.Stop(ctx); err != nil {
 			e.Errorf("close the client: %v", err)
 		}
 	})
 	return c
 }
 
-// within returns a context that ends after d.
-func (e *env) within(d time.Duration) context.Context {
+// contextFor returns a context that ends after d.
+func (e *env) contextFor(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(e.Context(), d)
 	e.Cleanup(cancel)
 	return ctx
 }
 
-// lock takes a lock that must be had soon.
-func (e *env) lock(c *lock.Client, name string, opts *lock.MutexOptions) *lock.Lease {
+// lockSoon takes a lock that must be had soon.
+func (e *env) lockSoon(c *lock.Client, name string, opts *lock.MutexOptions) *lock.Lease {
 	e.Helper()
 	var bounded lock.MutexOptions
 	if opts != nil {
@@ -139,7 +147,7 @@ func (e *env) lock(c *lock.Client, name string, opts *lock.MutexOptions) *lock.L
 
 func (e *env) unlock(l *lock.Lease) {
 	e.Helper()
-	if err := l.Unlock(e.within(soon)); err != nil {
+	if err := l.Unlock(e.contextFor(soon)); err != nil {
 		e.Fatalf("unlock: %v", err)
 	}
 }
@@ -147,7 +155,7 @@ func (e *env) unlock(l *lock.Lease) {
 // refused checks that the client cannot have the lock now.
 func (e *env) refused(c *lock.Client, name string) {
 	e.Helper()
-	lease, err := c.Mutex(name, nil).TryLock(e.within(soon))
+	lease, err := c.Mutex(name, nil).TryLock(e.contextFor(soon))
 	if err == nil {
 		e.Fatalf("%q was granted with token %d while it was held", name, lease.Token())
 	}
@@ -156,10 +164,25 @@ func (e *env) refused(c *lock.Client, name string) {
 	}
 }
 
+// refusedDuring checks that the client cannot have the lock as long as the lease lasts.
+// This goroutine may come so late that it is over.
+func (e *env) refusedDuring(held *lock.Lease, c *lock.Client) {
+	e.Helper()
+	lease, err := c.Mutex(held.Name(), nil).TryLock(e.contextFor(soon))
+	switch {
+	case err == nil && held.Err() == nil:
+		e.Fatalf("%q was granted with token %d while its holder had it by the clock", held.Name(), lease.Token())
+	case err == nil:
+		e.unlock(lease)
+	case !errors.Is(err, lock.ErrHeld):
+		e.Fatalf("want ErrHeld, got %v", err)
+	}
+}
+
 // free checks that the client can have the lock now.
 func (e *env) free(c *lock.Client, name string) {
 	e.Helper()
-	lease, err := c.Mutex(name, nil).TryLock(e.within(soon))
+	lease, err := c.Mutex(name, nil).TryLock(e.contextFor(soon))
 	if err != nil {
 		e.Fatalf("%q is not free: %v", name, err)
 	}
@@ -169,7 +192,7 @@ func (e *env) free(c *lock.Client, name string) {
 // becomesFree checks that the lock can be had within d.
 func (e *env) becomesFree(c *lock.Client, name string, d time.Duration) {
 	e.Helper()
-	lease, err := c.Mutex(name, nil).Lock(e.within(d))
+	lease, err := c.Mutex(name, nil).Lock(e.contextFor(d))
 	if err != nil {
 		e.Fatalf("%q is still not free after %s: %v", name, d, err)
 	}
@@ -181,7 +204,7 @@ func (e *env) ends(l *lock.Lease, d time.Duration) {
 	e.Helper()
 	select {
 	case <-l.Context().Done():
-	case <-e.within(d).Done():
+	case <-e.limit(d).over:
 		e.Fatalf("the lease's context has not ended after %s, its state is %s", d, l.State())
 	}
 	e.lost(context.Cause(l.Context()))
@@ -217,14 +240,6 @@ func (e *env) always(d time.Duration, check func()) {
 	}
 }
 
-// took checks how long it is since start.
-func (e *env) took(what string, start time.Time, most time.Duration) {
-	e.Helper()
-	if d := time.Since(start); d > most {
-		e.Fatalf("%s took %s, the limit is %s", what, d, most)
-	}
-}
-
 // newOwner returns an owner id in the form the front uses.
 func newOwner() string { return strings.ToLower(rand.Text()) + ":1" }
 
@@ -236,7 +251,7 @@ func (e *env) request(name string, ttl time.Duration) driver.Request {
 // grant takes a grant from the store, past the front.
 func (e *env) grant(b driver.Backend, req driver.Request) driver.Grant {
 	e.Helper()
-	g, err := b.Acquire(e.within(soon), req)
+	g, err := b.Acquire(e.contextFor(soon), req)
 	if err != nil {
 		e.Fatalf("acquire %q: %v", req.Name, err)
 	}
@@ -247,10 +262,10 @@ func (e *env) grant(b driver.Backend, req driver.Request) driver.Grant {
 }
 
 // denied checks that the store refuses the name to a stranger, and names no other
-// holder than the one it has.
-func (e *env) denied(b driver.Backend, held driver.Grant) {
+// holder than the one it has. It returns for how long, as the store says, that one has it.
+func (e *env) denied(b driver.Backend, held driver.Grant) (left time.Duration) {
 	e.Helper()
-	_, err := b.Acquire(e.within(soon), e.request(held.Name, e.ttl))
+	_, err := b.Acquire(e.contextFor(soon), e.request(held.Name, e.ttl))
 	refusal, ok := errors.AsType[*driver.HeldError](err)
 	if !ok {
 		e.Fatalf("acquire a lock that is held: want a *driver.HeldError, got %v", err)
@@ -258,12 +273,13 @@ func (e *env) denied(b driver.Backend, held driver.Grant) {
 	if refusal.Owner != "" && refusal.Owner != e.told(held.Owner) {
 		e.Errorf("held by %q, want %q", refusal.Owner, e.told(held.Owner))
 	}
+	return refusal.TTL
 }
 
 // release gives a grant back, past the front.
 func (e *env) release(b driver.Backend, g driver.Grant) {
 	e.Helper()
-	if _, err := b.Release(e.within(soon), g); err != nil {
+	if _, err := b.Release(e.contextFor(soon), g); err != nil {
 		e.Fatalf("release %q: %v", g.Name, err)
 	}
 }
@@ -275,8 +291,8 @@ type waiter struct {
 	done  chan struct{}
 }
 
-// wait begins to wait for a lock.
-func (e *env) wait(ctx context.Context, m *lock.Mutex) *waiter {
+// startWaiting begins to wait for a lock.
+func (e *env) startWaiting(ctx context.Context, m *lock.Mutex) *waiter {
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
@@ -288,19 +304,19 @@ func (e *env) wait(ctx context.Context, m *lock.Mutex) *waiter {
 // served checks that the waiter has the lock within d.
 func (e *env) served(w *waiter, d time.Duration) *lock.Lease {
 	e.Helper()
-	e.over(w, d)
+	e.waitOver(w, d)
 	if w.err != nil {
 		e.Fatalf("the waiter got no lock: %v", w.err)
 	}
 	return w.lease
 }
 
-// over checks that the wait ends within d, one way or the other.
-func (e *env) over(w *waiter, d time.Duration) {
+// waitOver checks that the wait ends within d, one way or the other.
+func (e *env) waitOver(w *waiter, d time.Duration) {
 	e.Helper()
 	select {
 	case <-w.done:
-	case <-e.within(d).Done():
+	case <-e.limit(d).over:
 		e.Fatalf("still waiting after %s", d)
 	}
 }
@@ -313,7 +329,7 @@ func numbered(i int) string { return fmt.Sprintf("n-%d", i) }
 func (e *env) queued(c *lock.Client, name string, n int) {
 	e.Helper()
 	e.eventually(fmt.Sprintf("%d goroutines are queued", n), func() bool {
-		info, err := c.Inspect(e.within(soon), name)
+		info, err := c.Inspect(e.contextFor(soon), name)
 		return info.Local >= n || errors.Is(err, lock.ErrUnsupported)
 	})
 }

@@ -20,23 +20,23 @@ func exclusion() []behaviour {
 
 func twoHoldersAtOnce(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	e.refused(b, name)
 	e.unlock(lease)
-	lease = e.lock(b, name, nil)
+	lease = e.lockSoon(b, name, nil)
 	e.refused(a, name)
 	e.unlock(lease)
 }
 
 func goroutinesOfOneClientShareALock(e *env) {
 	a, name := e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	e.refused(a, name)
-	second := e.wait(e.within(soon), a.Mutex(name, nil))
+	second := e.startWaiting(e.contextFor(soon), a.Mutex(name, nil))
 	select {
 	case <-second.done:
 		e.Fatalf("a second goroutine got the lock too, error %v", second.err)
-	case <-e.within(promptly).Done():
+	case <-e.contextFor(promptly).Done():
 	}
 	e.unlock(lease)
 	e.unlock(e.served(second, soon))
@@ -46,9 +46,9 @@ func goroutinesOfOneClientShareALock(e *env) {
 // process looks on: at no moment may it get in.
 func handOffIgnoresTheBackend(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	for range 20 {
-		next := e.wait(e.within(soon), a.Mutex(name, nil))
+		next := e.startWaiting(e.contextFor(soon), a.Mutex(name, nil))
 		e.queued(a, name, 1)
 		e.unlock(lease)
 		lease = e.served(next, soon)
@@ -60,8 +60,8 @@ func handOffIgnoresTheBackend(e *env) {
 
 func holderIsNotNamed(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
-	_, err := b.Mutex(name, nil).TryLock(e.within(soon))
+	lease := e.lockSoon(a, name, nil)
+	_, err := b.Mutex(name, nil).TryLock(e.contextFor(soon))
 	held, ok := errors.AsType[*lock.HeldError](err)
 	if !ok || held.Name != name {
 		e.Fatalf("want a *lock.HeldError with the name %q, got %v", name, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -28,13 +29,13 @@ func expiry() []behaviour {
 // the front.
 func expiredLeaseBlocksOthers(e *env) {
 	a, b, name := e.store(), e.client(nil), e.name("a")
-	start := time.Now()
+	limit := e.limit(e.ttl + e.ttl/2 + promptly)
 	e.grant(a, e.request(name, e.ttl))
-	lease, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	lease, err := b.Mutex(name, nil).Lock(e.contextFor(e.ttl + soon))
 	if err != nil {
 		e.Fatalf("take over: %v", err)
 	}
-	e.took("the take-over", start, e.ttl+e.ttl/2+promptly)
+	limit.check("the take-over")
 	e.unlock(lease)
 }
 
@@ -45,7 +46,7 @@ func lastMomentLooksEndless(e *env) {
 	for range 3 {
 		e.grant(a, e.request(name, e.ttl/5))
 		for {
-			g, err := b.Acquire(e.within(soon), e.request(name, e.ttl))
+			g, err := b.Acquire(e.contextFor(soon), e.request(name, e.ttl))
 			if err == nil {
 				e.release(b, g)
 				break
@@ -62,7 +63,7 @@ func leaseEndsEarly(e *env) {
 	a, b, name := e.store(), e.client(nil), e.name("a")
 	asked := time.Now()
 	e.grant(a, e.request(name, e.ttl))
-	lease, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	lease, err := b.Mutex(name, nil).Lock(e.contextFor(e.ttl + soon))
 	if err != nil {
 		e.Fatalf("take over: %v", err)
 	}
@@ -76,88 +77,120 @@ func leaseEndsEarly(e *env) {
 // lossComesAfterTheNextGrant cuts a holder off from the store while somebody
 // waits. At the moment the waiter has the lock, the holder must know.
 func lossComesAfterTheNextGrant(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
-	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{Linger: e.ttl / 10}) // the lease is shorter than its holder may think
-	lease := e.lock(a, name, nil)
-	link.Freeze()
-	next := e.wait(e.within(2*e.ttl+soon), b.Mutex(name, nil))
-	e.over(next, 2*e.ttl+soon)
+	e.prove(func(p *proof) error {
+		a, link := e.faultyClient(&lock.Options{TTL: p.ttl})
+		// The lease is shorter than its holder may think.
+		link.Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: p.ttl / 10})
+		lease := e.lockSoon(a, e.name("held for "+p.ttl.String()), nil)
+		link.Freeze()
+		defer link.Thaw()
+		return e.knowsInTime(p, lease, e.client(nil))
+	})
+}
+
+// knowsInTime has a client take the lock of a holder that is cut off. At the moment it has
+// it, the holder must know.
+func (e *env) knowsInTime(p *proof, lease *lock.Lease, rival *lock.Client) error {
+	e.Helper()
+	enterPace := p.watchPace()
+	next := e.startWaiting(e.contextFor(2*p.ttl+soon), rival.Mutex(lease.Name(), nil))
+	e.waitOver(next, 2*p.ttl+soon)
+	var missed error
 	if lease.Context().Err() == nil {
-		e.Error("the lock was granted to another while the holder's context went on")
+		missed = errors.New("the lock was granted to another while the holder's context went on")
 	}
+	enterPace()
 	e.unlock(e.served(next, promptly))
 	e.ends(lease, promptly)
-	link.Thaw()
-	e.lost(lease.Unlock(e.within(soon)))
+	e.lost(lease.Unlock(e.contextFor(soon)))
+	return missed
 }
 
 // lossLeavesNoMargin asks the store at the moment the holder's context ends: the
-// lock must still be the holder's. In real time this goroutine may be late
-// itself, so it gets some tries.
+// lock must still be the holder's.
 func lossLeavesNoMargin(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
 	b := e.store()
-	for try := range 5 {
-		lease := e.lock(a, e.name(numbered(try)), nil)
-		link.Freeze()
-		<-lease.Context().Done()
-		_, err := b.Acquire(e.within(soon), e.request(lease.Name(), e.ttl))
-		link.Thaw()
-		if errors.Is(err, driver.ErrHeld) {
-			return
+	e.prove(func(p *proof) error {
+		h := e.newHolder(p)
+		h.link.Freeze()
+		defer h.link.Thaw()
+		enterPace := p.watchPace()
+		defer enterPace()
+		<-h.lease.Context().Done()
+		start := time.Now()
+		_, err := b.Acquire(e.contextFor(soon), e.request(h.lease.Name(), p.ttl))
+		p.took(start, 0)
+		switch {
+		case errors.Is(err, driver.ErrHeld):
+			return nil
+		case err == nil:
+			return errors.New("when the holder's context ended, the store had given the lock up already")
+		default:
+			return err
 		}
-	}
-	e.Error("when the holder's context ended, the store had given the lock up already")
+	})
 }
 
 // slowRenewalDelaysTheLoss cuts a holder off after a renewal whose reply took its
 // time.
 func slowRenewalDelaysTheLoss(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
-	b, name := e.client(nil), e.name("a")
-	link.Fail(Renew, Fault{Linger: e.ttl / 10})
-	lease := e.lock(a, name, nil)
-	e.eventually("a renewal", func() bool { return link.Answered(Renew) > 0 })
-	link.Freeze()
-	next := e.wait(e.within(2*e.ttl+soon), b.Mutex(name, nil))
-	e.over(next, 2*e.ttl+soon)
-	if lease.Context().Err() == nil {
-		e.Error("the lock was granted to another while the holder's context went on")
-	}
-	e.unlock(e.served(next, promptly))
-	e.ends(lease, promptly)
+	e.prove(func(p *proof) error {
+		h := e.newHolder(p)
+		h.link.Fail(bedrocktest.Renew, bedrocktest.Fault{Linger: p.ttl / 10})
+		if err := h.waitForRenewal(); err != nil {
+			return p.cameTooLate(err)
+		}
+		h.link.Freeze()
+		defer h.link.Thaw()
+		return e.knowsInTime(p, h.lease, h.rival)
+	})
 }
 
 func fixedLeaseIsRenewed(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	start := time.Now()
-	lease := e.lock(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
-	e.refused(b, name)
+	limit := e.limit(e.ttl + e.ttl/2 + promptly)
+	lease := e.lockSoon(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
+	e.refusedDuring(lease, b)
 	e.becomesFree(b, name, e.ttl+promptly+soon)
-	e.took("a fixed lease", start, e.ttl+e.ttl/2+promptly)
+	limit.check("a fixed lease")
 	e.ends(lease, promptly)
-	e.lost(lease.Unlock(e.within(soon)))
+	e.lost(lease.Unlock(e.contextFor(soon)))
 }
 
 func minHoldEndsEarly(e *env) {
 	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
-	lease := e.lock(a, name, &lock.MutexOptions{MinHold: e.ttl})
-	start := time.Now()
+	asked := time.Now()
+	lease := e.lockSoon(a, name, &lock.MutexOptions{MinHold: e.ttl})
+	limit := e.limit(e.ttl + e.ttl/2 + promptly)
 	e.unlock(lease)
 	if !errors.Is(lease.Err(), lock.ErrReleased) {
 		e.Errorf("want ErrReleased, got %v", lease.Err())
 	}
-	for time.Since(start) < e.ttl/2 {
-		e.refused(a, name)
-		e.refused(b, name)
+	end := asked.Add(e.ttl)
+	for time.Until(end) > e.ttl/2 {
+		for _, c := range []*lock.Client{a, b} {
+			if taken, err := c.Mutex(name, nil).TryLock(e.contextFor(soon)); !errors.Is(err, lock.ErrHeld) {
+				e.grantedAfter(end, taken, err)
+			}
+		}
 		time.Sleep(e.ttl / 20)
 	}
-	e.becomesFree(b, name, e.ttl+soon)
-	if lasted := time.Since(start); lasted < e.ttl-promptly/2 {
-		e.Errorf("the minimum hold time of %s ended after %s", e.ttl, lasted)
+	taken, err := b.Mutex(name, nil).Lock(e.contextFor(e.ttl + soon))
+	e.grantedAfter(end, taken, err)
+	limit.check("the minimum hold time")
+}
+
+// grantedAfter checks that a lock was had, and not before a moment: by a clock in whole
+// milliseconds, as stores have.
+func (e *env) grantedAfter(moment time.Time, l *lock.Lease, err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatalf("lock: %v", err)
 	}
-	e.took("the minimum hold time", start, e.ttl+e.ttl/2+promptly)
+	if early := time.Until(moment); early > 2*time.Millisecond {
+		e.Errorf("the minimum hold time of %s ended %s early", e.ttl, early)
+	}
+	e.unlock(l)
 }
 
 // minHoldEndsUnnoticed has another client wait that was told the life of the whole
@@ -165,8 +198,8 @@ func minHoldEndsEarly(e *env) {
 func minHoldEndsUnnoticed(e *env) {
 	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(&lock.Options{TTL: time.Hour}), e.name("a")
 	start := time.Now()
-	lease := e.lock(a, name, &lock.MutexOptions{MinHold: 2 * e.ttl})
-	next := e.wait(e.within(cleanUp+4*e.ttl), b.Mutex(name, nil))
+	lease := e.lockSoon(a, name, &lock.MutexOptions{MinHold: 2 * e.ttl})
+	next := e.startWaiting(e.contextFor(cleanUp+4*e.ttl), b.Mutex(name, nil))
 	time.Sleep(e.ttl / 2) // it has been refused, and sleeps
 	e.unlock(lease)
 	taken := e.served(next, 2*e.ttl+soon)
@@ -179,10 +212,11 @@ func minHoldEndsUnnoticed(e *env) {
 // lateGrantIsUsed delivers a grant when its time is over: whoever takes it for
 // its own shares the lock with the next.
 func lateGrantIsUsed(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl, Patience: -1})
+	ttl := min(e.ttl, 3*time.Second) // over before the client gives the request up, after 5 s
+	a, link := e.faultyClient(&lock.Options{TTL: ttl, Patience: -1})
 	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{Linger: e.ttl + e.ttl/4})
-	lease, err := a.Mutex(name, nil).TryLock(e.within(2*e.ttl + soon))
+	link.Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: ttl + ttl/4})
+	lease, err := a.Mutex(name, nil).TryLock(e.contextFor(2*ttl + soon))
 	if err == nil {
 		e.Fatalf("a grant that had run out was given out with token %d", lease.Token())
 	}

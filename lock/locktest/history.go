@@ -71,7 +71,7 @@ func (h *history) believe(l *lock.Lease) *believer {
 	return now
 }
 
-func (h *history) granted() int {
+func (h *history) countGrants() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.grants

@@ -26,19 +26,45 @@ func TestModelIsBlind(t *testing.T) {
 		want   bool
 		forget bool
 	}{
-		"one after the other":                {[]event{{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(2), 5, 6}}, true, false},
-		"two at once":                        {[]event{{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4}}, false, false},
-		"two at once in a forgetful store":   {[]event{{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4}}, true, true},
-		"granted while the unlock is sent":   {[]event{{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 6}, {lockB, got(2), 4, 5}}, true, false},
-		"granted before the unlock is sent":  {[]event{{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4}, {unlockA, got(0), 5, 6}}, false, false},
-		"the same token twice":               {[]event{{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(1), 5, 6}}, false, false},
-		"a token that goes back":             {[]event{{lockA, got(2), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(1), 5, 6}}, false, false},
-		"a token that goes back, forgetful":  {[]event{{lockA, got(2), 1, 2}, {lockB, got(1), 5, 6}}, false, true},
-		"an unknown unlock that happened":    {[]event{{lockA, got(1), 1, 2}, {unlockA, unknown, 3, forever}, {lockB, got(2), 5, 6}}, true, false},
-		"an unknown lock that did not":       {[]event{{lockA, unknown, 1, forever}, {lockB, got(2), 3, 4}}, true, false},
-		"an unknown lock, then two at once":  {[]event{{lockA, unknown, 1, forever}, {lockB, got(2), 3, 4}, {lockA, got(3), 5, 6}}, false, false},
-		"an unlock of what is another's":     {[]event{{lockA, got(1), 1, 2}, {unlockB, got(0), 3, 4}}, false, false},
-		"an unknown lock cleaned up in time": {[]event{{lockA, unknown, 1, forever}, {unlockA, unknown, 1, forever + 1}, {lockB, got(2), 3, 4}}, true, false},
+		"one after the other": {[]event{
+			{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(2), 5, 6},
+		}, true, false},
+		"two at once": {[]event{
+			{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4},
+		}, false, false},
+		"two at once in a forgetful store": {[]event{
+			{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4},
+		}, true, true},
+		"granted while the unlock is sent": {[]event{
+			{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 6}, {lockB, got(2), 4, 5},
+		}, true, false},
+		"granted before the unlock is sent": {[]event{
+			{lockA, got(1), 1, 2}, {lockB, got(2), 3, 4}, {unlockA, got(0), 5, 6},
+		}, false, false},
+		"the same token twice": {[]event{
+			{lockA, got(1), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(1), 5, 6},
+		}, false, false},
+		"a token that goes back": {[]event{
+			{lockA, got(2), 1, 2}, {unlockA, got(0), 3, 4}, {lockB, got(1), 5, 6},
+		}, false, false},
+		"a token that goes back, forgetful": {[]event{
+			{lockA, got(2), 1, 2}, {lockB, got(1), 5, 6},
+		}, false, true},
+		"an unknown unlock that happened": {[]event{
+			{lockA, got(1), 1, 2}, {unlockA, unknown, 3, forever}, {lockB, got(2), 5, 6},
+		}, true, false},
+		"an unknown lock that did not": {[]event{
+			{lockA, unknown, 1, forever}, {lockB, got(2), 3, 4},
+		}, true, false},
+		"an unknown lock, then two at once": {[]event{
+			{lockA, unknown, 1, forever}, {lockB, got(2), 3, 4}, {lockA, got(3), 5, 6},
+		}, false, false},
+		"an unlock of what is another's": {[]event{
+			{lockA, got(1), 1, 2}, {unlockB, got(0), 3, 4},
+		}, false, false},
+		"an unknown lock cleaned up in time": {[]event{
+			{lockA, unknown, 1, forever}, {unlockA, unknown, 1, forever + 1}, {lockB, got(2), 3, 4},
+		}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var operations []porcupine.Operation

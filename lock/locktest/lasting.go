@@ -4,56 +4,55 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
-)
-
-// A lease lives on if the machine lets its holder renew it. One that is lost proves
-// something only if the machine has kept pace: if it has not, the trial is repeated with
-// a lease twice as long.
-const (
-	// keptPace is the part of a lease by which a call to the store may be late.
-	keptPace = 16
-	// longestTrial is how many times longer than usual a lease gets at most: one that is
-	// lost then is lost for another reason.
-	longestTrial = 16
 )
 
 // holder has a lock that must stay its own, whatever happens meanwhile.
 type holder struct {
 	*env
-	ttl   time.Duration
-	lease *lock.Lease
-	rival *lock.Client
-	late  time.Duration // the most by which the test's own calls and pauses were late
-	lost  bool
+	*proof
+
+	ttl    time.Duration // of the lease
+	lease  *lock.Lease
+	client *lock.Client         // its own
+	link   *bedrocktest.Backend // of that
+	rival  *lock.Client
+	lost   bool
 }
 
 // keeps checks that a lease survives what happens meanwhile. The first renewals fare as
 // faults say.
-func (e *env) keeps(meanwhile func(h *holder), faults ...Fault) {
+func (e *env) keeps(meanwhile func(h *holder), faults ...bedrocktest.Fault) {
 	e.Helper()
-	for ttl := e.ttl; ; ttl *= 2 {
-		h := e.newHolder(ttl, faults)
+	e.prove(func(p *proof) error {
+		h := e.newHolder(p)
+		h.link.Fail(bedrocktest.Renew, faults...)
 		meanwhile(h)
-		if !h.lost && h.lease.State() != lock.Lost {
-			e.unlock(h.lease)
-			e.free(h.rival, h.lease.Name())
-			return
+		if h.lost || h.lease.State() == lock.Lost {
+			return h.lease.Err()
 		}
-		if h.late <= ttl/keptPace || ttl >= longestTrial*e.ttl {
-			e.Fatalf("a lease of %s is lost, on a machine that was late by %s at most: %v", ttl, h.late, h.lease.Err())
-		}
-		e.Logf("a lease of %s is lost, but the machine was late by %s: once more with a longer one", ttl, h.late)
-	}
+		e.unlock(h.lease)
+		e.free(h.rival, h.lease.Name())
+		return nil
+	})
 }
 
-func (e *env) newHolder(ttl time.Duration, faults []Fault) *holder {
+func (e *env) newHolder(p *proof) *holder {
 	e.Helper()
-	h := &holder{env: e, ttl: ttl, rival: e.client(nil)}
-	a, link := e.faultyClient(&lock.Options{TTL: ttl})
-	link.Fail(Renew, faults...)
-	h.lease = e.lock(a, e.name("held for "+ttl.String()), nil)
+	h := &holder{env: e, proof: p, ttl: p.ttl, rival: e.client(nil)}
+	h.client, h.link = e.faultyClient(&lock.Options{TTL: p.ttl})
+	h.lease = e.lockSoon(h.client, e.name("held for "+p.ttl.String()), nil)
 	return h
+}
+
+// waitForRenewal waits until the lease has been renewed, or is lost.
+func (h *holder) waitForRenewal() error {
+	h.Helper()
+	h.eventually("a renewal or a loss", func() bool {
+		return h.link.Returned(bedrocktest.Renew) > 0 || h.lease.Err() != nil
+	})
+	return h.lease.Err()
 }
 
 // stays has the rival ask for the lock, again and again for as long as d or until it is
@@ -62,16 +61,16 @@ func (h *holder) stays(d time.Duration) {
 	h.Helper()
 	for end := time.Now().Add(d); !h.lost && time.Now().Before(end); {
 		start := time.Now()
-		h.ask()
+		h.askWhetherLost()
 		time.Sleep(d / 20)
 		h.took(start, d/20)
 	}
 }
 
-// ask finds out whether the lock is lost.
-func (h *holder) ask() {
+// askWhetherLost finds out whether the lock is lost.
+func (h *holder) askWhetherLost() {
 	h.Helper()
-	lease, err := h.rival.Mutex(h.lease.Name(), nil).TryLock(h.within(cleanUp))
+	lease, err := h.rival.Mutex(h.lease.Name(), nil).TryLock(h.contextFor(cleanUp))
 	switch {
 	case err == nil && h.lease.Err() == nil:
 		h.Fatalf("%q was granted with token %d while its holder had it by the clock", lease.Name(), lease.Token())
@@ -81,9 +80,4 @@ func (h *holder) ask() {
 		h.Fatalf("want ErrHeld, got %v", err)
 	}
 	h.lost = h.lease.Err() != nil
-}
-
-// took enters how late the machine was with what should have taken d.
-func (h *holder) took(start time.Time, d time.Duration) {
-	h.late = max(h.late, time.Since(start)-d)
 }

@@ -18,8 +18,9 @@ type Backend struct {
 	// Shared says that Open returns the same server again and again. Behaviours
 	// that disturb it then run alone.
 	Shared bool
-	// Virtual runs every behaviour in a testing/synctest bubble. Only for
-	// backends that use no network.
+	// Virtual runs every behaviour in a testing/synctest bubble. Only for backends that
+	// use no network, and that are a [driver.Timekeeper]: the clock by which the leases of
+	// others are judged is the machine's, and stands still there.
 	Virtual bool
 	// TTL is the lease length of behaviours that see a lease end: as short as is
 	// realistic, so that the suite is quick. Defaults to 500 ms.
@@ -75,7 +76,7 @@ func Run(t *testing.T, b Backend) {
 	t.Cleanup(func() { t.Log(table) })
 	for _, behaviour := range behaviours() {
 		t.Run(behaviour.name, func(t *testing.T) {
-			t.Cleanup(func() { table.record(t, behaviour.name) })
+			t.Cleanup(func() { table.addResult(t, behaviour.name) })
 			if !b.Shared || !behaviour.disturbs() {
 				t.Parallel()
 			}
@@ -84,8 +85,8 @@ func Run(t *testing.T, b Backend) {
 	}
 }
 
-// told returns what others are told of an owner.
-func (b *Backend) told(owner string) string {
+// publicOwner returns what others are told of an owner.
+func (b *Backend) publicOwner(owner string) string {
 	if b.PublicOwners {
 		return driver.PublicOwner(owner)
 	}

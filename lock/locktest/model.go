@@ -16,13 +16,13 @@ func lockModel(mayForget bool) porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{state{}} },
 		Step: func(s, input, output any) []any {
-			return step(s.(state), input.(action), output.(outcome), mayForget)
+			return nextStates(s.(state), input.(action), output.(outcome), mayForget)
 		},
 	}
 	return model.ToModel()
 }
 
-func step(s state, a action, o outcome, mayForget bool) (next []any) {
+func nextStates(s state, a action, o outcome, mayForget bool) (next []any) {
 	if o.unknown {
 		next = append(next, s)
 	}

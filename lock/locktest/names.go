@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -43,7 +44,7 @@ func namesMeet(e *env) {
 // apart takes a name that nobody holds, while others hold the rest.
 func (e *env) apart(c *lock.Client, name string) *lock.Lease {
 	e.Helper()
-	lease, err := c.Mutex(name, nil).TryLock(e.within(soon))
+	lease, err := c.Mutex(name, nil).TryLock(e.contextFor(soon))
 	if err != nil {
 		e.Fatalf("%q meets another name: %v", name, err)
 	}
@@ -51,10 +52,10 @@ func (e *env) apart(c *lock.Client, name string) *lock.Lease {
 }
 
 // accepted returns the corpus without the names the backend refuses to take.
-func (e *env) accepted(b *Faulty) (names []string) {
+func (e *env) accepted(b *bedrocktest.Backend) (names []string) {
 	e.Helper()
 	for _, name := range corpus() {
-		g, err := b.Acquire(e.within(soon), e.request(name, e.long))
+		g, err := b.Acquire(e.contextFor(soon), e.request(name, e.long))
 		switch {
 		case err == nil:
 			e.release(b, g)
@@ -91,19 +92,20 @@ func badNameReachesTheStore(e *env) {
 // store may keep beside its holder.
 func reservedOwnerHasEveryLock(e *env) {
 	a, b, name := e.client(nil), e.store(), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	for _, owner := range badOwners() {
 		req := e.request(name, e.long)
 		req.Owner = owner
-		g, err := b.Acquire(e.within(soon), req)
+		g, err := b.Acquire(e.contextFor(soon), req)
 		if !errors.Is(err, driver.ErrRefused) {
-			e.Errorf("held by %s, asked for by %q: want ErrRefused, got token %d and %v", lease.Owner(), owner, g.Token, err)
+			e.Errorf("held by %s, asked for by %q: want ErrRefused, got token %d and %v",
+				lease.Owner(), owner, g.Token, err)
 		}
 		g = driver.Grant{Name: name, Owner: owner, TTL: e.long}
-		if err := b.Renew(e.within(soon), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrRefused) {
+		if err := b.Renew(e.contextFor(soon), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrRefused) {
 			e.Errorf("renewed by %q: want ErrRefused, got %v", owner, err)
 		}
-		if _, err := b.Release(e.within(soon), g); !errors.Is(err, driver.ErrRefused) {
+		if _, err := b.Release(e.contextFor(soon), g); !errors.Is(err, driver.ErrRefused) {
 			e.Errorf("released by %q: want ErrRefused, got %v", owner, err)
 		}
 	}

@@ -17,13 +17,14 @@ func reentry() []behaviour {
 
 func reentryDeadlocks(e *env) {
 	a, name := e.client(nil), e.name("a")
-	outer := e.lock(a, name, nil)
+	outer := e.lockSoon(a, name, nil)
 	inner, err := a.Mutex(name, nil).Lock(outer.Context())
 	if err != nil {
 		e.Fatalf("re-enter: %v", err)
 	}
 	if inner.Token() != outer.Token() || inner.Owner() != outer.Owner() {
-		e.Errorf("re-entered as %s with token %d, was %s with %d", inner.Owner(), inner.Token(), outer.Owner(), outer.Token())
+		e.Errorf("re-entered as %s with token %d, was %s with %d",
+			inner.Owner(), inner.Token(), outer.Owner(), outer.Token())
 	}
 	e.unlock(inner)
 	e.unlock(outer)
@@ -32,7 +33,7 @@ func reentryDeadlocks(e *env) {
 
 func reentryFreesTheLockEarly(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	outer := e.lock(a, name, nil)
+	outer := e.lockSoon(a, name, nil)
 	for range 3 {
 		inner, err := a.Mutex(name, nil).TryLock(outer.Context())
 		if err != nil {
@@ -48,8 +49,8 @@ func reentryFreesTheLockEarly(e *env) {
 // strangerReenters tries to re-enter another client's lock, and another lock.
 func strangerReenters(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	other := e.lock(b, e.name("b"), nil)
-	outer := e.lock(a, name, nil)
+	other := e.lockSoon(b, e.name("b"), nil)
+	outer := e.lockSoon(a, name, nil)
 	for what, m := range map[string]*lock.Mutex{
 		"another client": b.Mutex(name, nil), "another name": a.Mutex(e.name("b"), nil),
 	} {

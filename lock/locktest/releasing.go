@@ -2,7 +2,6 @@ package locktest
 
 import (
 	"errors"
-	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -26,11 +25,11 @@ func strangerReleases(e *env) {
 	g := e.grant(a, e.request(name, e.long))
 	stranger := g
 	stranger.Owner = newOwner()
-	if _, err := b.Release(e.within(soon), stranger); !errors.Is(err, driver.ErrLost) {
+	if _, err := b.Release(e.contextFor(soon), stranger); !errors.Is(err, driver.ErrLost) {
 		e.Errorf("release by a stranger: want ErrLost, got %v", err)
 	}
 	e.denied(b, g)
-	if err := a.Renew(e.within(soon), []driver.Grant{g})[0]; err != nil {
+	if err := a.Renew(e.contextFor(soon), []driver.Grant{g})[0]; err != nil {
 		e.Errorf("the owner's renewal afterwards: %v", err)
 	}
 	e.release(a, g)
@@ -47,7 +46,8 @@ func retriedAcquireCountsTwice(e *env) {
 	for range 3 {
 		again := e.grant(a, req)
 		if again.Token < first.Token || again.Token+uint64(again.Tokens) > first.Token+uint64(first.Tokens) {
-			e.Errorf("the same grant has %d tokens from %d and then %d from %d", first.Tokens, first.Token, again.Tokens, again.Token)
+			e.Errorf("the same grant has %d tokens from %d and then %d from %d", first.Tokens, first.Token,
+				again.Tokens, again.Token)
 		}
 	}
 	e.release(a, first)
@@ -67,7 +67,7 @@ func retriedReleaseHitsTheNextHolder(e *env) {
 	old := e.grant(a, e.request(name, e.long))
 	e.release(a, old)
 	present := e.grant(b, e.request(name, e.long))
-	if _, err := a.Release(e.within(soon), old); err != nil && !errors.Is(err, driver.ErrLost) {
+	if _, err := a.Release(e.contextFor(soon), old); err != nil && !errors.Is(err, driver.ErrLost) {
 		e.Errorf("a repeated release: %v", err)
 	}
 	e.denied(a, present)
@@ -77,12 +77,12 @@ func retriedReleaseHitsTheNextHolder(e *env) {
 // lateUnlockHitsTheNextHolder unlocks a lease that ran out long ago.
 func lateUnlockHitsTheNextHolder(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	late := e.lock(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
-	present, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	late := e.lockSoon(a, name, &lock.MutexOptions{TTL: e.ttl, Fixed: true})
+	present, err := b.Mutex(name, nil).Lock(e.contextFor(e.ttl + soon))
 	if err != nil {
 		e.Fatalf("take over: %v", err)
 	}
-	e.lost(late.Unlock(e.within(soon)))
+	e.lost(late.Unlock(e.contextFor(soon)))
 	e.refused(a, name)
 	if err := present.Err(); err != nil {
 		e.Errorf("the present holder: %v", err)
@@ -92,10 +92,10 @@ func lateUnlockHitsTheNextHolder(e *env) {
 
 func secondUnlockStaysSilent(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	e.unlock(lease)
-	next := e.lock(b, name, nil)
-	if err := lease.Unlock(e.within(soon)); !errors.Is(err, lock.ErrReleased) {
+	next := e.lockSoon(b, name, nil)
+	if err := lease.Unlock(e.contextFor(soon)); !errors.Is(err, lock.ErrReleased) {
 		e.Errorf("want ErrReleased, got %v", err)
 	}
 	e.refused(a, name)
@@ -104,11 +104,11 @@ func secondUnlockStaysSilent(e *env) {
 
 func unlockNeedsALiveContext(e *env) {
 	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
-	start := time.Now()
-	if err := lease.Unlock(e.within(0)); err != nil && !lock.MaybeApplied(err) {
+	lease := e.lockSoon(a, name, nil)
+	limit := e.limit(promptly)
+	if err := lease.Unlock(e.contextFor(0)); err != nil && !lock.MaybeApplied(err) {
 		e.Errorf("unlock with a context that is over: %v", err)
 	}
-	e.took("Unlock", start, promptly)
+	limit.check("Unlock")
 	e.becomesFree(b, name, soon)
 }

@@ -3,8 +3,8 @@ package locktest
 import (
 	"context"
 	"errors"
-	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -30,22 +30,37 @@ func renewedLeaseExpires(e *env) {
 // and then none.
 func renewalStopsAtTheFirstError(e *env) {
 	e.keeps(func(h *holder) { h.stays(4 * h.ttl) },
-		Fault{Before: ErrReplyLost}, Fault{}, Fault{After: ErrReplyLost}, Fault{Before: driver.ErrUnavailable})
+		bedrocktest.Fault{Before: bedrocktest.ErrReplyLost}, bedrocktest.Fault{},
+		bedrocktest.Fault{After: bedrocktest.ErrReplyLost}, bedrocktest.Fault{Before: driver.ErrUnavailable})
 }
 
 func renewalSurvivesUnlock(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: e.ttl})
-	b, name := e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
-	e.eventually("a renewal", func() bool { return link.Answered(Renew) > 0 })
-	e.unlock(lease)
-	other := e.lock(b, name, nil)
-	calls := link.Calls(Renew)
-	e.always(2*e.ttl, func() { e.refused(a, name) })
-	if after := link.Calls(Renew); after != calls {
+	h := e.renewedAndUnlocked()
+	name := h.lease.Name()
+	other := e.lockSoon(h.rival, name, nil)
+	calls := h.link.Calls(bedrocktest.Renew)
+	e.always(2*h.ttl, func() { e.refused(h.client, name) })
+	if after := h.link.Calls(bedrocktest.Renew); after != calls {
 		e.Errorf("%d renewals after Unlock", after-calls)
 	}
 	e.unlock(other)
+}
+
+// renewedAndUnlocked returns a holder whose lease was renewed, and then unlocked before it
+// ended.
+func (e *env) renewedAndUnlocked() (h *holder) {
+	e.Helper()
+	e.prove(func(p *proof) error {
+		h = e.newHolder(p)
+		if err := h.waitForRenewal(); err != nil {
+			return p.cameTooLate(err)
+		}
+		if err := h.lease.Unlock(e.contextFor(soon)); err != nil {
+			return p.cameTooLate(err)
+		}
+		return nil
+	})
+	return h
 }
 
 // renewalCreatesALock renews what has been released, what has run out, and what
@@ -60,7 +75,7 @@ func renewalCreatesALock(e *env) {
 	e.release(a, never)
 	never.Owner = newOwner()
 	for _, g := range []driver.Grant{released, expired, never} {
-		if err := a.Renew(e.within(soon), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrLost) {
+		if err := a.Renew(e.contextFor(soon), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrLost) {
 			e.Errorf("renew what is gone: want ErrLost, got %v", err)
 		}
 		e.free(b, g.Name)
@@ -72,14 +87,14 @@ func renewalExtendsAStranger(e *env) {
 	a, b, name := e.store(), e.store(), e.name("a")
 	old := e.grant(a, e.request(name, e.long))
 	e.release(a, old)
-	start := time.Now()
-	present := e.grant(b, e.request(name, e.ttl))
-	if err := a.Renew(e.within(soon), []driver.Grant{old})[0]; !errors.Is(err, driver.ErrLost) {
+	present := e.grant(b, e.request(name, e.long/4))
+	if err := a.Renew(e.contextFor(soon), []driver.Grant{old})[0]; !errors.Is(err, driver.ErrLost) {
 		e.Errorf("renew another's lock: want ErrLost, got %v", err)
 	}
-	e.denied(a, present)
-	e.becomesFree(e.client(nil), name, e.ttl+soon)
-	e.took("the other's lease", start, e.ttl+e.ttl/2+promptly)
+	if left := e.denied(a, present); left > present.TTL {
+		e.Errorf("a lease of %s has %s left", present.TTL, left)
+	}
+	e.becomesFree(e.client(nil), name, e.long/2)
 }
 
 func oneLossSpoilsTheBatch(e *env) {
@@ -90,7 +105,7 @@ func oneLossSpoilsTheBatch(e *env) {
 	}
 	e.release(a, batch[1])
 	e.release(a, batch[3])
-	for i, err := range a.Renew(e.within(soon), batch) {
+	for i, err := range a.Renew(e.contextFor(soon), batch) {
 		if gone := i == 1 || i == 3; gone != errors.Is(err, driver.ErrLost) || !gone && err != nil {
 			e.Errorf("renewal %d of the batch: %v", i, err)
 		}
@@ -104,13 +119,13 @@ func oneLossSpoilsTheBatch(e *env) {
 // lossStaysSilent takes the lock away behind the holder's back.
 func lossStaysSilent(e *env) {
 	a, thief, name := e.client(&lock.Options{TTL: e.ttl}), e.store(), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	ctx := lease.Context()
 	e.release(thief, driver.Grant{Name: name, Owner: lease.Owner(), TTL: e.ttl, Token: lease.Token(), Tokens: 1})
 	e.ends(lease, e.ttl/2+promptly) // the next renewal finds it out
 	if !errors.Is(context.Cause(ctx), lock.ErrLost) {
 		e.Errorf("the cause is %v", context.Cause(ctx))
 	}
-	e.lost(lease.Unlock(e.within(soon)))
+	e.lost(lease.Unlock(e.contextFor(soon)))
 	e.becomesFree(a, name, soon) // the holder hears of it before the queue does
 }

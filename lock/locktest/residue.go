@@ -49,7 +49,7 @@ func (e *env) lookForLocks() func() []string {
 			if err != nil && !errors.Is(err, driver.ErrUnsupported) {
 				left = append(left, name+": "+err.Error())
 			}
-			if info.Owner != "" || info.Waiting > 0 {
+			if len(info.Holders) > 0 || info.Waiting > 0 {
 				left = append(left, name)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -23,7 +24,7 @@ func restarts() []behaviour {
 // broken connection is repeated by Lock, but not by TryLock.
 func restartLosesTheLock(e *env) {
 	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	e.server.Restart(true)
 	_, err := b.Mutex(name, &lock.MutexOptions{Wait: soon}).Lock(e.Context())
 	if !errors.Is(err, lock.ErrHeld) {
@@ -39,7 +40,7 @@ func restartLosesTheLock(e *env) {
 // unlockInTheEnd unlocks over a connection that may be broken.
 func (e *env) unlockInTheEnd(l *lock.Lease) {
 	e.Helper()
-	if err := l.Unlock(e.within(soon)); err != nil && !lock.MaybeApplied(err) {
+	if err := l.Unlock(e.contextFor(soon)); err != nil && !lock.MaybeApplied(err) {
 		e.Fatalf("unlock: %v", err)
 	}
 }
@@ -49,9 +50,9 @@ func restartLosesTheWaiter(e *env) {
 	long := &lock.Options{TTL: time.Hour}
 	a, name := e.client(long), e.name("a")
 	b, link := e.faultyClient(long)
-	lease := e.lock(a, name, nil)
-	next := e.wait(e.within(time.Minute), b.Mutex(name, nil))
-	e.eventually("the waiter listens", func() bool { return link.Answered(Acquire) >= 2 })
+	lease := e.lockSoon(a, name, nil)
+	next := e.startWaiting(e.contextFor(time.Minute), b.Mutex(name, nil))
+	e.eventually("the waiter listens", func() bool { return link.Returned(bedrocktest.Acquire) >= 2 })
 	e.server.Restart(true)
 	e.unlockInTheEnd(lease)
 	e.unlock(e.served(next, cleanUp))
@@ -59,10 +60,10 @@ func restartLosesTheWaiter(e *env) {
 
 func forgottenLockIsStillBelievedIn(e *env) {
 	a, name := e.client(&lock.Options{TTL: e.ttl}), e.name("a")
-	lease := e.lock(a, name, nil)
+	lease := e.lockSoon(a, name, nil)
 	e.server.Restart(false)
 	e.ends(lease, e.ttl+promptly)
-	e.lost(lease.Unlock(e.within(soon)))
+	e.lost(lease.Unlock(e.contextFor(soon)))
 	e.becomesFree(a, name, cleanUp)
 }
 
@@ -74,7 +75,7 @@ func tokenGoesBackAfterDataLoss(e *env) {
 	}
 	e.server.Restart(false)
 	for _, c := range []*lock.Client{b, a} {
-		lease, err := c.Mutex(name, nil).Lock(e.within(cleanUp))
+		lease, err := c.Mutex(name, nil).Lock(e.contextFor(cleanUp))
 		if err != nil {
 			e.Fatalf("lock after the restart: %v", err)
 		}
@@ -93,10 +94,10 @@ func disconnectLosesTheWaiter(e *env) {
 	a, name := e.client(long), e.name("a")
 	b, link := e.faultyClient(long)
 	for range 3 {
-		seen := link.Answered(Acquire)
-		lease := e.lock(a, name, nil)
-		next := e.wait(e.within(time.Minute), b.Mutex(name, nil))
-		e.eventually("the waiter listens", func() bool { return link.Answered(Acquire) >= seen+2 })
+		seen := link.Returned(bedrocktest.Acquire)
+		lease := e.lockSoon(a, name, nil)
+		next := e.startWaiting(e.contextFor(time.Minute), b.Mutex(name, nil))
+		e.eventually("the waiter listens", func() bool { return link.Returned(bedrocktest.Acquire) >= seen+2 })
 		e.server.Disconnect()
 		e.unlockInTheEnd(lease)
 		e.unlock(e.served(next, cleanUp))
@@ -107,7 +108,10 @@ func disconnectLosesTheWaiter(e *env) {
 // contention.
 func nemesisLetsContendersMeet(e *env) {
 	for _, nemesis := range e.server.Nemeses {
-		c := contention{e: e, clients: 2, goroutines: 4, rounds: 20, strike: func() error { return nemesis.Strike(e.Context()) }}
+		c := contention{
+			e: e, clients: 2, goroutines: 4, rounds: 20,
+			strike: func() error { return nemesis.Strike(e.Context()) },
+		}
 		c.run()
 		c.history.check(e, nemesis.Forgets)
 		c.expectGrants(2 * 4 * 20 * 9 / 10)

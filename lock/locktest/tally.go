@@ -26,8 +26,8 @@ func newTally(b Backend) *tally {
 	return y
 }
 
-// record notes the result of a behaviour that ran.
-func (y *tally) record(t *testing.T, name string) {
+// addResult notes the result of a behaviour that ran.
+func (y *tally) addResult(t *testing.T, name string) {
 	t.Helper()
 	y.mu.Lock()
 	defer y.mu.Unlock()

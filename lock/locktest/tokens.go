@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -34,7 +35,7 @@ func tokenGoesBackAfterABlock(e *env) {
 	a, b, name := e.store(), e.store(), e.name("a")
 	var next uint64
 	for _, n := range []int{1, 100, 1, 7, 65536, 1} {
-		for _, store := range []*Faulty{a, b} {
+		for _, store := range []*bedrocktest.Backend{a, b} {
 			req := e.request(name, e.long)
 			req.Tokens = n
 			g := e.grant(store, req)
@@ -52,7 +53,7 @@ func tokenGoesBackAfterExpiry(e *env) {
 	req := e.request(name, e.ttl)
 	req.Tokens = 50
 	g := e.grant(a, req)
-	lease, err := b.Mutex(name, nil).Lock(e.within(e.ttl + soon))
+	lease, err := b.Mutex(name, nil).Lock(e.contextFor(e.ttl + soon))
 	if err != nil {
 		e.Fatalf("take over: %v", err)
 	}
@@ -97,7 +98,7 @@ func tokenIsHandedOnTwice(e *env) {
 // tokenAfter takes the lock once and checks its token.
 func (e *env) tokenAfter(c *lock.Client, name string, last uint64) uint64 {
 	e.Helper()
-	lease := e.lock(c, name, nil)
+	lease := e.lockSoon(c, name, nil)
 	if lease.Token() <= last {
 		e.Fatalf("token %d after %d", lease.Token(), last)
 	}

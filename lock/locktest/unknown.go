@@ -3,8 +3,10 @@ package locktest
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -27,8 +29,8 @@ func unknownOutcomes() []behaviour {
 func lostReplyBlocksItsOwnRetry(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{After: ErrReplyLost})
-	lease := e.lock(a, name, nil)
+	link.LoseReply(bedrocktest.Acquire)
+	lease := e.lockSoon(a, name, nil)
 	e.refused(b, name)
 	e.unlock(lease)
 	e.becomesFree(b, name, soon)
@@ -37,7 +39,7 @@ func lostReplyBlocksItsOwnRetry(e *env) {
 func lostReplyLeavesALock(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{After: ErrReplyLost})
+	link.LoseReply(bedrocktest.Acquire)
 	if _, err := a.Mutex(name, nil).TryLock(e.Context()); !lock.MaybeApplied(err) {
 		e.Errorf("want an error of unknown outcome, got %v", err)
 	}
@@ -45,11 +47,13 @@ func lostReplyLeavesALock(e *env) {
 }
 
 func lostUnlockLeavesALock(e *env) {
-	for _, fault := range []Fault{{Before: ErrReplyLost}, {After: ErrReplyLost}, {Before: driver.ErrUnavailable}} {
+	for _, fault := range []bedrocktest.Fault{
+		{Before: bedrocktest.ErrReplyLost}, {After: bedrocktest.ErrReplyLost}, {Before: driver.ErrUnavailable},
+	} {
 		a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 		b, name := e.client(nil), e.name("a")
-		lease := e.lock(a, name, nil)
-		link.Fail(Release, fault, fault)
+		lease := e.lockSoon(a, name, nil)
+		link.Fail(bedrocktest.Release, fault, fault)
 		if err := lease.Unlock(e.Context()); !lock.MaybeApplied(err) {
 			e.Errorf("want an error of unknown outcome, got %v", err)
 		}
@@ -61,28 +65,61 @@ func lostUnlockLeavesALock(e *env) {
 func cancelledAcquireLeavesALock(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{Linger: promptly})
-	start := time.Now()
-	_, err := a.Mutex(name, nil).Lock(e.within(promptly / 4))
+	link.Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: promptly})
+	limit := e.limit(promptly/4 + promptly)
+	_, err := a.Mutex(name, nil).Lock(e.contextFor(promptly / 4))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		e.Errorf("want DeadlineExceeded, got %v", err)
 	}
-	e.took("a cancelled Lock", start, promptly/4+promptly)
+	limit.check("a cancelled Lock")
 	e.becomesFree(b, name, soon)
 }
 
 // lateRequestLeavesALock gives up while the request has not even arrived: the
 // first clean-up finds nothing to clean.
 func lateRequestLeavesALock(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
-	b, name := e.client(nil), e.name("a")
-	link.Fail(Acquire, Fault{Delay: promptly / 4})
-	_, err := a.Mutex(name, nil).Lock(e.within(promptly / 8))
+	late := &overtaken{Backend: e.connect(), arrived: make(chan struct{})}
+	a, b, name := e.newClient(late, &lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
+	_, err := a.Mutex(name, nil).Lock(e.contextFor(promptly / 8))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		e.Errorf("want DeadlineExceeded, got %v", err)
 	}
-	time.Sleep(promptly / 4) // now it has arrived
+	select {
+	case <-late.arrived:
+	case <-e.contextFor(cleanUp).Done():
+		e.Fatal("nothing was cleaned up")
+	}
 	e.becomesFree(b, name, soon)
+}
+
+// overtaken is a connection whose first request arrives when the first release has been
+// answered.
+type overtaken struct {
+	*bedrocktest.Backend
+
+	request atomic.Pointer[driver.Request]
+	arrived chan struct{}
+}
+
+// Acquire implements [driver.Backend].
+func (o *overtaken) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if !o.request.CompareAndSwap(nil, &req) {
+		return o.Backend.Acquire(ctx, req)
+	}
+	<-ctx.Done()
+	return driver.Grant{}, errors.Join(bedrocktest.ErrReplyLost, ctx.Err())
+}
+
+// Release implements [driver.Backend].
+func (o *overtaken) Release(ctx context.Context, g driver.Grant) (int, error) {
+	n, err := o.Backend.Release(ctx, g)
+	select {
+	case <-o.arrived:
+	default:
+		_, _ = o.Backend.Acquire(ctx, *o.request.Load()) // nobody hears what comes of it
+		close(o.arrived)
+	}
+	return n, err
 }
 
 // requestUnderWayLeavesALock gives up while the request is under way in its own
@@ -93,7 +130,7 @@ func requestUnderWayLeavesALock(e *env) {
 	inner, hold := e.server.Lag(e.TB)
 	a, b, name := e.newClient(inner, &lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
 	hold(late)
-	_, err := a.Mutex(name, nil).Lock(e.within(promptly / 2))
+	_, err := a.Mutex(name, nil).Lock(e.contextFor(promptly / 2))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		e.Errorf("want DeadlineExceeded, got %v", err)
 	}
@@ -108,12 +145,13 @@ func cleanUpFreesTheNextHolder(e *env) {
 	a, link := e.faultyClient(&lock.Options{TTL: time.Hour})
 	b, name := e.client(nil), e.name("a")
 	for range 5 {
-		link.Fail(Acquire, Fault{Before: ErrReplyLost})
-		for _, m := range []Method{Release, Force} { // whichever it cleans up with
-			link.Fail(m, Fault{Delay: promptly / 4})
+		link.Fail(bedrocktest.Acquire, bedrocktest.Fault{Before: bedrocktest.ErrReplyLost})
+		// Whichever it cleans up with.
+		for _, m := range []bedrocktest.Method{bedrocktest.Release, bedrocktest.ForceRelease} {
+			link.Fail(m, bedrocktest.Fault{Delay: promptly / 4})
 		}
 		_, _ = a.Mutex(name, nil).TryLock(e.Context()) // its outcome is unknown on purpose
-		lease := e.lock(a, name, nil)
+		lease := e.lockSoon(a, name, nil)
 		e.always(promptly/2, func() { e.refused(b, name) })
 		if err := lease.Err(); err != nil {
 			e.Errorf("the new lease: %v", err)

@@ -25,10 +25,10 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := ctx.Err(); err != nil {
 		return driver.Grant{}, unavailable(err)
 	}
-	if req.Mode != driver.Exclusive {
-		return driver.Grant{}, driver.ErrUnsupported
+	if err := req.CheckExclusive(); err != nil {
+		return driver.Grant{}, err
 	}
-	if err := driver.CheckOwner(req.Owner); err != nil {
+	if err := checkOwner(req.Owner); err != nil {
 		return driver.Grant{}, err
 	}
 	return b.store.acquire(req)
@@ -38,7 +38,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 func (b *backend) Renew(_ context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
 	for i := range grants {
-		if errs[i] = driver.CheckOwner(grants[i].Owner); errs[i] == nil {
+		if errs[i] = checkOwner(grants[i].Owner); errs[i] == nil {
 			errs[i] = b.store.renew(grants[i])
 		}
 	}
@@ -47,7 +47,7 @@ func (b *backend) Renew(_ context.Context, grants []driver.Grant) []error {
 
 // Release implements [driver.Backend].
 func (b *backend) Release(_ context.Context, g driver.Grant) (int, error) {
-	if err := driver.CheckOwner(g.Owner); err != nil {
+	if err := checkOwner(g.Owner); err != nil {
 		return 0, err
 	}
 	return b.store.release(b, g)
@@ -57,7 +57,7 @@ func (b *backend) Release(_ context.Context, g driver.Grant) (int, error) {
 func (b *backend) Close() error { return nil }
 
 // Now implements [driver.Timekeeper]: the store stops when the process does.
-func (b *backend) Now() time.Duration { return time.Since(b.store.started) }
+func (b *backend) Now() time.Duration { return b.store.since(b.store.started) }
 
 // Inspect implements [driver.Inspector].
 func (b *backend) Inspect(_ context.Context, name string) (driver.Info, error) {
@@ -82,6 +82,9 @@ func (b *backend) Check(context.Context) ([]driver.Finding, error) {
 		Means: "no other process sees them, and they end with it",
 	}}, nil
 }
+
+// checkOwner refuses who would meet the fields that other stores keep beside owners.
+func checkOwner(owner string) error { return driver.Refused(driver.CheckOwner(owner)) }
 
 // unavailable says that nothing happened because the context was over.
 func unavailable(err error) error { return fmt.Errorf("%w: %w", driver.ErrUnavailable, err) }

@@ -20,7 +20,7 @@ func New(store *Store, opts *lock.Options) (*lock.Client, error) {
 // NewBackend returns a backend on a store. A nil store means a new one.
 func NewBackend(store *Store) driver.Backend {
 	if store == nil {
-		store = NewStore()
+		store = NewStore(nil)
 	}
 	return &backend{store: store}
 }

@@ -27,7 +27,7 @@ func TestConformanceInRealTime(t *testing.T) {
 // open makes a store whose connections can be frozen: the store itself never
 // fails.
 func open(testing.TB) locktest.Server {
-	store := memlock.NewStore()
+	store := memlock.NewStore(nil)
 	return locktest.WithFreeze(func(testing.TB) driver.Backend { return memlock.NewBackend(store) })
 }
 

@@ -19,7 +19,9 @@ func TestGrantsThatRanOutAreForgotten(t *testing.T) {
 		b := memlock.NewBackend(nil)
 		abandon := func(n int) {
 			for i := range n {
-				req := driver.Request{Name: fmt.Sprint(strings.Repeat("x", 500), i), Owner: "o", TTL: time.Millisecond, Tokens: 1}
+				req := driver.Request{
+					Name: fmt.Sprint(strings.Repeat("x", 500), i), Owner: "o", TTL: time.Millisecond, Tokens: 1,
+				}
 				if _, err := b.Acquire(t.Context(), req); err != nil {
 					t.Fatal(err)
 				}

@@ -10,8 +10,17 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
+// StoreOptions configure a [Store]. The zero value and nil mean the defaults.
+type StoreOptions struct {
+	// Now is the store's clock, which may jump ahead: see [Store.Wake]. Defaults to
+	// [time.Now].
+	Now func() time.Time
+}
+
 // Store is the memory that several clients share, as they would share a server.
 type Store struct {
+	clock   func() time.Time
+	since   func(time.Time) time.Duration // by that clock
 	started time.Time
 
 	mu        sync.Mutex
@@ -34,7 +43,7 @@ func (r *recent) add(owner string) {
 	r.next = (r.next + 1) % len(r.owners)
 }
 
-func (r *recent) has(owner string) bool { return slices.Contains(r.owners[:], owner) }
+func (r *recent) contains(owner string) bool { return slices.Contains(r.owners[:], owner) }
 
 // grant is what the store has given away.
 type grant struct {
@@ -47,19 +56,37 @@ type grant struct {
 }
 
 // NewStore returns an empty store.
-func NewStore() *Store {
+func NewStore(opts *StoreOptions) *Store {
+	clock, since := time.Now, time.Since // which asks for the monotonic time alone, at half the cost
+	if opts != nil && opts.Now != nil {
+		clock = opts.Now
+		since = func(t time.Time) time.Duration { return clock().Sub(t) }
+	}
+	started := clock()
 	return &Store{
-		started:   time.Now(),
-		token:     firstToken(),
+		clock:     clock,
+		since:     since,
+		started:   started,
+		token:     firstToken(started),
 		grants:    make(map[string]grant),
 		listeners: make(map[string]map[*watch]struct{}),
+	}
+}
+
+// Wake makes all who wait for a lock ask again: their holders' time may be over
+// since the store's clock has jumped, and the waiters' own clocks know nothing of it.
+func (s *Store) Wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.listeners {
+		s.wakeListeners(name)
 	}
 }
 
 // live returns the grant of name that has not run out. s.mu is held.
 func (s *Store) live(name string) (grant, bool) {
 	g, ok := s.grants[name]
-	if ok && !time.Now().Before(g.expires) {
+	if ok && !s.clock().Before(g.expires) {
 		delete(s.grants, name)
 		return grant{}, false
 	}
@@ -72,14 +99,14 @@ func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
 	s.makeRoom()
 	g, held := s.live(req.Name)
 	if held && g.owner != req.Owner {
-		left := max(time.Until(g.expires), 1) // its time may be over by now
+		left := max(g.expires.Sub(s.clock()), 1) // its time may be over by now
 		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: left}
 	}
 	if !held {
-		g = grant{owner: req.Owner, since: time.Now(), meta: req.Meta}
+		g = grant{owner: req.Owner, since: s.clock(), meta: req.Meta}
 		g.first, g.tokens = s.reserve(req.Tokens)
 	}
-	g.expires = time.Now().Add(req.TTL)
+	g.expires = s.clock().Add(req.TTL)
 	s.grants[req.Name] = g
 	return driver.Grant{
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: g.first, Tokens: g.tokens,
@@ -92,7 +119,7 @@ func (s *Store) makeRoom() {
 	if len(s.grants) < s.full {
 		return
 	}
-	now := time.Now()
+	now := s.clock()
 	maps.DeleteFunc(s.grants, func(_ string, g grant) bool { return !now.Before(g.expires) })
 	s.full = 2*len(s.grants) + 16
 }
@@ -104,20 +131,20 @@ func (s *Store) renew(d driver.Grant) error {
 	if !held || g.owner != d.Owner {
 		return driver.ErrLost
 	}
-	expires := time.Now().Add(d.TTL)
+	expires := s.clock().Add(d.TTL)
 	shortened := expires.Before(g.expires)
 	g.expires = expires
 	s.grants[d.Name] = g
 	if shortened {
-		s.wake(d.Name)
+		s.wakeListeners(d.Name)
 	}
 	return nil
 }
 
-// wake tells who listens to ask again. s.mu is held.
-func (s *Store) wake(name string) {
+// wakeListeners tells who listens to ask again. s.mu is held.
+func (s *Store) wakeListeners(name string) {
 	for w := range s.listeners[name] {
-		w.wake()
+		w.signal()
 	}
 }
 
@@ -129,7 +156,7 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 		s.released.add(d.Owner)
 		return s.free(by, d.Name), nil
 	}
-	if s.released.has(d.Owner) {
+	if s.released.contains(d.Owner) {
 		return 0, nil
 	}
 	return 0, driver.ErrLost
@@ -139,7 +166,7 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 // not by's. s.mu is held.
 func (s *Store) free(by *backend, name string) (others int) {
 	delete(s.grants, name)
-	s.wake(name)
+	s.wakeListeners(name)
 	for w := range s.listeners[name] {
 		if w.backend != by {
 			others++
@@ -181,9 +208,10 @@ func (s *Store) list(prefix string, limit int) []driver.Info {
 
 // describe returns what is known of name. s.mu is held.
 func (s *Store) describe(name string) driver.Info {
-	info := driver.Info{Name: name, Token: s.token, Waiting: len(s.listeners[name])}
-	if g, held := s.live(name); held {
-		info.Owner, info.Since, info.TTL, info.Meta = g.owner, g.since, time.Until(g.expires), g.meta
+	info := driver.Info{Name: name, Token: s.token}
+	if g, held := s.live(name); held { // who listens to a free lock does not wait for it
+		info.Waiting = len(s.listeners[name])
+		info.Holders = []driver.Holder{{Owner: g.owner, Since: g.since, TTL: g.expires.Sub(s.clock()), Meta: g.meta}}
 		info.Token = g.first + uint64(g.tokens) - 1
 	}
 	return info

@@ -45,8 +45,8 @@ func (w *watch) Close() {
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }
 
-// wake counts, and leaves a signal unless there is one already.
-func (w *watch) wake() {
+// signal counts, and leaves a signal unless there is one already.
+func (w *watch) signal() {
 	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // AckError says that too few replicas had a grant in time, and that it was
@@ -61,29 +62,29 @@ const (
 )
 
 // evalAcked runs the acquisition and waits until enough replicas have it.
-func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (Reply, error) {
+func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (redisconn.Reply, error) {
 	need, err := b.acksNeeded(ctx, h.keys.name)
 	if err != nil {
-		return Reply{}, err
+		return redisconn.Reply{}, err
 	}
-	call := Call{Keys: h.call[:], Args: args}
-	reply, got, err := b.conn.EvalWait(ctx, b.scripts.acquire, call, need, b.opts.AckTimeout)
-	switch _, answered := errors.AsType[*ReplyError](err); {
-	case err == nil && got >= need, refused(reply): // a refusal stands, whatever became of WAIT
+	call := redisconn.Call{Script: b.scripts.acquire, Keys: h.call[:], Args: args}
+	reply, got, err := b.conn.EvalWait(ctx, call, need, b.opts.AckTimeout)
+	switch _, answered := errors.AsType[*redisconn.ReplyError](err); {
+	case err == nil && got >= need, wasRefused(reply): // a refusal stands, whatever became of WAIT
 		return reply, nil
-	case err == nil, answered && granted(reply):
-		return Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got, Cause: err})
+	case err == nil, answered && wasGranted(reply):
+		return redisconn.Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got, Cause: err})
 	default:
-		return Reply{}, err
+		return redisconn.Reply{}, err
 	}
 }
 
-// refused tells whether the acquisition was answered with a refusal.
-func refused(reply Reply) bool { return len(reply.Items) > 0 && reply.Items[0].Int == 0 }
+// wasRefused reports whether the acquisition was answered with a refusal.
+func wasRefused(reply redisconn.Reply) bool { return reply.Len() > 0 && reply.At(0).Int == 0 }
 
-// granted tells whether it was answered with a token, of which none is 0.
-func granted(reply Reply) bool {
-	return reply.Int > 0 || len(reply.Items) > 0 && reply.Items[0].Int == 1
+// wasGranted reports whether it was answered with a token, of which none is 0.
+func wasGranted(reply redisconn.Reply) bool {
+	return reply.Int > 0 || reply.Len() > 0 && reply.At(0).Int == 1
 }
 
 // takeBack releases a grant that does not count.

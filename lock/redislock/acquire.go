@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // handle is what a grant carries about: the keys and texts of its release, made
@@ -42,7 +43,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	return b.grant(h, &req, reply)
 }
 
-func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (Reply, error) {
+func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (redisconn.Reply, error) {
 	h.call = [...]string{h.keys.name, h.keys.token}
 	h.args = [...]string{b.tokenTTL, b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)), marked(req)}
 	switch {
@@ -65,20 +66,20 @@ func marked(req *driver.Request) string {
 }
 
 // grant reads the script's answer: a number is the first token of a new grant.
-func (b *backend) grant(h *handle, req *driver.Request, reply Reply) (driver.Grant, error) {
+func (b *backend) grant(h *handle, req *driver.Request, reply redisconn.Reply) (driver.Grant, error) {
 	g := driver.Grant{
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL,
 		Token: uint64(reply.Int), Tokens: max(req.Tokens, 1), Handle: h,
 	}
-	if len(reply.Items) == 0 {
+	if reply.Len() == 0 {
 		return g, nil
 	}
-	if reply.Items[0].Int == 0 {
-		return driver.Grant{}, b.heldError(reply.Items[1:])
+	if reply.At(0).Int == 0 {
+		return driver.Grant{}, b.heldError(reply)
 	}
-	g.Token, g.Tokens = uint64(reply.Items[1].Int), 1
-	if len(reply.Items) > 2 {
-		g.Tokens = int(reply.Items[2].Int)
+	g.Token, g.Tokens = uint64(reply.At(1).Int), 1
+	if reply.Len() > 2 {
+		g.Tokens = int(reply.At(2).Int)
 	}
 	return g, nil
 }
@@ -89,18 +90,18 @@ const foreignLook = 100 * time.Millisecond
 
 // heldError reads the answer of a refusal: the holder's time left and the
 // fields of the lock.
-func (b *backend) heldError(answer []Reply) *driver.HeldError {
-	e := &driver.HeldError{}
-	if left := answer[0].Int; left >= 0 { // 0: its last millisecond; -1: it never ends
+func (b *backend) heldError(answer redisconn.Reply) *driver.HeldError {
+	e := &driver.HeldError{TTL: driver.UnknownTTL}
+	if left := answer.At(1).Int; left >= 0 { // 0: its last millisecond; -1: it never ends
 		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
 	}
-	for _, field := range answer[1:] {
-		if b.opts.Profile == Redlock || !driver.ReservedOwner(field.Str) {
-			e.Owner = field.Str
+	for i := 2; i < answer.Len(); i++ {
+		if field := answer.At(i).Str; b.opts.Profile == Redlock || !driver.ReservedOwner(field) {
+			e.Owner = field
 			break
 		}
 	}
-	if b.opts.Profile == Redlock && (e.TTL == 0 || e.TTL > foreignLook) {
+	if b.opts.Profile == Redlock && (e.TTL == driver.UnknownTTL || e.TTL > foreignLook) {
 		e.TTL = foreignLook
 	}
 	return e

@@ -3,237 +3,109 @@ package redislock
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 
+	"github.com/bedrock-go/bedrock/internal/batch"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
-// A batcher runs a script for many goroutines. What they ask for while calls
-// are under way goes together in the next call, so that the server and the
-// client have one command to deal with instead of dozens; who comes alone is
-// served at once.
-//
-// The calls are made by the batcher's own goroutines, so that a caller can leave
-// when its context ends, whatever the client library makes of contexts.
+// batcher runs a script for many goroutines, in one run for all that ask at the same
+// time: the server and the client have one command to deal with instead of dozens.
 type batcher struct {
-	conn    Conn
-	script  *Script
-	common  []string // the arguments before those of the requests
-	queue   chan *request
-	quit    chan struct{}
-	start   sync.Once
-	closing sync.Once
-	workers sync.WaitGroup
-	spare   sync.Pool // of requests
+	conn   redisconn.Conn
+	script *redisconn.Script
+	common []string // the arguments before those of the requests
+	shared *batch.Batcher[scriptInput, redisconn.Reply]
 }
 
+// scriptInput is one goroutine's part of the keys and arguments.
+type scriptInput struct{ keys, args []string }
+
+type request = batch.Request[scriptInput, redisconn.Reply]
+
 const (
-	// batchWorkers is how many calls are under way at most: one is being
-	// answered while the next is being made up.
+	// batchWorkers is how many runs are under way at most.
 	batchWorkers = 2
 	// largestBatch bounds how long one script keeps the server busy.
 	largestBatch = 64
-	// closeGrace is how long Close waits for calls under way.
-	closeGrace = 50 * time.Millisecond
 )
 
-// request is one goroutine's part of a call.
-type request struct {
-	keys, args []string
-	state      atomic.Int32
-	reply      Reply
-	err        error
-	done       chan struct{} // one slot; closed for who has left
-}
-
-// A request is withdrawn by its goroutine or claimed by a worker, whoever comes
-// first; a claimed one is answered, or left behind by its goroutine.
-const (
-	requestWaiting int32 = iota
-	requestClaimed
-	requestWithdrawn
-	requestAnswered
-	requestLeft
-)
-
-func newBatcher(conn Conn, s *Script, common ...string) *batcher {
-	return &batcher{
-		conn: conn, script: s, common: common,
-		queue: make(chan *request, 4*largestBatch), quit: make(chan struct{}),
-		spare: sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }},
-	}
+func newBatcher(conn redisconn.Conn, s *redisconn.Script, common ...string) *batcher {
+	b := &batcher{conn: conn, script: s, common: common}
+	opts := batch.Options[scriptInput]{Workers: batchWorkers, Most: largestBatch}
+	b.shared = batch.New(opts, func() batch.Server[scriptInput, redisconn.Reply] {
+		var memory scriptInput
+		return func(requests []*request) { b.run(requests, &memory) }
+	})
+	return b
 }
 
 // eval is one request. When ctx ends before it was sent, the error says that
 // nothing happened; when it is under way, the error is a [*driver.UnderwayError].
-func (b *batcher) eval(ctx context.Context, keys, args []string) (Reply, error) {
-	b.start.Do(b.startWorkers)
-	r := b.spare.Get().(*request)
-	r.keys, r.args = keys, args
-	r.state.Store(requestWaiting)
-	select {
-	case b.queue <- r:
-	case <-ctx.Done():
-		return Reply{}, notSent(ctx.Err())
-	case <-b.quit:
-		return Reply{}, errClosed
-	}
-	select {
-	case <-r.done:
-		return b.recycle(r)
-	case <-ctx.Done():
-		return b.withdraw(r, ctx.Err())
-	case <-b.quit:
-		return b.withdraw(r, errClosed)
-	}
-}
-
-// recycle takes the outcome out of a request nobody else knows any more.
-func (b *batcher) recycle(r *request) (Reply, error) {
-	reply, err := r.reply, r.err
-	r.keys, r.args, r.reply, r.err = nil, nil, Reply{}, nil
-	b.spare.Put(r)
-	return reply, err
-}
-
-// withdraw takes a request back, or leaves it behind if a worker has it, unless it
-// was answered at that very moment.
-func (b *batcher) withdraw(r *request, cause error) (Reply, error) {
-	switch {
-	case r.state.CompareAndSwap(requestWaiting, requestWithdrawn):
-		return Reply{}, notSent(cause)
-	case r.state.CompareAndSwap(requestClaimed, requestLeft):
-		return Reply{}, &driver.UnderwayError{Err: cause, Ended: r.done}
-	default:
-		<-r.done
-		return b.recycle(r)
-	}
-}
-
-func (b *batcher) startWorkers() {
-	for range batchWorkers {
-		b.workers.Go(b.work)
-	}
-}
-
-// work makes call after call.
-func (b *batcher) work() {
-	var c combined
-	for {
-		select {
-		case first := <-b.queue:
-			b.serve(&c, first)
-		case <-b.quit:
-			return
-		}
-	}
-}
-
-// combined is what goes together in a call. It is reused from call to call.
-type combined struct {
-	requests   []*request
-	keys, args []string
-}
-
-// add takes a request in, unless it was withdrawn.
-func (c *combined) add(r *request) {
-	if r.state.CompareAndSwap(requestWaiting, requestClaimed) {
-		c.requests = append(c.requests, r)
-		c.keys = append(c.keys, r.keys...)
-		c.args = append(c.args, r.args...)
-	}
-}
-
-// serve makes one call for first and all who wait with it.
-func (b *batcher) serve(c *combined, first *request) {
-	c.requests, c.keys, c.args = c.requests[:0], c.keys[:0], append(c.args[:0], b.common...)
-	c.add(first)
-	for waiting := true; waiting && len(c.requests) < largestBatch; {
-		select {
-		case r := <-b.queue:
-			c.add(r)
-		default:
-			waiting = false
-		}
-	}
-	if len(c.requests) == 0 {
-		return
-	}
-	b.call(c)
-}
-
-// call makes one call; or several, when one of the requests has kept the others
-// from being looked at.
-func (b *batcher) call(c *combined) {
-	reply, err := b.conn.Eval(context.Background(), b.script, c.keys, c.args)
-	if n := len(c.requests); n > 1 && spoiled(err) {
-		b.call(c.part(b.common, 0, n/2))
-		b.call(c.part(b.common, n/2, n))
-		return
-	}
-	c.deliver(reply, err)
-}
-
-// part is some of the requests.
-func (c *combined) part(common []string, from, to int) *combined {
-	p := &combined{requests: c.requests[from:to], args: slices.Clone(common)}
-	for _, r := range p.requests {
-		p.keys = append(p.keys, r.keys...)
-		p.args = append(p.args, r.args...)
-	}
-	return p
-}
-
-// deliver hands every request its own part of the answer.
-func (c *combined) deliver(reply Reply, err error) {
-	if err == nil && len(c.requests) > 1 && len(reply.Items) != len(c.requests) {
-		err = errors.New("redislock: the script's answer has the wrong length")
-	}
-	for i, r := range c.requests {
-		switch {
-		case err != nil:
-			r.err = err
-		case len(c.requests) == 1:
-			r.reply = reply
-		default:
-			r.reply, r.err = answer(reply.Items[i])
-		}
-		r.answered()
-		c.requests[i] = nil
-	}
-}
-
-// answered tells the request's goroutine that the call has ended.
-func (r *request) answered() {
-	if r.state.CompareAndSwap(requestClaimed, requestAnswered) {
-		r.done <- struct{}{}
-	} else {
-		close(r.done)
-	}
-}
-
-// answer tells a script's answer for one of several from its error.
-func answer(reply Reply) (Reply, error) {
-	if len(reply.Items) == 2 && reply.Items[0].Int == -1 {
-		return Reply{}, &ReplyError{Cause: errors.New(reply.Items[1].Str)}
+func (b *batcher) eval(ctx context.Context, keys, args []string) (redisconn.Reply, error) {
+	reply, err := b.shared.Do(ctx, scriptInput{keys, args})
+	if err != nil {
+		return redisconn.Reply{}, leftBehind(err)
 	}
 	return reply, nil
 }
 
-// close ends the workers. One that waits for a server that does not answer is
-// left to its client's own time-out.
-func (b *batcher) close() {
-	b.closing.Do(func() { close(b.quit) })
-	ended := make(chan struct{})
-	go func() {
-		b.workers.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(closeGrace):
+// leftBehind puts the error of who has left its request into the words of package driver.
+func leftBehind(err error) error {
+	closed := errors.Is(err, batch.ErrClosed)
+	if call, left := errors.AsType[*driver.UnderwayError](err); left && closed {
+		return &driver.UnderwayError{Err: errClosed, Ended: call.Ended}
+	}
+	if _, unsent := errors.AsType[*batch.UnsentError](err); unsent && !closed {
+		return notSent(err)
+	}
+	if closed {
+		return errClosed
+	}
+	return err
+}
+
+// run makes one call for all requests; or several, when one of them has kept the others from
+// being looked at: each is answered when its own call has ended. Its keys and arguments are
+// put together in memory, which is used again for the next.
+func (b *batcher) run(requests []*request, memory *scriptInput) {
+	memory.keys, memory.args = memory.keys[:0], append(memory.args[:0], b.common...)
+	for _, r := range requests {
+		memory.keys = append(memory.keys, r.Want.keys...)
+		memory.args = append(memory.args, r.Want.args...)
+	}
+	reply, err := b.conn.Eval(context.Background(), b.script, memory.keys, memory.args)
+	if n := len(requests); n > 1 && redisconn.KeyRefused(err) {
+		b.run(requests[:n/2], memory)
+		b.run(requests[n/2:], memory)
+		return
+	}
+	deliver(requests, reply, err)
+}
+
+// deliver gives every request its own part of the answer.
+func deliver(requests []*request, reply redisconn.Reply, err error) {
+	if err == nil && len(requests) > 1 && reply.Len() != len(requests) {
+		err = errors.New("redislock: the script's answer has the wrong length")
+	}
+	for i, r := range requests {
+		switch {
+		case err != nil:
+			r.Answer(redisconn.Reply{}, err)
+		case len(requests) == 1:
+			r.Answer(reply, nil)
+		default:
+			r.Answer(partOf(reply.At(i)))
+		}
 	}
 }
+
+// partOf tells a script's answer for one of several from its error.
+func partOf(reply redisconn.Reply) (redisconn.Reply, error) {
+	if reply.Len() == 2 && reply.At(0).Int == -1 {
+		return redisconn.Reply{}, &redisconn.ReplyError{Cause: errors.New(reply.At(1).Str)}
+	}
+	return reply, nil
+}
+
+func (b *batcher) close() { b.shared.Close() }

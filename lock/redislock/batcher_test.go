@@ -10,14 +10,14 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // TestOneOfABatchSpoilsTheOthers: many goroutines ask at once, some of them for
 // what is held or is no lock at all; everybody gets the answer to its own
 // question.
 func TestOneOfABatchSpoilsTheOthers(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		for i := range 100 {
@@ -62,7 +62,8 @@ func askForAll(t *testing.T, b driver.Backend) {
 			}
 		})
 		group.Go(func() {
-			if _, err := b.Acquire(ctxFor(t), request(fmt.Sprint("no lock", i), owner)); !errors.Is(err, driver.ErrRefused) {
+			if _, err := b.Acquire(ctxFor(t),
+				request(fmt.Sprint("no lock", i), owner)); !errors.Is(err, driver.ErrRefused) {
 				t.Errorf("no lock: %v", err)
 			}
 			g := driver.Grant{Name: fmt.Sprint("held", i), Owner: owner}
@@ -87,10 +88,28 @@ func evalshaCalls(t *testing.T, server *testenv.RedisServer) int {
 	return n
 }
 
+// TestClosedBackendIsAskedAgain: what is closed answers nobody, however often it is asked.
+func TestClosedBackendIsAskedAgain(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		b := open(t, connect(t, single(testenv.Redis(t, nil))), nil)
+		g := mustAcquire(t, b, request("a", uuidA+":1"))
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, acquired := b.Acquire(ctxFor(t), request("b", uuidA+":2"))
+		_, released := b.Release(ctxFor(t), g)
+		for _, err := range []error{acquired, released} {
+			if !errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable) {
+				t.Errorf("want a refusal and nothing else, got %v", err)
+			}
+		}
+	})
+}
+
 // TestForbiddenNameSpoilsTheOthers: Redis refuses a call as a whole if one of its
 // keys may not be touched; locks, releases and renewals of other names go on.
 func TestForbiddenNameSpoilsTheOthers(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		const mayLock = "on >secret ~orders* ~redisson_lock_token:{orders* ~redisson_lock__channel:{orders* " +
 			"~redisson_unlock_latch:{orders* &* +@all"
 		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"app " + mayLock}})
@@ -127,7 +146,8 @@ func refuseForbidden(t *testing.T, b driver.Backend, name string) {
 		if !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("forbidden: token %d, %v", g.Token, err)
 		}
-		if _, err := b.Release(ctxFor(t), driver.Grant{Name: name, Owner: uuidA + ":1"}); !errors.Is(err, driver.ErrRefused) {
+		if _, err := b.Release(ctxFor(t),
+			driver.Grant{Name: name, Owner: uuidA + ":1"}); !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("forbidden: released, %v", err)
 		}
 	}
@@ -136,7 +156,7 @@ func refuseForbidden(t *testing.T, b driver.Backend, name string) {
 // TestForbiddenNameEndsOtherLeases: a permission is withdrawn while many leases
 // are renewed together.
 func TestForbiddenNameEndsOtherLeases(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"app on >secret ~* &* +@all"}})
 		to := single(server)
 		to.user, to.pass = "app", "secret"

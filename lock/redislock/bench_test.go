@@ -10,6 +10,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 const compareAndDelete = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`
@@ -28,7 +29,7 @@ func BenchmarkUncontended(b *testing.B) {
 	}
 }
 
-func benchmarkBackend(b *testing.B, conn redislock.Conn, opts *redislock.Options) {
+func benchmarkBackend(b *testing.B, conn redisconn.Conn, opts *redislock.Options) {
 	backend := open(b, conn, opts)
 	ctx := context.Background()
 	req := request("bench", uuidA+":1")
@@ -63,7 +64,9 @@ func benchmarkRawGoredis(b *testing.B, addr string) {
 }
 
 func benchmarkRawRueidis(b *testing.B, addr string) {
-	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{InitAddress: []string{addr}, ForceSingleClient: true})
+	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+		InitAddress: []string{addr}, ForceSingleClient: true,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,14 +11,15 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // TestARequestThatWasCancelledArrivesAfterItsCleanUp: it is held up on its connection, as
 // by a packet that has to be sent again, and what cleans up after it takes others. It must
 // be waited for all the same.
 func TestARequestThatWasCancelledArrivesAfterItsCleanUp(t *testing.T) {
-	heeding := library{"goredis, heeding deadlines", func(t testing.TB, to target) redislock.Conn {
+	heeding := library{"goredis, heeding deadlines", func(t testing.TB, to target) redisconn.Conn {
 		client := goredisclient.NewClient(&goredisclient.Options{Addr: to.addrs[0], ContextTimeoutEnabled: true})
 		t.Cleanup(func() { _ = client.Close() })
 		return goredis.Wrap(client)
@@ -42,7 +43,9 @@ func TestARequestThatWasCancelledArrivesAfterItsCleanUp(t *testing.T) {
 
 const arrivesLate = 2 * time.Second
 
-func cancelledRequestArrivesLate(t *testing.T, l library, limit func(context.Context) (context.Context, context.CancelFunc)) {
+func cancelledRequestArrivesLate(
+	t *testing.T, l library, limit func(context.Context) (context.Context, context.CancelFunc),
+) {
 	t.Helper()
 	server := testenv.Redis(t, nil)
 	proxy := proxyTo(t, server)
@@ -51,7 +54,7 @@ func cancelledRequestArrivesLate(t *testing.T, l library, limit func(context.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+	t.Cleanup(func() { _ = locks.Stop(ctxFor(t)) })
 	lease, err := locks.Mutex("warm up", nil).Lock(ctxFor(t)) // connections and scripts are there from here on
 	if err != nil || lease.Unlock(ctxFor(t)) != nil {
 		t.Fatal(err)

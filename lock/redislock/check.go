@@ -3,30 +3,31 @@ package redislock
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/redisnode"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // Check implements [driver.Checker]. It reads the settings of every master from
 // INFO, and more from CONFIG where that is allowed.
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
-	var found []driver.Finding
-	err := b.conn.EachMaster(ctx, func(n Node) error {
-		s, err := readSettings(ctx, n)
-		if err != nil {
-			return err
-		}
-		found = append(found, s.findings(b.opts.Acks)...)
-		return nil
-	})
+	masters, err := b.conn.Masters(ctx)
 	if err != nil {
 		return nil, describe("check", "settings", err)
+	}
+	var found []driver.Finding
+	for _, master := range masters {
+		s, err := readSettings(ctx, master)
+		if err != nil {
+			return nil, describe("check", "settings", err)
+		}
+		found = append(found, s.findings(b.opts.Acks)...)
 	}
 	// What several masters have in common is told once.
 	slices.SortStableFunc(found, func(x, y driver.Finding) int {
@@ -36,46 +37,13 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 }
 
 // settings are a server's settings that matter for locks.
-type settings struct {
-	info      map[string]string
-	config    map[string]string
-	forbidden bool // to read config
-}
+type settings redisnode.Settings
 
-// configs are the settings INFO does not tell.
-const configs = "save appendfsync min-replicas-to-write"
-
-func readSettings(ctx context.Context, n Node) (settings, error) {
-	s := settings{info: make(map[string]string), config: make(map[string]string)}
-	for _, section := range []string{"server", "memory", "persistence", "replication"} {
-		reply, err := n.Do(ctx, "INFO", section)
-		if err != nil {
-			return settings{}, err
-		}
-		s.addInfo(reply.Str)
-	}
-	for name := range strings.FieldsSeq(configs) {
-		reply, err := n.Do(ctx, "CONFIG", "GET", name)
-		if refusal, ok := errors.AsType[*ReplyError](err); ok && errors.Is(refusal.class(), driver.ErrRefused) {
-			s.forbidden = true
-			return s, nil
-		}
-		if err != nil {
-			return settings{}, err
-		}
-		if len(reply.Items) == 2 {
-			s.config[name] = reply.Items[1].Str
-		}
-	}
-	return s, nil
-}
-
-func (s *settings) addInfo(text string) {
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			s.info[name] = value
-		}
-	}
+func readSettings(ctx context.Context, n redisconn.Node) (settings, error) {
+	s, err := redisnode.ReadSettings(ctx, n,
+		[]string{"server", "memory", "persistence", "replication"},
+		[]string{"save", "appendfsync", "min-replicas-to-write"}) // INFO does not tell these
+	return settings(s), err
 }
 
 // findings judges the settings.
@@ -84,7 +52,7 @@ func (s *settings) findings(acks Acks) []driver.Finding {
 	found = append(found, s.memory()...)
 	found = append(found, s.persistence()...)
 	found = append(found, s.replication(acks)...)
-	if s.forbidden {
+	if s.Forbidden {
 		found = append(found, driver.Finding{
 			Level: driver.Notice, What: "CONFIG GET is not allowed",
 			Means: "appendfsync, save and min-replicas-to-write could not be examined",
@@ -95,7 +63,7 @@ func (s *settings) findings(acks Acks) []driver.Finding {
 
 // version: fencing tokens need SET with GET, which came with 6.2.
 func (s *settings) version() driver.Finding {
-	version := s.info["redis_version"]
+	version := s.Info["redis_version"]
 	f := driver.Finding{Level: driver.OK, What: "redis_version is " + version}
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -109,27 +77,33 @@ func (s *settings) version() driver.Finding {
 }
 
 func (s *settings) memory() []driver.Finding {
-	policy := s.info["maxmemory_policy"]
+	policy := s.Info["maxmemory_policy"]
 	what := "maxmemory-policy is " + policy
 	switch {
 	case policy == "noeviction" || policy == "":
 		return nil
-	case s.info["maxmemory"] == "0":
-		return []driver.Finding{{Level: driver.Notice, What: what + ", without maxmemory", Means: "nothing is evicted while maxmemory is not set"}}
+	case s.Info["maxmemory"] == "0":
+		return []driver.Finding{{
+			Level: driver.Notice, What: what + ", without maxmemory",
+			Means: "nothing is evicted while maxmemory is not set",
+		}}
 	default:
-		return []driver.Finding{{Level: driver.Danger, What: what, Means: "a lock can be evicted while it is held, and granted to a second holder"}}
+		return []driver.Finding{{
+			Level: driver.Danger, What: what,
+			Means: "a lock can be evicted while it is held, and granted to a second holder",
+		}}
 	}
 }
 
 func (s *settings) persistence() []driver.Finding {
-	aof := s.info["aof_enabled"] == "1"
-	save, known := s.config["save"]
+	aof := s.Info["aof_enabled"] == "1"
+	save, known := s.Config["save"]
 	switch {
-	case aof && s.config["appendfsync"] == "always":
+	case aof && s.Config["appendfsync"] == "always":
 		return nil
 	case aof:
 		return []driver.Finding{{
-			Level: driver.Notice, What: "appendfsync is " + cmp.Or(s.config["appendfsync"], "not known"),
+			Level: driver.Notice, What: "appendfsync is " + cmp.Or(s.Config["appendfsync"], "not known"),
 			Means: "after a power failure the grants of the last second are forgotten, and can be given twice",
 		}}
 	case known && save == "":
@@ -146,7 +120,7 @@ func (s *settings) persistence() []driver.Finding {
 }
 
 func (s *settings) replication(acks Acks) []driver.Finding {
-	replicas := cmp.Or(s.info["connected_slaves"], "0")
+	replicas := cmp.Or(s.Info["connected_slaves"], "0")
 	if replicas == "0" {
 		return nil
 	}
@@ -157,7 +131,7 @@ func (s *settings) replication(acks Acks) []driver.Finding {
 			Means: "a grant the promoted replica has not got is lost in a fail-over, and can be given twice",
 		})
 	}
-	if s.config["min-replicas-to-write"] == "0" {
+	if s.Config["min-replicas-to-write"] == "0" {
 		found = append(found, driver.Finding{
 			Level: driver.Notice, What: "min-replicas-to-write is 0",
 			Means: "a master cut off from its replicas goes on granting locks until it is told to stop",

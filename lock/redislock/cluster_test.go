@@ -11,14 +11,15 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
 // TestClusterSlotOnTheMove: a lock is acquired, renewed and released while its
 // slot is moved: before, half-way (ASK, and TRYAGAIN for scripts whose keys are
 // on two servers) and afterwards (MOVED).
 func TestClusterSlotOnTheMove(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Cluster(t, 2, 0) // two moves to and fro at once would wait for one another
 		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), nil)
 		name := t.Name()
@@ -37,7 +38,8 @@ func TestClusterSlotOnTheMove(t *testing.T) {
 		if err := b.Renew(ctxFor(t), []driver.Grant{g})[0]; err != nil {
 			t.Errorf("renew by ASK: %v", err)
 		}
-		if _, err := b.Release(ctxFor(t), g); err == nil || errors.Is(err, driver.ErrLost) || errors.Is(err, driver.ErrRefused) {
+		if _, err := b.Release(ctxFor(t), g); err == nil || errors.Is(err, driver.ErrLost) ||
+			errors.Is(err, driver.ErrRefused) {
 			// The lock has moved, its latch and counter have not.
 			t.Logf("release half-way: %v", err)
 		}
@@ -57,7 +59,7 @@ func TestClusterSlotOnTheMove(t *testing.T) {
 func TestClusterWatchFollowsItsSlot(t *testing.T) {
 	for _, mode := range []redislock.PubSub{redislock.PubSubAuto, redislock.PubSubClassic, redislock.PubSubSharded} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				set := testenv.Cluster(t, 2, 0)
 				opts := &redislock.Options{PubSub: mode}
 				to := target{addrs: set.Addrs(), cluster: true}
@@ -109,7 +111,7 @@ func awaitSubscription(t *testing.T, s *testenv.RedisServer, channel string) {
 // TestClusterRenewsManySlots: one batch over all slots, with one loss in it.
 func TestClusterRenewsManySlots(t *testing.T) {
 	set := testenv.Cluster(t, 3, 0)
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), nil)
 		var grants []driver.Grant
 		for i := range 250 {
@@ -131,7 +133,7 @@ func TestClusterRenewsManySlots(t *testing.T) {
 // TestClusterDownIsNoLoss: while a master is gone its locks are unknown, the
 // others are renewed.
 func TestClusterDownIsNoLoss(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Cluster(t, 3, 0)
 		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), nil)
 		var grants []driver.Grant
@@ -149,7 +151,7 @@ func TestClusterDownIsNoLoss(t *testing.T) {
 
 func TestClusterAcks(t *testing.T) {
 	set := testenv.Cluster(t, 3, 1)
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), &redislock.Options{
 			Acks: redislock.AckAll, AckTimeout: 5 * time.Second,
 		})

@@ -11,16 +11,17 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 func TestConformanceStandalone(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		locktest.Run(t, locktest.Backend{Open: standalone(connect, nil), Exempt: unstriking()})
 	})
 }
 
 func TestConformanceRedlockProfile(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		exempt := unstriking()
 		exempt["MetadataIsLost"] = "the layout has no place for it"
 		locktest.Run(t, locktest.Backend{
@@ -35,7 +36,9 @@ func unstriking() map[locktest.Capability]string {
 
 // standalone starts a server that keeps its data over a restart. It does not wait for
 // the disk, which may be busy for seconds with what others do.
-func standalone(connect func(testing.TB, target) redislock.Conn, opts *redislock.Options) func(testing.TB) locktest.Server {
+func standalone(
+	connect func(testing.TB, target) redisconn.Conn, opts *redislock.Options,
+) func(testing.TB) locktest.Server {
 	return func(t testing.TB) locktest.Server {
 		server := testenv.Redis(t, &testenv.RedisOptions{Persistence: testenv.PersistLog})
 		return locktest.Server{
@@ -51,7 +54,7 @@ func standalone(connect func(testing.TB, target) redislock.Conn, opts *redislock
 }
 
 func connector(
-	connect func(testing.TB, target) redislock.Conn, to target, opts *redislock.Options,
+	connect func(testing.TB, target) redisconn.Conn, to target, opts *redislock.Options,
 ) func(testing.TB) driver.Backend {
 	return func(t testing.TB) driver.Backend {
 		b, err := redislock.NewBackend(connect(t, to), opts)
@@ -64,7 +67,7 @@ func connector(
 
 // lagging connects through a proxy that holds up what passes.
 func lagging(
-	connect func(testing.TB, target) redislock.Conn, server *testenv.RedisServer, opts *redislock.Options,
+	connect func(testing.TB, target) redisconn.Conn, server *testenv.RedisServer, opts *redislock.Options,
 ) func(testing.TB) (driver.Backend, func(time.Duration)) {
 	return func(t testing.TB) (driver.Backend, func(time.Duration)) {
 		proxy := proxyTo(t, server)
@@ -97,7 +100,7 @@ func residue(servers ...*testenv.RedisServer) []string {
 }
 
 func TestConformanceSentinel(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Sentinel(t, 1)
 		to := target{addrs: set.Addrs(), master: set.MasterName}
 		locktest.Run(t, locktest.Backend{
@@ -127,7 +130,7 @@ func failOver(set *testenv.SentinelSet) func(context.Context) error {
 }
 
 func TestConformanceCluster(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Cluster(t, 3, 0)
 		to := target{addrs: set.Addrs(), cluster: true}
 		locktest.Run(t, locktest.Backend{
@@ -137,7 +140,9 @@ func TestConformanceCluster(t *testing.T) {
 					Connect:    connector(connect, to, nil),
 					Disconnect: func() { disconnect(set.Nodes...) },
 					Residue:    nil,
-					Nemeses:    []locktest.Nemesis{{Name: "resharding", Strike: func(context.Context) error { reshard(set); return nil }}},
+					Nemeses: []locktest.Nemesis{{
+						Name: "resharding", Strike: func(context.Context) error { reshard(set); return nil },
+					}},
 				}
 			},
 			Exempt: map[locktest.Capability]string{

@@ -8,17 +8,17 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // listensOnce is a connection whose second subscription never begins.
 type listensOnce struct {
-	redislock.Conn
+	redisconn.Conn
 	listened atomic.Bool
 }
 
-// Listen implements redislock.Conn.
-func (c *listensOnce) Listen(ctx context.Context, node string, sink redislock.Sink) (redislock.Listener, error) {
+// Listen implements redisconn.Conn.
+func (c *listensOnce) Listen(ctx context.Context, node string, sink redisconn.Sink) (redisconn.Listener, error) {
 	if c.listened.CompareAndSwap(false, true) {
 		return c.Conn.Listen(ctx, node, sink)
 	}
@@ -29,7 +29,7 @@ func (c *listensOnce) Listen(ctx context.Context, node string, sink redislock.Si
 // TestLostSubscriptionLeavesWaitersAsleep: while a subscription cannot be had again,
 // which takes seconds to find out, whoever waits is woken to ask.
 func TestLostSubscriptionLeavesWaitersAsleep(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, &listensOnce{Conn: connect(t, single(server))}, nil)
 		w, err := b.(driver.Waiter).Watch(ctxFor(t), "a")

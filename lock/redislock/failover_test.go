@@ -12,21 +12,24 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
-	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
 // TestAFailOverIsTakenForARefusal: the client library closes its connections to a master
 // that hangs once there is another. What was asked there may have been done, and asking
 // again does help.
 func TestAFailOverIsTakenForARefusal(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		s := testenv.Sentinel(t, 1)
-		b := open(t, connect(t, target{addrs: s.Addrs(), master: s.MasterName}), &redislock.Options{Profile: redislock.Redlock})
+		b := open(t, connect(t, target{addrs: s.Addrs(), master: s.MasterName}),
+			&redislock.Options{Profile: redislock.Redlock})
 		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1")))
 		s.Master().Freeze()
 		var calls sync.WaitGroup
-		for name := range strings.SplitSeq("bcdefghijklmnopq", "") { // rueidis answers those that share a connection in another way
+		// Many, for rueidis answers those that share a connection in another way.
+		for name := range strings.SplitSeq("bcdefghijklmnopq", "") {
 			calls.Go(func() {
 				_, err := b.Acquire(ctxFor(t), request(name, uuidA+":2"))
 				if errors.Is(err, driver.ErrRefused) {
@@ -41,13 +44,15 @@ func TestAFailOverIsTakenForARefusal(t *testing.T) {
 
 // TestAClosedClientIsAskedAgain: after the end of the client asking again is no use.
 func TestAClosedClientIsAskedAgain(t *testing.T) {
-	for name, connect := range map[string]func(t *testing.T, s *testenv.RedisServer) (redislock.Conn, func()){
-		"goredis": func(_ *testing.T, s *testenv.RedisServer) (redislock.Conn, func()) {
+	for name, connect := range map[string]func(t *testing.T, s *testenv.RedisServer) (redisconn.Conn, func()){
+		"goredis": func(_ *testing.T, s *testenv.RedisServer) (redisconn.Conn, func()) {
 			client := goredisclient.NewClient(&goredisclient.Options{Addr: s.Addr()})
 			return goredis.Wrap(client), func() { _ = client.Close() }
 		},
-		"rueidis": func(t *testing.T, s *testenv.RedisServer) (redislock.Conn, func()) {
-			client, err := rueidisclient.NewClient(rueidisclient.ClientOption{InitAddress: []string{s.Addr()}, ForceSingleClient: true})
+		"rueidis": func(t *testing.T, s *testenv.RedisServer) (redisconn.Conn, func()) {
+			client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
+				InitAddress: []string{s.Addr()}, ForceSingleClient: true,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,8 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 		return false, describe("force release", name, err)
 	}
 	k := b.layout.of(name, "")
-	reply, err := b.conn.Eval(ctx, b.scripts.force, []string{k.name, k.token, k.channel}, []string{b.pubsub.command(b), b.tokenTTL})
+	keys, args := []string{k.name, k.token, k.channel}, []string{b.pubsub.command(b), b.tokenTTL}
+	reply, err := b.conn.Eval(ctx, b.scripts.force, keys, args)
 	if err != nil {
 		return false, describe("force release", name, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // hub hears releases. Watches of one channel share a topic, and the topics of
@@ -17,7 +19,7 @@ import (
 // channel to another server, and makes a new line when its line breaks. One
 // mutex guards all of the bookkeeping; nothing waits while it is held.
 type hub struct {
-	conn       Conn
+	conn       redisconn.Conn
 	background context.Context //nolint:containedctx // ends the topics
 	work       *sync.WaitGroup
 
@@ -29,17 +31,18 @@ type hub struct {
 	closed bool
 }
 
-func newHub(conn Conn, background context.Context, work *sync.WaitGroup) *hub { //nolint:revive // what it hears comes first
+//nolint:revive // what it hears comes first
+func newHub(conn redisconn.Conn, background context.Context, work *sync.WaitGroup) *hub {
 	return &hub{
 		conn: conn, background: background, work: work,
 		topics: make(map[string]*topic), lines: make(map[string]*line),
 	}
 }
 
-// watch adds a watch to a channel, and returns when it is subscribed.
-func (h *hub) watch(ctx context.Context, channel string, sharded bool) (*watch, error) {
+// watchChannel adds a watch to a channel, and returns when it is subscribed.
+func (h *hub) watchChannel(ctx context.Context, channel string, sharded bool) (*watch, error) {
 	w := &watch{c: make(chan struct{}, 1)}
-	ready, err := h.join(w, channel, sharded)
+	ready, err := h.joinTopic(w, channel, sharded)
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +62,8 @@ func (h *hub) watch(ctx context.Context, channel string, sharded bool) (*watch, 
 	}
 }
 
-// join puts w into its topic, and starts the topic if there is none.
-func (h *hub) join(w *watch, channel string, sharded bool) (ready <-chan struct{}, err error) {
+// joinTopic puts w into its topic, and starts the topic if there is none.
+func (h *hub) joinTopic(w *watch, channel string, sharded bool) (ready <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {

@@ -2,13 +2,15 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/redisnode"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // Inspect implements [driver.Inspector]. It also reads the locks of Redisson,
@@ -28,11 +30,12 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 	k := b.layout.of(name, "")
 	for {
 		before := b.hub.lingering(k.channel)
-		reply, err := b.conn.Eval(ctx, b.scripts.inspect, []string{k.name, k.token, k.channel}, []string{b.pubsub.countCommand(b)})
+		keys, args := []string{k.name, k.token, k.channel}, []string{b.pubsub.countCommand(b)}
+		reply, err := b.conn.Eval(ctx, b.scripts.inspect, keys, args)
 		if err != nil {
 			return driver.Info{}, err
 		}
-		info, err := readInfo(name, reply.Items)
+		info, err := readInfo(name, reply)
 		if b.hub.lingering(k.channel) != before {
 			continue // nobody knows on which side of the change the server has counted
 		}
@@ -42,30 +45,32 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 }
 
 // readInfo reads the answer of inspect.lua.
-func readInfo(name string, answer []Reply) (driver.Info, error) {
-	if len(answer) < 3 {
-		return driver.Info{}, fmt.Errorf("the answer is %d long, not 3 or more", len(answer))
+func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
+	if answer.Len() < 3 {
+		return driver.Info{}, fmt.Errorf("the answer is %d long, not 3 or more", answer.Len())
 	}
 	info := driver.Info{Name: name}
 	// A counter that is not a number is told as none.
-	info.Token, _ = strconv.ParseUint(answer[1].Str, 10, 64)
-	for i := 3; i+1 < len(answer); i += 2 {
-		readField(&info, answer[i].Str, answer[i+1].Str)
+	info.Token, _ = strconv.ParseUint(answer.At(1).Str, 10, 64)
+	holder := driver.Holder{TTL: timeLeft(answer.At(0).Int)}
+	for i := 3; i+1 < answer.Len(); i += 2 {
+		readField(&holder, answer.At(i).Str, answer.At(i+1).Str, info.Token)
 	}
-	if info.Owner != "" {
-		info.TTL = timeLeft(answer[0].Int)
-		info.Waiting = int(answer[2].Int) // who listens to a free lock does not wait for it
+	if holder.Owner != "" {
+		info.Holders = []driver.Holder{holder}
+		info.Waiting = int(answer.At(2).Int) // who listens to a free lock does not wait for it
 	}
 	return info, nil
 }
 
-func readField(info *driver.Info, field, value string) {
+// readField reads a field of a lock whose newest token is that one.
+func readField(holder *driver.Holder, field, value string, token uint64) {
 	switch {
 	case field == "bedrock:meta":
-		info.Meta = value
-		info.Since = grantedAt(info.Token)
-	case !driver.ReservedOwner(field) && info.Owner == "":
-		info.Owner = field
+		holder.Meta = value
+		holder.Since = grantedAt(token)
+	case !driver.ReservedOwner(field) && holder.Owner == "":
+		holder.Owner = field
 	}
 }
 
@@ -91,73 +96,70 @@ func timeLeft(pttl int64) time.Duration {
 // that begins with prefix, and keeps what looks like a lock and this user may touch.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	var infos []driver.Info
-	err := b.conn.EachMaster(ctx, func(n Node) error {
-		return b.scan(ctx, n, prefix, func(name string) (more bool, err error) {
-			info, err := b.lockAt(ctx, name)
-			if err == nil && info.Owner != "" {
-				infos = append(infos, info)
-			}
-			return len(infos) < limit, err
-		})
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	masters, err := b.conn.Masters(ctx)
+	for i := 0; err == nil && i < len(masters) && len(infos) < limit; i++ {
+		infos, err = b.listAt(ctx, masters[i], prefix, limit, infos)
+	}
+	if err != nil {
 		return nil, describe("list", prefix, err)
 	}
 	return infos, nil
 }
 
-// errEnough ends a scan early.
-var errEnough = errors.New("enough")
+// scanBatch is how many keys a server looks at before it serves others.
+const scanBatch = 500
 
-// scan calls fn for every key that may be a lock. Redis may name a key twice,
-// so they are remembered.
-func (b *backend) scan(ctx context.Context, n Node, prefix string, fn func(name string) (bool, error)) error {
+// listAt adds the locks of one master until there are limit. Redis may name a key twice, so
+// they are remembered.
+func (b *backend) listAt(
+	ctx context.Context, n redisconn.Node, prefix string, limit int, infos []driver.Info,
+) ([]driver.Info, error) {
 	seen := make(map[string]bool)
-	for cursor := "0"; ; {
-		reply, err := n.Do(ctx, "SCAN", cursor, "MATCH", escapeGlob(prefix)+"*", "COUNT", "500", "TYPE", b.opts.Profile.keyType())
+	scan := redisnode.Scan{Prefix: prefix, Type: b.opts.Profile.keyType(), Batch: scanBatch}
+	for key, err := range scan.Keys(ctx, n) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if len(reply.Items) != 2 {
-			return fmt.Errorf("SCAN answered %d items, not 2", len(reply.Items))
+		if seen[key] || checkName(key, b.conn.Cluster()) != nil {
+			continue
 		}
-		for _, key := range reply.Items[1].Items {
-			if seen[key.Str] || checkName(key.Str, b.conn.Cluster()) != nil {
-				continue
-			}
-			seen[key.Str] = true
-			more, err := fn(key.Str)
-			if err != nil {
-				return err
-			}
-			if !more {
-				return errEnough
-			}
+		seen[key] = true
+		info, err := b.lockAt(ctx, key)
+		if err != nil {
+			return nil, err
 		}
-		if cursor = reply.Items[0].Str; cursor == "0" {
-			return nil
+		if len(info.Holders) > 0 {
+			infos = append(infos, info)
+		}
+		if len(infos) >= limit {
+			break
 		}
 	}
+	return infos, nil
 }
 
-// lockAt describes the lock at a key; other data has no owner, nor has what this
+// lockAt describes the lock at a key; other data has no holder, nor has what this
 // user may not touch.
 func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) {
 	info, err := b.inspect(ctx, name)
-	reply, ok := errors.AsType[*ReplyError](err)
-	if ok && (reply.Code() == "WRONGTYPE" || reply.Code() == "NOPERM" && strings.Contains(reply.Error(), " key")) {
+	if redisconn.KeyForeign(err) {
 		return driver.Info{}, nil
 	}
 	if !looksLikeLock(&info) {
-		info.Owner = ""
+		info.Holders = nil
 	}
 	return info, err
 }
 
-// looksLikeLock tells a lock from whatever else may be in a hash or a string: it
-// has an owner of the usual form, metadata, or a fencing counter.
+// looksLikeLock reports whether that is a lock, and not whatever else may be in a hash or
+// a string: it has an owner of the usual form, metadata, or a fencing counter.
 func looksLikeLock(info *driver.Info) bool {
-	return looksLikeOwner(info.Owner) || info.Meta != "" || info.Token > 0
+	if info.Token > 0 {
+		return true
+	}
+	return slices.ContainsFunc(info.Holders, func(h driver.Holder) bool {
+		return looksLikeOwner(h.Owner) || h.Meta != ""
+	})
 }
 
 // keyType is the Redis type of a lock.
@@ -168,8 +170,8 @@ func (p Profile) keyType() string {
 	return "hash"
 }
 
-// looksLikeOwner tells an owner id as this library and Redisson make them: the 36
-// characters of a UUID, and a number.
+// looksLikeOwner reports whether a text is an owner's ID as this library and Redisson make
+// them: the 36 characters of a UUID, and a number.
 func looksLikeOwner(text string) bool {
 	client, number, _ := strings.Cut(text, ":")
 	number, _, _ = strings.Cut(number, ":")
@@ -178,11 +180,4 @@ func looksLikeOwner(text string) bool {
 	}
 	_, err := strconv.ParseUint(number, 10, 64)
 	return err == nil
-}
-
-// escapeGlob makes a prefix stand for itself in a pattern.
-func escapeGlob(prefix string) string {
-	return strings.NewReplacer(
-		`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`, `!`, `\!`,
-	).Replace(prefix)
 }

@@ -4,25 +4,30 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 var errLine = errors.New("connection reset by peer")
 
 // forgetful tells the names of two locks, and then fails to say more of them.
-type forgetful struct{ Conn }
+type forgetful struct{ redisconn.Conn }
 
 func (forgetful) Cluster() bool { return false }
 
-func (forgetful) Eval(context.Context, *Script, []string, []string) (Reply, error) {
-	return Reply{}, errLine
+func (forgetful) Eval(context.Context, *redisconn.Script, []string, []string) (redisconn.Reply, error) {
+	return redisconn.Reply{}, errLine
 }
 
-func (c forgetful) EachMaster(_ context.Context, fn func(Node) error) error { return fn(c) }
+func (c forgetful) Masters(context.Context) ([]redisconn.Node, error) {
+	return []redisconn.Node{c}, nil
+}
 
 func (forgetful) Addr() string { return "x" }
 
-func (forgetful) Do(context.Context, ...string) (Reply, error) {
-	return Reply{Items: []Reply{{Str: "0"}, {Items: []Reply{{Str: "a"}, {Str: "b"}}}}}, nil
+func (forgetful) Do(context.Context, ...string) (redisconn.Reply, error) {
+	keys := redisconn.Replies{{Str: "a"}, {Str: "b"}}
+	return redisconn.Reply{List: redisconn.Replies{{Str: "0"}, {List: keys}}}, nil
 }
 
 // TestShortListLooksWhole: a lock that could not be looked at is not left out in

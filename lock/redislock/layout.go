@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // layout says under which keys a profile keeps what belongs to a name. All of
@@ -52,35 +53,25 @@ func (l layout) of(name, owner string) keys {
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
 func reserved() [5]string {
-	return [...]string{"redisson_lock_", "redisson_unlock_latch:", "redisson_rwlock:", "bedrock_token:", "bedrock_unlock_latch:"}
+	return [...]string{
+		"redisson_lock_", "redisson_unlock_latch:", "redisson_rwlock:", "bedrock_token:", "bedrock_unlock_latch:",
+	}
 }
 
 // checkName refuses names this layout cannot keep apart.
 func checkName(name string, cluster bool) error {
 	for _, prefix := range reserved() {
 		if strings.HasPrefix(name, prefix) {
-			return fmt.Errorf("%w: name %q begins with %q, which is reserved for the keys beside a lock", driver.ErrRefused, name, prefix)
+			return fmt.Errorf("%w: name %q begins with %q, which is reserved for the keys beside a lock",
+				driver.ErrRefused, name, prefix)
 		}
 	}
 	if cluster && strings.ContainsAny(name, "{}") && !hasTag(name) {
-		return fmt.Errorf("%w: name %q has braces but no hash tag, such as {a} in %q, which a cluster needs to keep its keys together",
-			driver.ErrRefused, name, "{a}/b")
+		return fmt.Errorf("%w: name %q has braces but no hash tag, such as {a} in %q, "+
+			"which a cluster needs to keep its keys together", driver.ErrRefused, name, "{a}/b")
 	}
 	return nil
 }
 
-// hasTag tells whether Redis finds a hash tag in name.
-func hasTag(name string) bool { return tag(name) != name }
-
-// tag returns the part of a key that decides its slot.
-func tag(key string) string {
-	_, after, found := strings.Cut(key, "{")
-	if !found {
-		return key
-	}
-	inside, _, found := strings.Cut(after, "}")
-	if !found || inside == "" {
-		return key
-	}
-	return inside
-}
+// hasTag reports whether Redis finds a hash tag in name.
+func hasTag(name string) bool { return redisconn.Tag(name) != name }

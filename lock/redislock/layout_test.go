@@ -7,38 +7,23 @@ import (
 	"testing"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
-
-func TestSlot(t *testing.T) {
-	for _, tt := range []struct {
-		key  string
-		want int
-	}{
-		// As CLUSTER KEYSLOT answers.
-		{"", 0},
-		{"foo", 12182},
-		{"123456789", 12739},
-		{"{user1000}.following", 3443},
-		{"user1000", 3443},
-		{"foo{}{bar}", 8363},
-		{"foo{{bar}}zap", 4015},
-		{"foo{bar}{zap}", 5061},
-		{"bar", 5061},
-	} {
-		if got := Slot(tt.key); got != tt.want {
-			t.Errorf("Slot(%q) = %d, want %d", tt.key, got, tt.want)
-		}
-	}
-}
 
 func TestKeysAreRedissons(t *testing.T) {
 	k := redissonLayout().of("orders/42", "uuid:7")
-	want := keys{"orders/42", "redisson_lock_token:{orders/42}", "redisson_lock__channel:{orders/42}", "redisson_unlock_latch:{orders/42}:uuid"}
+	want := keys{
+		"orders/42", "redisson_lock_token:{orders/42}", "redisson_lock__channel:{orders/42}",
+		"redisson_unlock_latch:{orders/42}:uuid",
+	}
 	if k != want {
 		t.Errorf("got %+v, want %+v", k, want)
 	}
 	k = redissonLayout().of("{orders}/42", "uuid:7")
-	want = keys{"{orders}/42", "redisson_lock_token:{orders}/42", "redisson_lock__channel:{orders}/42", "redisson_unlock_latch:{orders}/42:uuid:tagged"}
+	want = keys{
+		"{orders}/42", "redisson_lock_token:{orders}/42", "redisson_lock__channel:{orders}/42",
+		"redisson_unlock_latch:{orders}/42:uuid:tagged",
+	}
 	if k != want {
 		t.Errorf("got %+v, want %+v", k, want)
 	}
@@ -47,8 +32,10 @@ func TestKeysAreRedissons(t *testing.T) {
 // nasty are names that could meet, or break a key apart.
 func nasty() []string {
 	names := []string{
-		"a", "{a}", "{a}b", "a{b}", "}{", "{}", "{", "}", "a}b", "{a", "{{a}}", "{a}{b}", "job", "job/1", "job/", "/job", "//job",
-		"a:b", "a::b", ":a", "a:", "*", "?", "[a]", `\`, "%2f", "'", `"`, ";--", "`", " a", "a ", "  ", "Job", "é", "e\u0301", "😀",
+		"a", "{a}", "{a}b", "a{b}", "}{", "{}", "{", "}", "a}b", "{a", "{{a}}", "{a}{b}", "job", "job/1", "job/",
+		"/job", "//job",
+		"a:b", "a::b", ":a", "a:", "*", "?", "[a]", `\`, "%2f", "'", `"`, ";--", "`",
+		" a", "a ", "  ", "Job", "é", "e\u0301", "😀",
 		"\u202egnp", "0", "-1", "redisson", "redisson_lock", "bedrock:grant", "mode", uuidLike + ":1",
 		"x:{y}", "{y}:x", "y}:{z", "token:{x}", "redisson_lock__channel", strings.Repeat("n", 512),
 	}
@@ -75,7 +62,8 @@ func TestNamesMeet(t *testing.T) {
 			}
 			k := l.of(name, uuidLike+":1")
 			for _, key := range []string{k.name, k.latch, "token " + k.token} {
-				if other, taken := owner[key]; taken && other != name && !(strings.HasPrefix(key, "token ") && sameTag(name, other)) {
+				other, taken := owner[key]
+				if taken && other != name && !(strings.HasPrefix(key, "token ") && sameTag(name, other)) {
 					t.Errorf("%q and %q meet in %q", name, other, key)
 				}
 				owner[key] = name
@@ -101,8 +89,8 @@ func TestClusterKeepsKeysOfANameTogether(t *testing.T) {
 		for _, l := range []layout{redissonLayout(), redlockLayout()} {
 			k := l.of(name, uuidLike+":1")
 			for _, key := range []string{k.token, k.channel, k.latch} {
-				if Slot(key) != Slot(name) {
-					t.Errorf("%q is in slot %d, its key %q in %d", name, Slot(name), key, Slot(key))
+				if redisconn.Slot(key) != redisconn.Slot(name) {
+					t.Errorf("%q is in slot %d, its key %q in %d", name, redisconn.Slot(name), key, redisconn.Slot(key))
 				}
 			}
 		}
@@ -110,7 +98,9 @@ func TestClusterKeepsKeysOfANameTogether(t *testing.T) {
 }
 
 func TestReservedNamesAreRefused(t *testing.T) {
-	for _, name := range []string{"redisson_lock_token:{a}", "redisson_lock_queue:{a}", "redisson_unlock_latch:{a}:x", "bedrock_token:{a}"} {
+	for _, name := range []string{
+		"redisson_lock_token:{a}", "redisson_lock_queue:{a}", "redisson_unlock_latch:{a}:x", "bedrock_token:{a}",
+	} {
 		if err := checkName(name, false); !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("%q: want ErrRefused, got %v", name, err)
 		}
@@ -124,7 +114,10 @@ func TestErrorClasses(t *testing.T) {
 	}{
 		{"OOM command not allowed when used memory > 'maxmemory'.", driver.ErrUnavailable},
 		{"READONLY You can't write against a read only replica. script: f, on @user_script:1.", driver.ErrUnavailable},
-		{"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write", driver.ErrUnavailable},
+		{
+			"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write",
+			driver.ErrUnavailable,
+		},
 		{"LOADING Redis is loading the dataset in memory", driver.ErrUnavailable},
 		{"ERR max number of clients reached", driver.ErrUnavailable},
 		{"WRONGTYPE Operation against a key holding the wrong kind of value", driver.ErrRefused},
@@ -134,7 +127,7 @@ func TestErrorClasses(t *testing.T) {
 		{"ERR unknown command 'EVALSHA'", driver.ErrRefused},
 	} {
 		cause := errors.New(tt.text)
-		err := describe("acquire", "a", fmt.Errorf("wrapped: %w", &ReplyError{cause}))
+		err := describe("acquire", "a", fmt.Errorf("wrapped: %w", &redisconn.ReplyError{Cause: cause}))
 		if !errors.Is(err, tt.want) || !errors.Is(err, cause) {
 			t.Errorf("%q: got %v, want %v and the cause", tt.text, err, tt.want)
 		}

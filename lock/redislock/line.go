@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // line is a connection for subscriptions, shared by the topics of one server.
@@ -12,11 +13,11 @@ type line struct {
 	hub      *hub
 	node     string
 	opened   chan struct{} // closed when the listener is there, or err
-	listener Listener
+	listener redisconn.Listener
 	err      error
 }
 
-var _ Sink = (*line)(nil)
+var _ redisconn.Sink = (*line)(nil)
 
 // lineTo returns the line to a node, and opens it if there is none.
 func (h *hub) lineTo(ctx context.Context, node string) (*line, error) {
@@ -66,43 +67,43 @@ func (l *line) close() {
 	}
 }
 
-// abandon closes a line that does not answer.
-func (l *line) abandon() {
+// takeDown closes a line that does not answer.
+func (l *line) takeDown() {
 	l.Broken(nil)
 	l.listener.Close()
 }
 
-// Subscribed implements [Sink].
+// Subscribed implements [redisconn.Sink].
 func (l *line) Subscribed(channel string) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if t := l.hub.topics[channel]; t != nil && t.line == l && !t.leaving {
-		t.set(true)
+		t.setSubscribed(true)
 	}
 }
 
-// Unsubscribed implements [Sink].
+// Unsubscribed implements [redisconn.Sink].
 func (l *line) Unsubscribed(channel string) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if t := l.hub.topics[channel]; t != nil && t.line == l {
-		t.lost()
+		t.subscriptionLost()
 	}
 }
 
-// Message implements [Sink]. Whatever it says, somebody has released.
+// Message implements [redisconn.Sink]. Whatever it says, somebody has released.
 func (l *line) Message(channel string) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if t := l.hub.topics[channel]; t != nil {
 		t.heard = true
 		for w := range t.watches {
-			w.wake()
+			w.signal()
 		}
 	}
 }
 
-// Broken implements [Sink]: the topics look for another line.
+// Broken implements [redisconn.Sink]: the topics look for another line.
 func (l *line) Broken(error) {
 	h := l.hub
 	h.mu.Lock()
@@ -113,7 +114,7 @@ func (l *line) Broken(error) {
 	for _, t := range h.topics {
 		if t.line == l {
 			t.line = nil
-			t.lost()
+			t.subscriptionLost()
 		}
 	}
 }

@@ -2,17 +2,17 @@ package redislock
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // moved is a cluster whose slots have moved since its client looked.
 type moved struct {
-	Conn
+	redisconn.Conn
 	looked bool
 }
 
@@ -25,15 +25,15 @@ func (m *moved) Owner(_ context.Context, _ string, again bool) (string, error) {
 	return "old", nil
 }
 
-func (m *moved) Listen(_ context.Context, node string, sink Sink) (Listener, error) {
+func (m *moved) Listen(_ context.Context, node string, sink redisconn.Sink) (redisconn.Listener, error) {
 	if node == "old" {
-		return nil, fmt.Errorf("%w: the client does not know server old", driver.ErrUnavailable)
+		return nil, redisconn.Mark(redisconn.Unavailable, errors.New("the client does not know server old"))
 	}
 	return obliging{sink}, nil
 }
 
 // obliging is a connection whose every subscription is confirmed.
-type obliging struct{ sink Sink }
+type obliging struct{ sink redisconn.Sink }
 
 func (l obliging) Subscribe(_ context.Context, channel string, _ bool) error {
 	l.sink.Subscribed(channel)

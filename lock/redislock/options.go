@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -24,18 +23,19 @@ type Options struct {
 	// grant. A lost counter never goes back, because it starts at the server's
 	// clock; so it need not be kept for ever. Do keep it, with -1, if Java's
 	// fenced locks (RFencedLock) use the same names: they only count, and
-	// would begin at 1 again. Defaults to 24 h, and is never shorter than the
-	// lease.
+	// would begin at 1 again. Defaults to 24 h, the longest that a lease may be, and
+	// is never shorter than that.
 	TokenTTL time.Duration
 	// Acks is how many replicas must have a grant before it counts:
-	// [AcksNone], a number, [AckMajority] or [AckAll]. A grant that too few
+	// [AcksNone], a number up to [MaxAcks], [AckMajority] or [AckAll]. A grant that too few
 	// have in time is taken back and reported as an [AckError]. It makes a
 	// grant lost in a fail-over less likely, not impossible: no Redis can
 	// promise which replica is promoted. Renewals are not waited for: one that
 	// is lost shortens the lease, it does not lose the lock. Defaults to
 	// AcksNone.
 	Acks Acks
-	// AckTimeout bounds the wait for replicas. At most 24 h. Defaults to 1 s.
+	// AckTimeout bounds the wait for replicas. Between [MinAckTimeout] and
+	// [MaxAckTimeout]. Defaults to 1 s.
 	AckTimeout time.Duration
 }
 
@@ -84,8 +84,13 @@ const (
 	AckAll Acks = -2
 )
 
-// largestAcks is far more replicas than anybody has.
-const largestAcks = 1000
+// The limits of options.
+const (
+	MaxAcks       = 1000 // far more replicas than anybody has
+	MinAckTimeout = time.Millisecond
+	MaxAckTimeout = lock.MaxTTL
+	MinTokenTTL   = time.Millisecond
+)
 
 func (o *Options) withDefaults() (Options, error) {
 	var filled Options
@@ -104,17 +109,19 @@ func (o *Options) withDefaults() (Options, error) {
 func (o *Options) validate() error {
 	switch {
 	case o.Profile > Redlock:
-		return fmt.Errorf("redislock: Profile is %d, allowed are Redisson and Redlock", o.Profile)
+		return invalid("profile", "is %d, allowed are Redisson and Redlock", o.Profile)
 	case o.PubSub > PubSubSharded:
-		return fmt.Errorf("redislock: PubSub is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
-	case o.TokenTTL != -1 && o.TokenTTL < time.Millisecond:
-		return fmt.Errorf("redislock: TokenTTL is %s; use -1 to keep tokens for ever", o.TokenTTL)
-	case o.Acks < AckAll || o.Acks > largestAcks:
-		return fmt.Errorf("redislock: Acks is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, largestAcks)
-	case o.AckTimeout < time.Millisecond || o.AckTimeout > lock.MaxTTL:
-		return fmt.Errorf("redislock: AckTimeout is %s, allowed are 1ms to %s", o.AckTimeout, lock.MaxTTL)
+		return invalid("pubSub", "is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
+	case o.TokenTTL != -1 && o.TokenTTL < MinTokenTTL:
+		return invalid("tokenTTL", "is %s; use -1 to keep tokens for ever", o.TokenTTL)
+	case o.Acks < AckAll || o.Acks > MaxAcks:
+		return invalid("acks", "is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, MaxAcks)
+	case o.AckTimeout < MinAckTimeout || o.AckTimeout > MaxAckTimeout:
+		return invalid("ackTimeout", "is %s, allowed are %s to %s", o.AckTimeout, MinAckTimeout, MaxAckTimeout)
 	}
 	return nil
 }
 
-var errNoConn = errors.New("redislock: conn is nil")
+func invalid(field, problem string, args ...any) error {
+	return &lock.InvalidError{Field: field, Problem: fmt.Sprintf(problem, args...)}
+}

@@ -2,11 +2,12 @@ package redislock
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
-	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/internal/redisnode"
+	"github.com/bedrock-go/bedrock/internal/sleep"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // publishing is how releases are made known: by PUBLISH, or by SPUBLISH, which
@@ -23,7 +24,7 @@ const (
 	publishSharded
 )
 
-// sharded tells whether SPUBLISH is to be used.
+// sharded reports whether SPUBLISH is to be used.
 func (p *publishing) sharded(ctx context.Context, b *backend) (bool, error) {
 	if sharded, known := p.known(b); known {
 		return sharded, nil
@@ -36,7 +37,7 @@ func (p *publishing) sharded(ctx context.Context, b *backend) (bool, error) {
 	return found == publishSharded, nil
 }
 
-// known tells whether SPUBLISH is to be used, if no server need be asked for that.
+// known reports whether SPUBLISH is to be used, if no server need be asked for that.
 func (p *publishing) known(b *backend) (sharded, known bool) {
 	switch {
 	case !b.conn.Cluster() || b.opts.PubSub == PubSubClassic:
@@ -50,18 +51,18 @@ func (p *publishing) known(b *backend) (sharded, known bool) {
 
 // probe asks every master whether it knows sharded channels.
 func (p *publishing) probe(ctx context.Context, b *backend) (int32, error) {
-	err := b.conn.EachMaster(ctx, func(n Node) error {
-		_, err := n.Do(ctx, "PUBSUB", "SHARDNUMSUB")
-		return err
-	})
-	if err == nil {
+	masters, err := b.conn.Masters(ctx)
+	for i := 0; err == nil && i < len(masters); i++ {
+		_, err = masters[i].Do(ctx, "PUBSUB", "SHARDNUMSUB")
+	}
+	switch {
+	case err == nil:
 		return publishSharded, nil
-	}
-	reply, ok := errors.AsType[*ReplyError](err)
-	if ok && !errors.Is(reply.class(), driver.ErrUnavailable) {
+	case redisnode.Refuses(err) && !redisconn.UserRefused(err):
 		return publishClassic, nil
+	default:
+		return publishUnknown, err
 	}
-	return publishUnknown, err
 }
 
 // command returns the command that publishes, or nothing while that is not known: a
@@ -100,14 +101,7 @@ func (p *publishing) findOut(b *backend) {
 		ctx, cancel := context.WithTimeout(b.background, probeTime)
 		defer cancel()
 		if _, err := p.sharded(ctx, b); err != nil {
-			pause(b.background, probePause)
+			sleep.For(b.background, probePause)
 		}
 	})
-}
-
-// pause waits, but not beyond ctx.
-func pause(ctx context.Context, d time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
 }

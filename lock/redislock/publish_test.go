@@ -9,25 +9,26 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // frozenElsewhere is a connection to a cluster one of whose masters never answers:
 // not the one that has the locks.
-type frozenElsewhere struct{ redislock.Conn }
+type frozenElsewhere struct{ redisconn.Conn }
 
-// Cluster implements redislock.Conn.
+// Cluster implements redisconn.Conn.
 func (frozenElsewhere) Cluster() bool { return true }
 
-// EachMaster implements redislock.Conn.
-func (frozenElsewhere) EachMaster(ctx context.Context, _ func(redislock.Node) error) error {
+// Masters implements redisconn.Conn.
+func (frozenElsewhere) Masters(ctx context.Context) ([]redisconn.Node, error) {
 	<-ctx.Done()
-	return ctx.Err()
+	return nil, ctx.Err()
 }
 
 // TestFrozenMasterEndsTheLeasesOfOthers: before it is known how this cluster publishes,
 // one of its masters freezes. What the others have is renewed.
 func TestFrozenMasterEndsTheLeasesOfOthers(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, frozenElsewhere{connect(t, single(testenv.Redis(t, nil)))}, nil)
 		g := mustAcquire(t, b, request("a", uuidA+":1"))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -41,12 +42,13 @@ func TestFrozenMasterEndsTheLeasesOfOthers(t *testing.T) {
 // TestFrozenMasterHoldsUpReleasesOfOthers: the same, and what the others have is given
 // back, looked at, and taken away.
 func TestFrozenMasterHoldsUpReleasesOfOthers(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, frozenElsewhere{connect(t, single(testenv.Redis(t, nil)))}, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		g := mustAcquire(t, b, request("a", uuidA+":1"))
-		if info, err := b.(driver.Inspector).Inspect(ctx, "a"); err != nil || info.Owner != g.Owner {
+		if info, err := b.(driver.Inspector).Inspect(ctx, "a"); err != nil || len(info.Holders) != 1 ||
+			info.Holders[0].Owner != g.Owner {
 			t.Errorf("inspect: %+v, %v", info, err)
 		}
 		if _, err := b.Release(ctx, g); err != nil {
@@ -61,7 +63,7 @@ func TestFrozenMasterHoldsUpReleasesOfOthers(t *testing.T) {
 
 // TestFrozenMasterHangsAWatch: the same, and somebody wants to listen.
 func TestFrozenMasterHangsAWatch(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, frozenElsewhere{connect(t, single(testenv.Redis(t, nil)))}, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
@@ -74,7 +76,7 @@ func TestFrozenMasterHangsAWatch(t *testing.T) {
 // TestReleaseIsHeardByOneKindOnly: whoever does not know yet how this cluster publishes
 // is heard by those who listen in either way.
 func TestReleaseIsHeardByOneKindOnly(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		to := target{addrs: testenv.Cluster(t, 2, 0).Addrs(), cluster: true}
 		unsure, name := open(t, frozenElsewhere{connect(t, to)}, nil), t.Name()
 		for _, way := range []redislock.PubSub{redislock.PubSubClassic, redislock.PubSubSharded} {

@@ -10,14 +10,15 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // New returns a client whose locks are on the Redis behind conn. It makes no
-// call; the first one that reaches the server also examines its settings, and
-// logs those that make locks unsafe.
+// call; with a Logger in opts the first one that reaches the server also examines its
+// settings, and logs those that make locks unsafe.
 //
-// The Redis client wrapped in conn stays the caller's: Close leaves it open.
-func New(conn Conn, opts *Options) (*lock.Client, error) {
+// The Redis client wrapped in conn stays the caller's: Stop leaves it open.
+func New(conn redisconn.Conn, opts *Options) (*lock.Client, error) {
 	b, err := newBackend(conn, opts)
 	if err != nil {
 		return nil, err
@@ -26,13 +27,13 @@ func New(conn Conn, opts *Options) (*lock.Client, error) {
 }
 
 // NewBackend returns the backend alone, to combine it with others.
-func NewBackend(conn Conn, opts *Options) (driver.Backend, error) {
+func NewBackend(conn redisconn.Conn, opts *Options) (driver.Backend, error) {
 	return newBackend(conn, opts)
 }
 
 // backend implements the driver interfaces on one Redis.
 type backend struct {
-	conn    Conn
+	conn    redisconn.Conn
 	opts    Options
 	scripts scripts
 	layout  layout
@@ -61,14 +62,9 @@ var (
 	_ driver.Checker   = (*backend)(nil)
 )
 
-func newBackend(conn Conn, opts *Options) (*backend, error) {
-	if conn == nil {
-		return nil, errNoConn
-	}
-	if c, ok := conn.(Unusable); ok {
-		if err := c.Unusable(); err != nil {
-			return nil, err
-		}
+func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
+	if err := redisconn.CheckKeeps(conn); err != nil {
+		return nil, fmt.Errorf("redislock: %w", err)
 	}
 	filled, err := opts.withDefaults()
 	if err != nil {
@@ -112,7 +108,7 @@ func (b *backend) Shard(name string) int {
 	if !b.conn.Cluster() {
 		return 0
 	}
-	return Slot(name) / shardSlots
+	return redisconn.Slot(name) / shardSlots
 }
 
 // ttlText remembers the last lease length as text, since most are alike.
@@ -141,10 +137,10 @@ func milliseconds(d time.Duration) string {
 
 // checkRequest refuses what this backend lacks.
 func (b *backend) checkRequest(req *driver.Request) error {
-	if req.Mode != driver.Exclusive {
-		return fmt.Errorf("redislock: %w: mode %d", driver.ErrUnsupported, req.Mode)
+	if err := req.CheckExclusive(); err != nil {
+		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
 	}
-	if err := driver.CheckOwner(req.Owner); err != nil {
+	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
 		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
 	}
 	return checkName(req.Name, b.conn.Cluster())
@@ -164,7 +160,7 @@ func (b *backend) checkGrant(g *driver.Grant) error {
 	if handleOf(g) != nil {
 		return nil
 	}
-	if err := driver.CheckOwner(g.Owner); err != nil {
+	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return err
 	}
 	return checkName(g.Name, b.conn.Cluster())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // latchTTL is for how long, in ms, a repeated release is recognised. The latch
@@ -33,22 +34,13 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	return max(int(reply.Int)-b.hub.listening(h.keys.channel), 0), nil
 }
 
-// releaseTries is how often a release is sent that meets a broken connection.
-const releaseTries = 3
-
-// evalRelease sends a release. A connection that was broken before is found out
-// by using it; a release may be repeated, so that no holder need hear of that.
-func (b *backend) evalRelease(ctx context.Context, h *handle, publish string) (reply Reply, err error) {
-	for range releaseTries {
-		reply, err = b.evalReleaseOnce(ctx, h, publish)
-		if err == nil || ctx.Err() != nil || !isBroken(err) {
-			break
-		}
-	}
-	return reply, err
+// evalRelease sends a release. It may be repeated, so that no holder need hear of a
+// connection that was broken before.
+func (b *backend) evalRelease(ctx context.Context, h *handle, publish string) (redisconn.Reply, error) {
+	return redisconn.Repeat(ctx, func() (redisconn.Reply, error) { return b.evalReleaseOnce(ctx, h, publish) })
 }
 
-func (b *backend) evalReleaseOnce(ctx context.Context, h *handle, publish string) (Reply, error) {
+func (b *backend) evalReleaseOnce(ctx context.Context, h *handle, publish string) (redisconn.Reply, error) {
 	if b.releasing != nil {
 		return b.releasing.eval(ctx, h.release[:], h.last[2:])
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // renewBatch is how many leases one script renews; while it runs the server
@@ -35,14 +36,16 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 
 // renewBatches makes a call for each batch, and returns the grants of those that
 // one of them has spoiled, each a batch of its own.
-func (b *backend) renewBatches(ctx context.Context, grants []driver.Grant, batches [][]int, errs []error) (alone [][]int) {
+func (b *backend) renewBatches(
+	ctx context.Context, grants []driver.Grant, batches [][]int, errs []error,
+) (alone [][]int) {
 	publish := b.pubsub.command(b)
-	calls := make([]Call, len(batches))
+	calls := make([]redisconn.Call, len(batches))
 	for i, batch := range batches {
 		calls[i] = b.renewCall(grants, batch, publish)
 	}
-	for i, result := range b.conn.EvalMany(ctx, b.scripts.renew, calls) {
-		if len(batches[i]) > 1 && spoiled(result.Err) {
+	for i, result := range b.conn.Pipeline(ctx, calls) {
+		if len(batches[i]) > 1 && redisconn.KeyRefused(result.Err) {
 			alone = slices.AppendSeq(alone, slices.Chunk(batches[i], 1))
 			continue
 		}
@@ -61,7 +64,7 @@ func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 		}
 		slot := 0
 		if b.conn.Cluster() {
-			slot = Slot(grants[i].Name)
+			slot = redisconn.Slot(grants[i].Name)
 		}
 		at, ok := open[slot]
 		if !ok || len(batches[at]) == renewBatch {
@@ -73,8 +76,10 @@ func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 	return batches
 }
 
-func (b *backend) renewCall(grants []driver.Grant, batch []int, publish string) Call {
-	call := Call{Keys: make([]string, len(batch)), Args: make([]string, 0, 2+2*len(batch))}
+func (b *backend) renewCall(grants []driver.Grant, batch []int, publish string) redisconn.Call {
+	call := redisconn.Call{
+		Script: b.scripts.renew, Keys: make([]string, len(batch)), Args: make([]string, 0, 2+2*len(batch)),
+	}
 	call.Args = append(call.Args, publish, b.layout.channel)
 	for i, at := range batch {
 		call.Keys[i] = grants[at].Name
@@ -84,15 +89,16 @@ func (b *backend) renewCall(grants []driver.Grant, batch []int, publish string) 
 }
 
 // renewed spreads the result of one script over its grants.
-func (b *backend) renewed(grants []driver.Grant, batch []int, result Result, errs []error) {
+func (b *backend) renewed(grants []driver.Grant, batch []int, result redisconn.Result, errs []error) {
 	for i, at := range batch {
 		name := grants[at].Name
 		switch {
 		case result.Err != nil:
 			errs[at] = describe("renew", name, result.Err)
-		case i >= len(result.Reply.Items):
-			errs[at] = fmt.Errorf("redislock: renew %q: the answer is %d long, not %d", name, len(result.Reply.Items), len(batch))
-		case result.Reply.Items[i].Int != 1:
+		case i >= result.Reply.Len():
+			errs[at] = fmt.Errorf("redislock: renew %q: the answer is %d long, not %d",
+				name, result.Reply.Len(), len(batch))
+		case result.Reply.At(i).Int != 1:
 			errs[at] = fmt.Errorf("redislock: renew %q: %w", name, driver.ErrLost)
 		}
 	}

@@ -73,9 +73,9 @@ func (c *replicaCounts) known(r *replicas) (int, bool) {
 	return r.needed, !r.counted.IsZero() && time.Since(r.counted) < life
 }
 
-// enter records a count that was asked for at that time, and returns how many
+// enterCount records a count that was asked for at that time, and returns how many
 // replicas are needed.
-func (c *replicaCounts) enter(r *replicas, asked time.Time, count int) int {
+func (c *replicaCounts) enterCount(r *replicas, asked time.Time, count int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.counted, r.count = asked, count
@@ -135,7 +135,7 @@ func (b *backend) countReplicas(ctx context.Context, r *replicas, name string) (
 	if err != nil {
 		return 0, notCounted(err)
 	}
-	return b.replicas.enter(r, asked, int(reply.Int)), nil
+	return b.replicas.enterCount(r, asked, int(reply.Int)), nil
 }
 
 // notCounted says that the lock was not asked for yet when err came up.

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // replicated is a cluster of one shard whose master has some replicas.
 type replicated struct {
-	Conn
+	redisconn.Conn
 	master   string
 	replicas int64
 	err      error
@@ -24,14 +25,14 @@ func (r *replicated) Cluster() bool { return true }
 
 func (r *replicated) Owner(context.Context, string, bool) (string, error) { return r.master, nil }
 
-func (r *replicated) Eval(context.Context, *Script, []string, []string) (Reply, error) {
+func (r *replicated) Eval(context.Context, *redisconn.Script, []string, []string) (redisconn.Reply, error) {
 	r.counts++
-	return Reply{Int: r.replicas}, r.err
+	return redisconn.Reply{Int: r.replicas}, r.err
 }
 
 // needs makes a backend that waits for all replicas, and returns how many these
 // are.
-func needs(t *testing.T, conn Conn) func() int {
+func needs(t *testing.T, conn redisconn.Conn) func() int {
 	t.Helper()
 	b, err := newBackend(conn, &Options{Acks: AckAll})
 	if err != nil {
@@ -121,8 +122,8 @@ func TestReplicaThatReturnsIsForgotten(t *testing.T) {
 func TestFailedCountIsUnknown(t *testing.T) {
 	for _, tt := range []struct{ err, class error }{
 		{io.EOF, driver.ErrUnavailable},
-		{&ReplyError{errors.New("NOPERM no info")}, driver.ErrRefused},
-		{&ReplyError{errors.New("LOADING")}, driver.ErrUnavailable},
+		{&redisconn.ReplyError{Cause: errors.New("NOPERM no info")}, driver.ErrRefused},
+		{&redisconn.ReplyError{Cause: errors.New("LOADING")}, driver.ErrUnavailable},
 	} {
 		b, err := newBackend(&replicated{err: tt.err}, &Options{Acks: AckMajority})
 		if err != nil {

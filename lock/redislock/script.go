@@ -1,30 +1,10 @@
 package redislock
 
 import (
-	"crypto/sha1" //nolint:gosec // it is how Redis names scripts, nobody relies on it for security
 	_ "embed"
-	"encoding/hex"
-	"strings"
+
+	"github.com/bedrock-go/bedrock/redisconn"
 )
-
-// Script is a Lua script that is run by its digest and sent in full only to a
-// server that does not know it yet.
-type Script struct {
-	text, sha string
-}
-
-// newScript makes a script of one text after another: functions it calls come first.
-func newScript(texts ...string) *Script {
-	text := strings.Join(texts, "\n")
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
-	return &Script{text: text, sha: hex.EncodeToString(sum[:])}
-}
-
-// Text returns the script itself, for EVAL.
-func (s *Script) Text() *string { return &s.text }
-
-// SHA returns the script's digest, for EVALSHA.
-func (s *Script) SHA() *string { return &s.sha }
 
 //go:embed scripts/tell.lua
 var tellText string
@@ -67,20 +47,22 @@ var redlockInspectText string
 
 // scripts are what a profile runs.
 type scripts struct {
-	acquire, release, renew, force, inspect, replicas *Script
+	acquire, release, renew, force, inspect, replicas *redisconn.Script
 }
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire: newScript(acquireText), release: newScript(tellText, releaseText), renew: newScript(hintText, renewText),
-		force: newScript(tellText, forceText), inspect: newScript(inspectText), replicas: newScript(replicasText),
+		acquire: redisconn.NewScript(acquireText), release: redisconn.NewScript(tellText, releaseText),
+		renew: redisconn.NewScript(hintText, renewText),
+		force: redisconn.NewScript(tellText, forceText), inspect: redisconn.NewScript(inspectText),
+		replicas: redisconn.NewScript(replicasText),
 	}
 }
 
 func redlockScripts() scripts {
 	return scripts{
-		acquire: newScript(redlockAcquireText), release: newScript(tellText, redlockReleaseText),
-		renew: newScript(hintText, redlockRenewText), force: newScript(tellText, redlockForceText),
-		inspect: newScript(redlockInspectText), replicas: newScript(replicasText),
+		acquire: redisconn.NewScript(redlockAcquireText), release: redisconn.NewScript(tellText, redlockReleaseText),
+		renew: redisconn.NewScript(hintText, redlockRenewText), force: redisconn.NewScript(tellText, redlockForceText),
+		inspect: redisconn.NewScript(redlockInspectText), replicas: redisconn.NewScript(replicasText),
 	}
 }

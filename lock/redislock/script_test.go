@@ -14,6 +14,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // state is what is in the server, counters aside.
@@ -78,27 +79,106 @@ func TestRedissonLayout(t *testing.T) {
 			[2]int64{29000, 30000},
 			false,
 		},
-		{"acquire what Java holds", javasLock, acquire, driver.ErrHeld, map[string]string{"a|" + javas: "2"}, [2]int64{19000, 20000}, false},
+		{
+			"acquire what Java holds", javasLock, acquire, driver.ErrHeld,
+			map[string]string{"a|" + javas: "2"},
+			[2]int64{19000, 20000},
+			false,
+		},
 		{"renew", held, renew, nil, map[string]string{"a|" + mine: "1"}, [2]int64{59000, 60000}, false},
 		{"renew what is gone", nil, renew, driver.ErrLost, map[string]string{}, [2]int64{-2, -2}, false},
-		{"renew what Java holds", javasLock, renew, driver.ErrLost, map[string]string{"a|" + javas: "2"}, [2]int64{19000, 20000}, false},
+		{
+			"renew what Java holds", javasLock, renew, driver.ErrLost,
+			map[string]string{"a|" + javas: "2"},
+			[2]int64{19000, 20000},
+			false,
+		},
 		{"release", held, release, nil, map[string]string{latch: mine}, [2]int64{-2, -2}, true},
-		{"release again", commands{{"SET", latch, mine}}, release, nil, map[string]string{latch: mine}, [2]int64{-2, -2}, false},
+		{
+			"release again",
+			commands{{"SET", latch, mine}},
+			release, nil,
+			map[string]string{latch: mine},
+			[2]int64{-2, -2},
+			false,
+		},
 		{"release what is gone", nil, release, driver.ErrLost, map[string]string{}, [2]int64{-2, -2}, false},
-		{"release what Java holds", javasLock, release, driver.ErrLost, map[string]string{"a|" + javas: "2"}, [2]int64{19000, 20000}, false},
+		{
+			"release what Java holds", javasLock, release, driver.ErrLost,
+			map[string]string{"a|" + javas: "2"},
+			[2]int64{19000, 20000},
+			false,
+		},
 		{"force what Java holds", javasLock, force, nil, map[string]string{}, [2]int64{-2, -2}, true},
-		{"acquire where a field is called so", hash, acquire, driver.ErrHeld, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
-		{"renew where a field is called so", hash, renew, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
-		{"release where a field is called so", hash, release, driver.ErrLost, map[string]string{"a|" + mine: "x"}, [2]int64{-1, -1}, false},
-		{"acquire over another type", commands{{"SET", "a", "text"}}, acquire, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
-		{"release over another type", commands{{"SET", "a", "text"}}, release, driver.ErrLost, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
-		{"renew over another type", commands{{"SET", "a", "text"}}, renew, driver.ErrLost, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
-		{"release again over another type", commands{{"SET", "a", "text"}, {"SET", latch, mine}}, release, nil, map[string]string{"a": "text", latch: mine}, [2]int64{-1, -1}, false},
-		{"force over a hash", commands{{"HSET", "a", "name", "Ann"}}, force, driver.ErrRefused, map[string]string{"a|name": "Ann"}, [2]int64{-1, -1}, false},
-		{"force over another type", commands{{"SET", "a", "text"}}, force, driver.ErrRefused, map[string]string{"a": "text"}, [2]int64{-1, -1}, false},
+		{
+			"acquire where a field is called so", hash, acquire, driver.ErrHeld,
+			map[string]string{"a|" + mine: "x"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"renew where a field is called so", hash, renew, driver.ErrLost,
+			map[string]string{"a|" + mine: "x"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"release where a field is called so", hash, release, driver.ErrLost,
+			map[string]string{"a|" + mine: "x"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"acquire over another type",
+			commands{{"SET", "a", "text"}},
+			acquire, driver.ErrRefused,
+			map[string]string{"a": "text"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"release over another type",
+			commands{{"SET", "a", "text"}},
+			release, driver.ErrLost,
+			map[string]string{"a": "text"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"renew over another type",
+			commands{{"SET", "a", "text"}},
+			renew, driver.ErrLost,
+			map[string]string{"a": "text"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"release again over another type",
+			commands{{"SET", "a", "text"}, {"SET", latch, mine}},
+			release, nil,
+			map[string]string{"a": "text", latch: mine},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"force over a hash",
+			commands{{"HSET", "a", "name", "Ann"}},
+			force, driver.ErrRefused,
+			map[string]string{"a|name": "Ann"},
+			[2]int64{-1, -1},
+			false,
+		},
+		{
+			"force over another type",
+			commands{{"SET", "a", "text"}},
+			force, driver.ErrRefused,
+			map[string]string{"a": "text"},
+			[2]int64{-1, -1},
+			false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				b, hears := open(t, connect(t, single(server)), nil), open(t, connect(t, single(server)), nil)
 				w, err := hears.(driver.Waiter).Watch(ctxFor(t), "a")
@@ -126,7 +206,7 @@ func TestRedissonLayout(t *testing.T) {
 	}
 }
 
-// heard tells whether the watch has a signal, or gets one soon.
+// heard reports whether the watch has a signal, or gets one soon.
 func heard(w driver.Watch) bool {
 	select {
 	case <-w.C():
@@ -139,13 +219,13 @@ func heard(w driver.Watch) bool {
 // TestHolderIsTold: a refusal names Java's holder and its time left, but knows
 // of no end of a lock without one.
 func TestHolderIsTold(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		server.Do("HSET", "a", javas, 1)
 		_, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
 		refusal, ok := errors.AsType[*driver.HeldError](err)
-		if !ok || refusal.Owner != javas || refusal.TTL != 0 {
+		if !ok || refusal.Owner != javas || refusal.TTL != driver.UnknownTTL {
 			t.Errorf("without an end: got %+v (%v)", refusal, err)
 		}
 		server.Do("PEXPIRE", "a", 20000)
@@ -160,7 +240,7 @@ func TestHolderIsTold(t *testing.T) {
 // TestRetriedAcquire: the same owner gets the last of its tokens again, and the
 // lock is not counted twice.
 func TestRetriedAcquire(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		for _, profile := range []redislock.Profile{redislock.Redisson, redislock.Redlock} {
 			server := testenv.Redis(t, nil)
 			b := open(t, connect(t, single(server)), &redislock.Options{Profile: profile})
@@ -171,7 +251,8 @@ func TestRetriedAcquire(t *testing.T) {
 			req.Tokens = 3
 			again := mustAcquire(t, b, req)
 			if first.Tokens != 7 || again.Token != first.Token+6 || again.Tokens != 1 {
-				t.Errorf("profile %d: tokens %d+%d, again %d+%d", profile, first.Token, first.Tokens, again.Token, again.Tokens)
+				t.Errorf("profile %d: tokens %d+%d, again %d+%d", profile, first.Token, first.Tokens, again.Token,
+					again.Tokens)
 			}
 			mustRelease(t, b, again)
 			if g := mustAcquire(t, b, request("a", uuidA+":2")); g.Token < first.Token+7 {
@@ -198,7 +279,7 @@ func TestTokenGoesBack(t *testing.T) {
 		{"restarted without data", func(s *testenv.RedisServer) { s.Kill(); s.Restart(false) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				b := open(t, connect(t, single(server)), nil)
 				req := request("a", uuidA+":1")
@@ -244,9 +325,12 @@ func acquireInTheEnd(t *testing.T, b driver.Backend, req driver.Request) driver.
 // TestUnusableCounterIsLeftAlone: a counter that is none is refused by name, and
 // nothing is held, freed or overwritten.
 func TestUnusableCounterIsLeftAlone(t *testing.T) {
-	for profile, counter := range []string{redislock.Redisson: "redisson_lock_token:{a}", redislock.Redlock: "bedrock_token:{a}"} {
+	for profile, counter := range []string{
+		redislock.Redisson: "redisson_lock_token:{a}",
+		redislock.Redlock:  "bedrock_token:{a}",
+	} {
 		t.Run(counter, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				b := open(t, connect(t, single(server)), &redislock.Options{Profile: redislock.Profile(profile)})
 				for _, value := range []string{"text", "1e300", "inf", "nan"} {
@@ -254,7 +338,8 @@ func TestUnusableCounterIsLeftAlone(t *testing.T) {
 				}
 				server.Do("DEL", counter)
 				server.Do("LPUSH", counter, "x")
-				if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrRefused) || server.Do("EXISTS", "a") != int64(0) {
+				if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrRefused) ||
+					server.Do("EXISTS", "a") != int64(0) {
 					t.Errorf("counter that is a list: %v, held %v", err, server.Do("EXISTS", "a"))
 				}
 			})
@@ -267,7 +352,8 @@ func unusableCounter(t *testing.T, server *testenv.RedisServer, b driver.Backend
 	server.Do("DEL", counter)
 	g := mustAcquire(t, b, request("a", uuidB+":1"))
 	server.Do("SET", counter, value)
-	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), counter) {
+	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) ||
+		!strings.Contains(err.Error(), counter) {
 		t.Errorf("force release, counter %q: held %t, %v", value, held, err)
 	}
 	if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrHeld) {
@@ -284,7 +370,7 @@ func unusableCounter(t *testing.T, server *testenv.RedisServer, b driver.Backend
 }
 
 func TestTokenTTL(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		mustAcquire(t, open(t, connect(t, single(server)), nil), request("a", uuidA+":1"))
 		mustAcquire(t, open(t, connect(t, single(server)), &redislock.Options{TokenTTL: -1}), request("b", uuidA+":1"))
@@ -299,7 +385,7 @@ func TestTokenTTL(t *testing.T) {
 }
 
 func TestInspectAndListJavasLocks(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		server.Do("HSET", "p*/java", javas, 2)
@@ -313,14 +399,14 @@ func TestInspectAndListJavasLocks(t *testing.T) {
 		}
 		var names []string
 		for _, info := range infos {
-			names = append(names, info.Name+" "+info.Owner)
+			names = append(names, info.Name+" "+info.Holders[0].Owner)
 		}
 		slices.Sort(names)
 		if diff := cmp.Diff([]string{"p*/go " + uuidA + ":1", "p*/java " + javas}, names); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 		info, err := b.(driver.Inspector).Inspect(ctxFor(t), "p*/java")
-		if err != nil || info.TTL >= 0 || !info.Since.IsZero() {
+		if err != nil || len(info.Holders) != 1 || info.Holders[0].TTL >= 0 || !info.Holders[0].Since.IsZero() {
 			t.Errorf("Java's lock without an end: %+v, %v", info, err)
 		}
 	})
@@ -329,13 +415,13 @@ func TestInspectAndListJavasLocks(t *testing.T) {
 // TestLockWithoutCounterIsHidden: a lock may outlive its counter, which is kept for
 // a day after the grant.
 func TestLockWithoutCounterIsHidden(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		mustAcquire(t, b, request("a", "leader"))
 		server.Do("DEL", "redisson_lock_token:{a}")
 		infos, err := b.(driver.Inspector).List(ctxFor(t), "", 10)
-		if err != nil || len(infos) != 1 || infos[0].Owner != "leader" {
+		if err != nil || len(infos) != 1 || len(infos[0].Holders) != 1 || infos[0].Holders[0].Owner != "leader" {
 			t.Errorf("listed as %+v, %v", infos, err)
 		}
 		if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); err != nil || !held {
@@ -346,11 +432,12 @@ func TestLockWithoutCounterIsHidden(t *testing.T) {
 
 // TestForcedReleaseDeletesData: a value without an end is nobody's lock.
 func TestForcedReleaseDeletesData(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), &redislock.Options{Profile: redislock.Redlock})
 		server.Do("SET", "a", "text")
-		if _, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) || server.Do("GET", "a") != "text" {
+		if _, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !errors.Is(err, driver.ErrRefused) ||
+			server.Do("GET", "a") != "text" {
 			t.Errorf("got %v, the value is %v", err, server.Do("GET", "a"))
 		}
 		server.Do("PEXPIRE", "a", 20000)
@@ -362,7 +449,7 @@ func TestForcedReleaseDeletesData(t *testing.T) {
 
 // TestRedlockLayout: SET NX clients and this profile exclude one another.
 func TestRedlockLayout(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), &redislock.Options{Profile: redislock.Redlock})
 		if server.Do("SET", "a", "foreign", "NX", "PX", 20000) != "OK" {
@@ -373,7 +460,8 @@ func TestRedlockLayout(t *testing.T) {
 		if !ok || refusal.Owner != "foreign" || refusal.TTL > 100*time.Millisecond {
 			t.Errorf("held by a foreign client: got %+v (%v)", refusal, err)
 		}
-		if _, err := b.Release(ctxFor(t), driver.Grant{Name: "a", Owner: uuidA + ":1"}); !errors.Is(err, driver.ErrLost) {
+		_, err = b.Release(ctxFor(t), driver.Grant{Name: "a", Owner: uuidA + ":1"})
+		if !errors.Is(err, driver.ErrLost) {
 			t.Errorf("release of a foreign lock: %v", err)
 		}
 		server.Do("DEL", "a")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"strings"
 	"testing"
@@ -17,12 +16,13 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // TestServerIsDown: nothing has happened, and asking again may help.
 func TestServerIsDown(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		g := mustAcquire(t, b, request("a", uuidA+":1"))
@@ -60,7 +60,7 @@ func renewInTheEnd(t *testing.T, b driver.Backend, g driver.Grant) error {
 
 // TestFrozenServerHangsTheCaller: every call ends with its context.
 func TestFrozenServerHangsTheCaller(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), &redislock.Options{Acks: 1})
 		plain := open(t, connect(t, single(server)), nil)
@@ -68,14 +68,32 @@ func TestFrozenServerHangsTheCaller(t *testing.T) {
 		server.Freeze()
 		defer server.Thaw()
 		for name, call := range map[string]func(context.Context) error{
-			"acquire":       func(ctx context.Context) error { _, err := plain.Acquire(ctx, request("b", uuidA+":2")); return err },
-			"acquire acked": func(ctx context.Context) error { _, err := b.Acquire(ctx, request("c", uuidA+":3")); return err },
-			"renew":         func(ctx context.Context) error { return plain.Renew(ctx, []driver.Grant{g})[0] },
-			"release":       func(ctx context.Context) error { _, err := plain.Release(ctx, g); return err },
-			"watch":         func(ctx context.Context) error { _, err := plain.(driver.Waiter).Watch(ctx, "a"); return err },
-			"inspect":       func(ctx context.Context) error { _, err := plain.(driver.Inspector).Inspect(ctx, "a"); return err },
-			"list":          func(ctx context.Context) error { _, err := plain.(driver.Inspector).List(ctx, "", 9); return err },
-			"check":         func(ctx context.Context) error { _, err := plain.(driver.Checker).Check(ctx); return err },
+			"acquire": func(ctx context.Context) error {
+				_, err := plain.Acquire(ctx, request("b", uuidA+":2"))
+				return err
+			},
+			"acquire acked": func(ctx context.Context) error {
+				_, err := b.Acquire(ctx, request("c", uuidA+":3"))
+				return err
+			},
+			"renew":   func(ctx context.Context) error { return plain.Renew(ctx, []driver.Grant{g})[0] },
+			"release": func(ctx context.Context) error { _, err := plain.Release(ctx, g); return err },
+			"watch": func(ctx context.Context) error {
+				_, err := plain.(driver.Waiter).Watch(ctx, "a")
+				return err
+			},
+			"inspect": func(ctx context.Context) error {
+				_, err := plain.(driver.Inspector).Inspect(ctx, "a")
+				return err
+			},
+			"list": func(ctx context.Context) error {
+				_, err := plain.(driver.Inspector).List(ctx, "", 9)
+				return err
+			},
+			"check": func(ctx context.Context) error {
+				_, err := plain.(driver.Checker).Check(ctx)
+				return err
+			},
 		} {
 			for i := range 3 {
 				ctx, cancel := context.WithTimeout(ctxFor(t), 30*time.Millisecond)
@@ -100,7 +118,7 @@ func TestFrozenServerHangsTheCaller(t *testing.T) {
 
 // TestMemoryIsFull: no grant without memory, but release and renewal work.
 func TestMemoryIsFull(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		g := mustAcquire(t, b, request("a", uuidA+":1"))
@@ -120,7 +138,7 @@ func TestMemoryIsFull(t *testing.T) {
 
 // TestEvictedLockIsLost: eviction is noticed at the next renewal.
 func TestEvictedLockIsLost(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, &testenv.RedisOptions{MaxMemory: "3mb", Policy: "allkeys-lru"})
 		b := open(t, connect(t, single(server)), nil)
 		g := mustAcquire(t, b, request("a", uuidA+":1"))
@@ -137,7 +155,7 @@ func TestEvictedLockIsLost(t *testing.T) {
 }
 
 func TestReadOnlyReplica(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: testenv.Redis(t, nil)})
 		b := open(t, connect(t, single(replica)), nil)
 		_, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
@@ -172,13 +190,14 @@ func TestDocumentedPermissionsSuffice(t *testing.T) {
 			"~redisson_lock_token:* ~redisson_unlock_latch:* ~redisson_lock__channel:* &redisson_lock__channel:*")
 	})
 	t.Run("redlock", func(t *testing.T) {
-		permitted(t, redislock.Redlock, "~bedrock_token:* ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:*")
+		permitted(t, redislock.Redlock,
+			"~bedrock_token:* ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:*")
 	})
 }
 
 // permitted does all that a client does with no more than the documented permissions.
 func permitted(t *testing.T, profile redislock.Profile, keys string) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"locker on >secret " + keys + documented}})
 		to := single(server)
 		to.user, to.pass = "locker", "secret"
@@ -195,7 +214,8 @@ func permitted(t *testing.T, profile redislock.Profile, keys string) {
 		if err := b.Renew(ctxFor(t), []driver.Grant{g})[0]; err != nil {
 			t.Errorf("renew: %v", err)
 		}
-		if info, err := b.(driver.Inspector).Inspect(ctxFor(t), "orders/1"); err != nil || info.Owner != g.Owner || info.Waiting != 1 {
+		info, err := b.(driver.Inspector).Inspect(ctxFor(t), "orders/1")
+		if err != nil || len(info.Holders) != 1 || info.Holders[0].Owner != g.Owner || info.Waiting != 1 {
 			t.Errorf("inspect: %+v, %v", info, err)
 		}
 		server.Do("HSET", "forbidden", javas, "1")
@@ -225,8 +245,9 @@ func permitted(t *testing.T, profile redislock.Profile, keys string) {
 func TestMissingPermissionLeavesALock(t *testing.T) {
 	for _, command := range []string{"exists", "time", "set", "hset", "pexpire", "publish", "del"} {
 		t.Run(command, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
-				server := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"locker on >secret ~* &* +@all -" + command}})
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+				server := testenv.Redis(t,
+					&testenv.RedisOptions{Users: []string{"locker on >secret ~* &* +@all -" + command}})
 				to := single(server)
 				to.user, to.pass = "locker", "secret"
 				b := open(t, connect(t, to), nil)
@@ -247,7 +268,7 @@ func TestMissingPermissionLeavesALock(t *testing.T) {
 
 func TestTLSAndOldProtocol(t *testing.T) {
 	server := testenv.Redis(t, &testenv.RedisOptions{TLS: true, Password: "secret"})
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		for _, resp2 := range []bool{false, true} {
 			to := single(server)
 			to.resp2 = resp2
@@ -276,7 +297,7 @@ func TestTLSAndOldProtocol(t *testing.T) {
 // TestReconnectWakesEverybody: what was missed while the connection was broken
 // is looked for.
 func TestReconnectWakesEverybody(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		var watches []driver.Watch
@@ -310,7 +331,7 @@ func TestReconnectWakesEverybody(t *testing.T) {
 
 // TestOwnSubscriptionIsNoWaiter: a release counts other processes only.
 func TestOwnSubscriptionIsNoWaiter(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		a, b := open(t, connect(t, single(server)), nil), open(t, connect(t, single(server)), nil)
 		for i, want := range []int{0, 0, 1} {
@@ -331,7 +352,7 @@ func TestOwnSubscriptionIsNoWaiter(t *testing.T) {
 
 // TestUnacknowledgedGrantIsTakenBack: what too few replicas have does not count.
 func TestUnacknowledgedGrantIsTakenBack(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
 		master.Do("SET", "flows", 1) // a new replica is online up to a second before it is sent anything
@@ -369,15 +390,35 @@ func TestCheck(t *testing.T) {
 		level driver.Level
 		what  string
 	}{
-		{"evicting", testenv.RedisOptions{MaxMemory: "10mb", Policy: "allkeys-lru"}, driver.Danger, "maxmemory-policy is allkeys-lru"},
-		{"evicting nothing", testenv.RedisOptions{Policy: "allkeys-lru"}, driver.Notice, "maxmemory-policy is allkeys-lru, without maxmemory"},
+		{
+			"evicting",
+			testenv.RedisOptions{MaxMemory: "10mb", Policy: "allkeys-lru"},
+			driver.Danger,
+			"maxmemory-policy is allkeys-lru",
+		},
+		{
+			"evicting nothing",
+			testenv.RedisOptions{Policy: "allkeys-lru"},
+			driver.Notice,
+			"maxmemory-policy is allkeys-lru, without maxmemory",
+		},
 		{"forgetting", testenv.RedisOptions{}, driver.Warning, `nothing is persisted (appendonly no, save "")`},
-		{"snapshots", testenv.RedisOptions{Persistence: testenv.PersistRDB}, driver.Warning, "only snapshots are persisted (appendonly no)"},
-		{"every second", testenv.RedisOptions{Args: []string{"--appendonly", "yes"}}, driver.Notice, "appendfsync is everysec"},
+		{
+			"snapshots",
+			testenv.RedisOptions{Persistence: testenv.PersistRDB},
+			driver.Warning,
+			"only snapshots are persisted (appendonly no)",
+		},
+		{
+			"every second",
+			testenv.RedisOptions{Args: []string{"--appendonly", "yes"}},
+			driver.Notice,
+			"appendfsync is everysec",
+		},
 		{"always", testenv.RedisOptions{Persistence: testenv.PersistAOF}, driver.OK, "redis_version is "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, &tt.opts)
 				b := open(t, connect(t, single(server)), nil)
 				findings, err := b.(driver.Checker).Check(ctxFor(t))
@@ -403,7 +444,7 @@ func found(findings []driver.Finding, level driver.Level, what string) bool {
 
 // TestDangerIsLogged: the first use says what the settings mean, once.
 func TestDangerIsLogged(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, &testenv.RedisOptions{MaxMemory: "10mb", Policy: "allkeys-lru"})
 		log := make(lines, 100)
 		b := open(t, connect(t, single(server)), &redislock.Options{
@@ -440,39 +481,17 @@ func (l lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func TestBadOptions(t *testing.T) {
-	conn := connectGoredis(t, target{addrs: []string{"127.0.0.1:1"}})
-	for _, opts := range []redislock.Options{
-		{Profile: 9}, {PubSub: 9}, {TokenTTL: -2}, {Acks: -3}, {Acks: 1001}, {AckTimeout: -1}, {AckTimeout: math.MaxInt64},
-	} {
-		if _, err := redislock.New(conn, &opts); err == nil || !strings.HasPrefix(err.Error(), "redislock: ") {
-			t.Errorf("%+v: %v", opts, err)
-		}
-	}
-	if _, err := redislock.New(nil, nil); err == nil {
-		t.Error("a nil conn was accepted")
-	}
-}
-
 // TestRingKeepsLocks: its servers would each grant the names that go together in
 // a call, and its subscriptions need a channel to begin with.
 func TestRingKeepsLocks(t *testing.T) {
-	ring := goredisclient.NewRing(&goredisclient.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:2"}})
+	ring := goredisclient.NewRing(&goredisclient.RingOptions{
+		Addrs: map[string]string{"a": "127.0.0.1:1", "b": "127.0.0.1:2"},
+	})
 	defer ring.Close()
 	for _, client := range []goredisclient.UniversalClient{ring, struct{ *goredisclient.Ring }{ring}} {
 		_, err := redislock.NewBackend(goredis.Wrap(client), nil)
 		if err == nil || !strings.Contains(err.Error(), "Ring") {
 			t.Errorf("a ring was accepted: %v", err)
 		}
-	}
-}
-
-// TestWrappedClusterIsTakenForOneServer: whoever adds something to a cluster's
-// client still has a cluster.
-func TestWrappedClusterIsTakenForOneServer(t *testing.T) {
-	cluster := goredisclient.NewClusterClient(&goredisclient.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
-	defer cluster.Close()
-	if !goredis.Wrap(struct{ *goredisclient.ClusterClient }{cluster}).Cluster() {
-		t.Error("names would not be told apart by their slots")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // TestNearbyProcessStarvesTheOthers: who is further from the server hears later that a
@@ -43,7 +43,7 @@ func TestTwoNearbyProcessesStarveTheThird(t *testing.T) {
 	}
 	for _, hold := range []time.Duration{0, time.Millisecond} {
 		t.Run(fmt.Sprintf("held %s", hold), func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				proxy := proxyTo(t, server)
 				var locks []*lock.Client

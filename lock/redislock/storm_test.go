@@ -11,19 +11,20 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // TestCancelledLocksUnderLoadLeaveNoLock breaks 200 Locks off at any moment, while the
 // server is busy: none of them may stay behind for the rest of its lease.
 func TestCancelledLocksUnderLoadLeaveNoLock(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		open := func() *lock.Client { // leases live for 30 s
 			c, err := redislock.New(connect(t, single(server)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = c.Close(context.Background()) })
+			t.Cleanup(func() { _ = c.Stop(context.Background()) })
 			return c
 		}
 		a, b, busy := open(), open(), open()

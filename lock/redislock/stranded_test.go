@@ -16,12 +16,13 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
-	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
 // pooled connects with a pool that is full of idle connections.
-func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
+func pooled(t *testing.T, p *chaos.Proxy, size int) redisconn.Conn {
 	t.Helper()
 	client := goredisclient.NewClient(&goredisclient.Options{Addr: p.Addr(), PoolSize: size})
 	t.Cleanup(func() { _ = client.Close() })
@@ -39,11 +40,13 @@ func pooled(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
 	return goredis.Wrap(client)
 }
 
-// pooledRueidis connects with some idle connections beside the one that is shared.
-func pooledRueidis(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
+// pooledRueidis connects with some idle connections beside the one that is shared. It takes
+// so long to find out that one has died; 0 is its default.
+func pooledRueidis(t *testing.T, p *chaos.Proxy, size int, silence time.Duration) redisconn.Conn {
 	t.Helper()
 	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
-		InitAddress: []string{p.Addr()}, ForceSingleClient: true, PipelineMultiplex: -1, // of four, chance would choose
+		InitAddress: []string{p.Addr()}, ForceSingleClient: true, ConnWriteTimeout: silence,
+		PipelineMultiplex: -1, // of four, chance would choose
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +65,10 @@ func pooledRueidis(t *testing.T, p *chaos.Proxy, size int) redislock.Conn {
 // TestIdleConnectionsThatDiedLoseALease: a router has forgotten the connections of a
 // pool, all at once and silently. New ones work, and must be used in time.
 func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
-	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redislock.Conn{
-		"goredis":         func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooled(t, p, 20) },
-		"rueidis":         func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooledRueidis(t, p, 0) },
-		"rueidis, pooled": func(t *testing.T, p *chaos.Proxy) redislock.Conn { return pooledRueidis(t, p, 2) },
+	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redisconn.Conn{
+		"goredis":         func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooled(t, p, 20) },
+		"rueidis":         func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0, 0) },
+		"rueidis, pooled": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 2, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +79,7 @@ func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
 }
 
 // outliveConnections holds a lock whose every connection dies.
-func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redislock.Conn) {
+func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redisconn.Conn) {
 	t.Helper()
 	renewed := make(locktest.Renewals, 1)
 	locks, err := redislock.New(conn, &redislock.Options{
@@ -85,7 +88,7 @@ func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redislock.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
+	t.Cleanup(func() { _ = locks.Stop(ctxFor(t)) })
 	lease, err := locks.Mutex("a", nil).Lock(ctxFor(t))
 	if err != nil {
 		t.Fatal(err)
@@ -104,19 +107,27 @@ func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redislock.Conn) {
 	}
 }
 
-// TestIdleConnectionsThatDiedOutlastPatience: the same, and somebody wants a lock.
+// TestIdleConnectionsThatDiedOutlastPatience: the same, and somebody wants a lock. A client
+// that needs as long to find out as patience lasts would be too late.
 func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
-	t.Parallel()
-	proxy := proxyTo(t, testenv.Redis(t, nil))
-	locks, err := redislock.New(pooled(t, proxy, 20), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = locks.Close(ctxFor(t)) })
-	proxy.Strand()
-	takeAndRelease(t, locks, "a")
-	if proxy.Evidence().BytesSwallowed == 0 {
-		t.Error("no connection was dead")
+	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redisconn.Conn{
+		"goredis": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooled(t, p, 20) },
+		"rueidis": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0, 3*time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := proxyTo(t, testenv.Redis(t, nil))
+			locks, err := redislock.New(pool(t, proxy), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = locks.Stop(ctxFor(t)) })
+			proxy.Strand()
+			takeAndRelease(t, locks, "a")
+			if proxy.Evidence().BytesSwallowed == 0 {
+				t.Error("no connection was dead")
+			}
+		})
 	}
 }
 
@@ -124,7 +135,7 @@ func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
 // its connections new. Whoever looked for one that answers meanwhile has found none,
 // and must not go on looking for ever.
 func TestServerThatIsBackIsNotAskedAgain(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, connect(t, single(server)), nil)
 		g := mustAcquire(t, b, request("a", uuidA+":1"))

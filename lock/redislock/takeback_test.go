@@ -13,12 +13,13 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // sluggish is a connection whose replicas miss the first grant, and over which the
 // first release arrives late: its caller hears nothing, or of a broken connection.
 type sluggish struct {
-	redislock.Conn
+	redisconn.Conn
 	late     time.Duration
 	heard    error
 	waits    atomic.Int32
@@ -26,19 +27,19 @@ type sluggish struct {
 	arrived  chan struct{}
 }
 
-// EvalWait implements redislock.Conn.
+// EvalWait implements redisconn.Conn.
 func (c *sluggish) EvalWait(
-	ctx context.Context, s *redislock.Script, call redislock.Call, need int, _ time.Duration,
-) (redislock.Reply, int, error) {
-	reply, err := c.Eval(ctx, s, call.Keys, call.Args)
+	ctx context.Context, call redisconn.Call, need int, _ time.Duration,
+) (redisconn.Reply, int, error) {
+	reply, err := c.Eval(ctx, call.Script, call.Keys, call.Args)
 	if c.waits.Add(1) == 1 {
 		return reply, 0, err
 	}
 	return reply, need, err
 }
 
-// Eval implements redislock.Conn.
-func (c *sluggish) Eval(ctx context.Context, s *redislock.Script, keys, args []string) (redislock.Reply, error) {
+// Eval implements redisconn.Conn.
+func (c *sluggish) Eval(ctx context.Context, s *redisconn.Script, keys, args []string) (redisconn.Reply, error) {
 	if !strings.Contains(*s.Text(), "-- Gives locks back") || c.releases.Add(1) > 1 {
 		return c.Conn.Eval(ctx, s, keys, args)
 	}
@@ -47,7 +48,7 @@ func (c *sluggish) Eval(ctx context.Context, s *redislock.Script, keys, args []s
 		defer close(c.arrived)
 		_, _ = c.Conn.Eval(context.WithoutCancel(ctx), s, keys, args)
 	})
-	return redislock.Reply{}, c.heard
+	return redisconn.Reply{}, c.heard
 }
 
 // waitForCopy waits until the late copy has been answered.
@@ -67,16 +68,17 @@ func TestLateTakeBackEndsTheNextGrant(t *testing.T) {
 		"repeated over a new connection": io.EOF, "not heard of": errors.New("no answer"),
 	} {
 		t.Run(what, func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				conn := &sluggish{
-					Conn: connect(t, single(server)), late: 600 * time.Millisecond, heard: heard, arrived: make(chan struct{}),
+					Conn: connect(t, single(server)), late: 600 * time.Millisecond, heard: heard,
+					arrived: make(chan struct{}),
 				}
 				far, err := redislock.New(conn, &redislock.Options{Acks: 1, Lock: lock.Options{TTL: time.Minute}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer func() { _ = far.Close(ctxFor(t)) }()
+				defer func() { _ = far.Stop(ctxFor(t)) }()
 				near := open(t, connect(t, single(server)), nil)
 				lease, err := far.Mutex("a", nil).Lock(ctxFor(t))
 				if err != nil {
@@ -100,7 +102,8 @@ func TestLateTakeBackEndsTheNextGrant(t *testing.T) {
 func TestFailedTakeBackIsTakenForNothing(t *testing.T) {
 	server := testenv.Redis(t, nil)
 	conn := &sluggish{
-		Conn: connectGoredis(t, single(server)), heard: driver.ErrUnavailable, arrived: make(chan struct{}),
+		Conn: connectGoredis(t, single(server)), arrived: make(chan struct{}),
+		heard: redisconn.Mark(redisconn.Unavailable, errors.New("the server is busy")),
 	}
 	b := open(t, conn, &redislock.Options{Acks: 1})
 	_, err := b.Acquire(ctxFor(t), request("a", uuidA+":1"))
@@ -113,7 +116,7 @@ func TestFailedTakeBackIsTakenForNothing(t *testing.T) {
 // TestRefusedWaitLeavesALock: the lock was granted before the server refused to wait for
 // its replicas, so that something has happened.
 func TestRefusedWaitLeavesALock(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		server.Do("ACL", "SETUSER", "default", "-wait")
 		far := open(t, connect(t, single(server)), &redislock.Options{Acks: 1})
@@ -121,14 +124,15 @@ func TestRefusedWaitLeavesALock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = locks.Close(ctxFor(t)) }()
+		defer func() { _ = locks.Stop(ctxFor(t)) }()
 		near := open(t, connect(t, single(server)), nil)
 		_, err = far.Acquire(ctxFor(t), request("a", uuidA+":1"))
 		if err == nil || !strings.Contains(err.Error(), "NOPERM") {
 			t.Errorf("want the refusal, got %v", err)
 		}
 		mustRelease(t, near, mustAcquire(t, near, request("a", uuidB+":1")))
-		if _, err = locks.Mutex("b", nil).TryLock(ctxFor(t)); !errors.Is(err, driver.ErrRefused) || lock.MaybeApplied(err) {
+		if _, err = locks.Mutex("b", nil).TryLock(ctxFor(t)); !errors.Is(err, driver.ErrRefused) ||
+			lock.MaybeApplied(err) {
 			t.Errorf("want a refusal that is certain, got %v", err)
 		}
 		mustRelease(t, near, mustAcquire(t, near, request("b", uuidB+":2")))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // TestCounterRunsAheadOfTheClock: whatever was given out, and however large the blocks
@@ -15,7 +16,7 @@ import (
 func TestCounterRunsAheadOfTheClock(t *testing.T) {
 	for _, profile := range []redislock.Profile{redislock.Redisson, redislock.Redlock} {
 		t.Run(fmt.Sprint(profile), func(t *testing.T) {
-			each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				b := open(t, connect(t, single(server)), &redislock.Options{Profile: profile})
 				var given uint64
@@ -27,7 +28,8 @@ func TestCounterRunsAheadOfTheClock(t *testing.T) {
 					}
 					g := mustAcquire(t, b, req)
 					if g.Token <= given || g.Tokens < 1 || g.Tokens > req.Tokens {
-						t.Fatalf("grant %d: tokens from %d, %d of %d; %d was given out before", i, g.Token, g.Tokens, req.Tokens, given)
+						t.Fatalf("grant %d: tokens from %d, %d of %d; %d was given out before", i, g.Token, g.Tokens,
+							req.Tokens, given)
 					}
 					given = g.Token + uint64(g.Tokens) - 1
 					if _, err := b.Release(ctxFor(t), g); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -34,6 +35,7 @@ type topic struct {
 	watches    map[*watch]struct{}
 	line       *line // where it is, or is about to be, subscribed
 	subscribed bool
+	confirmed  bool          // it was subscribed at least once: somebody may rely on it
 	heard      bool          // a release
 	leaving    bool          // the end of the subscription is not confirmed yet
 	ready      chan struct{} // closed while subscribed, and when the first try has failed
@@ -50,47 +52,51 @@ func newTopic(h *hub, channel string, sharded bool) *topic {
 // run is the life of a topic.
 func (t *topic) run() {
 	defer t.hub.work.Done()
-	if !t.announce(t.subscribeFirst()) {
+	if !t.tellFirstFailure(t.subscribeFirst()) {
 		return
 	}
-	for t.stay() {
+	for t.staySubscribed() {
 		if !t.subscribeAgain() {
 			return
 		}
 	}
 }
 
-// announce tells the watches if the first subscription has failed. The topic is
-// gone then: the next watch makes a new one.
-func (t *topic) announce(err error) (alive bool) {
+// tellFirstFailure tells the watches if the first subscription has failed. The topic is
+// gone then: the next watch makes a new one. One that was confirmed first is lost like any
+// other, for there are watches that were told so.
+func (t *topic) tellFirstFailure(err error) (alive bool) {
 	if err == nil {
 		return true
 	}
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	t.set(false)
+	if t.confirmed {
+		return true
+	}
 	t.err = err
 	close(t.ready)
-	t.remove()
+	t.takeDown()
 	return false
 }
 
-// set records whether the channel is subscribed. hub.mu is held.
-func (t *topic) set(subscribed bool) {
+// setSubscribed records whether the channel is subscribed. hub.mu is held.
+func (t *topic) setSubscribed(subscribed bool) {
 	if t.subscribed == subscribed {
 		return
 	}
 	t.subscribed = subscribed
 	if subscribed {
+		t.confirmed = true
 		close(t.ready)
 	} else {
 		t.ready = make(chan struct{})
 	}
-	t.changed()
+	t.pokeRun()
 }
 
-// remove takes the topic out of the hub. hub.mu is held.
-func (t *topic) remove() {
+// takeDown takes the topic out of the hub. hub.mu is held.
+func (t *topic) takeDown() {
 	if t.hub.topics[t.channel] == t {
 		delete(t.hub.topics, t.channel)
 		t.hub.heard.Add(-1)
@@ -98,11 +104,11 @@ func (t *topic) remove() {
 	t.line = nil
 }
 
-// lost records that there is no subscription. hub.mu is held.
-func (t *topic) lost() {
+// subscriptionLost records that there is no subscription. hub.mu is held.
+func (t *topic) subscriptionLost() {
 	t.leaving = false
-	t.set(false)
-	t.changed()
+	t.setSubscribed(false)
+	t.pokeRun()
 }
 
 // subscribeFirst looks for the channel's server anew if it is not where it was: nobody
@@ -131,22 +137,22 @@ func (t *topic) subscribe(again bool) error {
 	if err != nil {
 		return err
 	}
-	t.move(l)
+	t.moveTo(l)
 	if err := l.listener.Subscribe(ctx, t.channel, t.sharded); err != nil {
 		return err
 	}
-	return t.confirmed(ctx, l)
+	return t.awaitConfirmation(ctx, l)
 }
 
-func (t *topic) move(l *line) {
+func (t *topic) moveTo(l *line) {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	t.line, t.leaving = l, false
-	t.set(false)
+	t.setSubscribed(false)
 }
 
-// confirmed waits until the server has confirmed the subscription.
-func (t *topic) confirmed(ctx context.Context, l *line) error {
+// awaitConfirmation waits until the server has confirmed the subscription.
+func (t *topic) awaitConfirmation(ctx context.Context, l *line) error {
 	for {
 		subscribed, on := t.state()
 		if subscribed {
@@ -158,7 +164,7 @@ func (t *topic) confirmed(ctx context.Context, l *line) error {
 		select {
 		case <-t.poke:
 		case <-ctx.Done():
-			l.abandon() // a connection that does not answer serves nobody
+			l.takeDown() // a connection that does not answer serves nobody
 			return fmt.Errorf("%w: no subscription within %s: %w", driver.ErrUnavailable, confirmTime, ctx.Err())
 		}
 	}
@@ -170,13 +176,13 @@ func (t *topic) state() (subscribed bool, on *line) {
 	return t.subscribed, t.line
 }
 
-// stay waits while the channel is subscribed. It reports true when the
+// staySubscribed waits while the channel is subscribed. It reports true when the
 // subscription was lost, false when the topic has ended because nobody watches.
-func (t *topic) stay() (lost bool) {
+func (t *topic) staySubscribed() (lost bool) {
 	idle := time.NewTimer(linger)
 	defer idle.Stop()
 	for {
-		subscribed, watched := t.look()
+		subscribed, watched := t.watchState()
 		if !subscribed {
 			return true
 		}
@@ -188,11 +194,11 @@ func (t *topic) stay() (lost bool) {
 		select {
 		case <-t.poke:
 		case <-end:
-			if t.end() {
+			if t.unsubscribe() {
 				return false
 			}
 		case <-t.hub.background.Done():
-			t.forget()
+			t.takeDownUnwatched()
 			return false
 		}
 	}
@@ -208,61 +214,61 @@ func (t *topic) lingers() time.Duration {
 	return 0
 }
 
-func (t *topic) look() (subscribed, watched bool) {
+func (t *topic) watchState() (subscribed, watched bool) {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	return t.subscribed, len(t.watches) > 0
 }
 
-// end unsubscribes, unless somebody has come. The topic stays known until that
+// unsubscribe ends the subscription, unless somebody has come. The topic stays known until that
 // is confirmed: the subscription of a new one must not overtake it.
-func (t *topic) end() (ended bool) {
-	l := t.startLeaving()
+func (t *topic) unsubscribe() (ended bool) {
+	l := t.startUnsubscribing()
 	if l == nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(t.hub.background, confirmTime)
 	defer cancel()
 	if l.listener.Unsubscribe(ctx, t.channel, t.sharded) != nil {
-		return t.forget()
+		return t.takeDownUnwatched()
 	}
-	for t.isLeaving() {
+	for t.isUnsubscribing() {
 		select {
 		case <-t.poke:
 		case <-ctx.Done():
-			return t.forget()
+			return t.takeDownUnwatched()
 		}
 	}
-	return t.forget()
+	return t.takeDownUnwatched()
 }
 
-// startLeaving makes watches to come wait for a new subscription. It returns
+// startUnsubscribing makes watches to come wait for a new subscription. It returns
 // nil when there is somebody to stay for, or nothing to leave.
-func (t *topic) startLeaving() *line {
+func (t *topic) startUnsubscribing() *line {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	if len(t.watches) > 0 || !t.subscribed {
 		return nil
 	}
 	t.leaving = true
-	t.set(false)
+	t.setSubscribed(false)
 	return t.line
 }
 
-func (t *topic) isLeaving() bool {
+func (t *topic) isUnsubscribing() bool {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	return t.leaving
 }
 
-// forget takes the topic down unless somebody watches it.
-func (t *topic) forget() bool {
+// takeDownUnwatched takes the topic down unless somebody watches it.
+func (t *topic) takeDownUnwatched() bool {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	if len(t.watches) > 0 && t.hub.background.Err() == nil {
 		return false
 	}
-	t.remove()
+	t.takeDown()
 	return true
 }
 
@@ -276,24 +282,13 @@ func (t *topic) subscribeAgain() bool {
 		if t.subscribe(true) == nil {
 			return true
 		}
-		if !t.rest(pause) {
-			t.forget()
+		if !sleep.For(t.hub.background, pause) {
+			t.takeDownUnwatched()
 			return false
 		}
-		if _, watched := t.look(); !watched && t.forget() {
+		if _, watched := t.watchState(); !watched && t.takeDownUnwatched() {
 			return false
 		}
-	}
-}
-
-func (t *topic) rest(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-t.hub.background.Done():
-		return false
 	}
 }
 
@@ -320,7 +315,7 @@ func (t *topic) wakeAll() {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	for w := range t.watches {
-		w.wake()
+		w.signal()
 	}
 }
 
@@ -331,18 +326,18 @@ func (t *topic) failure() error {
 	return t.err
 }
 
-// leave takes a watch out.
-func (t *topic) leave(w *watch) {
+// dropWatch takes a watch out.
+func (t *topic) dropWatch(w *watch) {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
 	delete(t.watches, w)
 	if len(t.watches) == 0 {
-		t.changed()
+		t.pokeRun()
 	}
 }
 
-// changed makes the topic look at itself again.
-func (t *topic) changed() {
+// pokeRun makes the topic look at itself again.
+func (t *topic) pokeRun() {
 	select {
 	case t.poke <- struct{}{}:
 	default:

@@ -14,19 +14,21 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
-	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
 // TestWaitAsksAnotherConnection freezes a replica that has acknowledged all
 // there was: whoever asks on a connection that did not write the grant is told
 // that the replica is up to date.
 func TestWaitAsksAnotherConnection(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
 		b := open(t, connect(t, single(master)), &redislock.Options{Acks: 1, AckTimeout: time.Second})
-		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1"))) // a new replica begins to acknowledge within a second
+		// A new replica begins to acknowledge within a second.
+		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1")))
 		awaitAck(ctxFor(t), t, master)
 		replica.Freeze()
 		defer replica.Thaw()
@@ -51,7 +53,7 @@ func awaitAck(ctx context.Context, t *testing.T, master *testenv.RedisServer) {
 	}
 }
 
-// inSync tells whether the replica has everything; one that is still being filled has an
+// inSync reports whether the replica has everything; one that is still being filled has an
 // offset, too.
 func inSync(master *testenv.RedisServer) bool {
 	replica := master.Info("slave0")
@@ -63,7 +65,7 @@ func inSync(master *testenv.RedisServer) bool {
 // grant is not settled by how many there were before: at the start, or right
 // after a fail-over, that is none.
 func TestReplicaThatCameLaterCountsForNothing(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		for _, acks := range []redislock.Acks{redislock.AckMajority, redislock.AckAll} {
 			master := testenv.Redis(t, nil)
 			b := open(t, connect(t, single(master)), &redislock.Options{Acks: acks, AckTimeout: 200 * time.Millisecond})
@@ -78,11 +80,13 @@ func TestReplicaThatCameLaterCountsForNothing(t *testing.T) {
 // TestReplicaThatCameBackCountsForNothing: a replica leaves, grants go on without
 // it, it comes back, and is cut off.
 func TestReplicaThatCameBackCountsForNothing(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		master := testenv.Redis(t, nil)
 		replica := testenv.Redis(t, &testenv.RedisOptions{ReplicaOf: master})
 		awaitAck(ctxFor(t), t, master)
-		b := open(t, connect(t, single(master)), &redislock.Options{Acks: redislock.AckAll, AckTimeout: 200 * time.Millisecond})
+		b := open(t, connect(t, single(master)), &redislock.Options{
+			Acks: redislock.AckAll, AckTimeout: 200 * time.Millisecond,
+		})
 		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":1")))
 		replica.Do("REPLICAOF", "NO", "ONE")
 		mustRelease(t, b, acquireInTheEnd(t, b, request("a", uuidA+":2")))
@@ -137,23 +141,26 @@ func TestSubscriptionTakesTheLastConnection(t *testing.T) {
 // servers than Acks wants it to be with replicas would never hear how many they are, and
 // the grant would not be taken back.
 func TestReplicasAreWaitedForForLongerThanForAnAnswer(t *testing.T) {
-	for name, connect := range map[string]func(t *testing.T, addr string) redislock.Conn{
-		"goredis": func(t *testing.T, addr string) redislock.Conn {
+	for name, connect := range map[string]func(t *testing.T, addr string) redisconn.Conn{
+		"goredis": func(t *testing.T, addr string) redisconn.Conn {
 			client := goredisclient.NewClient(&goredisclient.Options{Addr: addr, ReadTimeout: 200 * time.Millisecond})
 			t.Cleanup(func() { _ = client.Close() })
 			return goredis.Wrap(client)
 		},
-		"goredis, cluster": func(t *testing.T, addr string) redislock.Conn {
+		"goredis, cluster": func(t *testing.T, addr string) redisconn.Conn {
 			client := goredisclient.NewClusterClient(&goredisclient.ClusterOptions{
 				Addrs: []string{addr}, ReadTimeout: 200 * time.Millisecond,
 				ClusterSlots: func(context.Context) ([]goredisclient.ClusterSlot, error) {
-					return []goredisclient.ClusterSlot{{End: 16383, Nodes: []goredisclient.ClusterNode{{Addr: addr}}}}, nil
+					return []goredisclient.ClusterSlot{{
+						End:   16383,
+						Nodes: []goredisclient.ClusterNode{{Addr: addr}},
+					}}, nil
 				},
 			})
 			t.Cleanup(func() { _ = client.Close() })
 			return goredis.Wrap(client)
 		},
-		"rueidis": func(t *testing.T, addr string) redislock.Conn {
+		"rueidis": func(t *testing.T, addr string) redisconn.Conn {
 			client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
 				InitAddress: []string{addr}, ForceSingleClient: true, ConnWriteTimeout: 200 * time.Millisecond,
 			})

@@ -6,13 +6,13 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // TestNobodyIsSaidToWait: who has given up does not wait, and nobody waits for a
 // free lock.
 func TestNobodyIsSaidToWait(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redislock.Conn) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		a, b := open(t, connect(t, single(server)), nil), open(t, connect(t, single(server)), nil)
 		waiting := func(b driver.Backend) int {

@@ -22,7 +22,7 @@ func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) 
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
-	w, err := b.hub.watch(ctx, b.layout.of(name, "").channel, sharded)
+	w, err := b.hub.watchChannel(ctx, b.layout.of(name, "").channel, sharded)
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
@@ -33,13 +33,13 @@ func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) 
 func (w *watch) C() <-chan struct{} { return w.c }
 
 // Close implements [driver.Watch].
-func (w *watch) Close() { w.topic.leave(w) }
+func (w *watch) Close() { w.topic.dropWatch(w) }
 
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }
 
-// wake counts, and leaves a signal unless there is one already.
-func (w *watch) wake() {
+// signal counts, and leaves a signal unless there is one already.
+func (w *watch) signal() {
 	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:
@@ -48,4 +48,4 @@ func (w *watch) wake() {
 }
 
 // errClosed says that the backend was closed.
-var errClosed = fmt.Errorf("redislock: %w: the client is closed", driver.ErrRefused)
+var errClosed = fmt.Errorf("redislock: %w: the backend is closed", driver.ErrRefused)

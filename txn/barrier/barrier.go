@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -40,6 +41,9 @@ func New(db *sql.DB, dialect Dialect, opts *Options) (*Barrier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("barrier: %w", err)
 	}
+	if db == nil {
+		return nil, fmt.Errorf("barrier: %w", wrongOption("db", "is nil"))
+	}
 	b := &Barrier{db: db, layout: l, skipped: opts.SkippedFunc}
 	if b.skipped == nil {
 		b.skipped = func(context.Context, txn.Call, Verdict) {}
@@ -54,8 +58,8 @@ func New(db *sql.DB, dialect Dialect, opts *Options) (*Barrier, error) {
 // would be committed by itself, once for each delivery.
 type Work func(ctx context.Context, tx *sql.Tx) (result []byte, err error)
 
-// enterTries bounds how often a deadlock at the barrier is tried again. Nothing
-// has been done by then, so nobody notices.
+// enterTries bounds how often a call is tried again after a deadlock at the barrier. No
+// work has run by then, so nobody notices.
 const enterTries = 5
 
 // Do runs the work of a call unless it must not run, and commits it together with
@@ -74,19 +78,19 @@ func (b *Barrier) Do(ctx context.Context, call txn.Call, work Work) (result []by
 	p := &passage{call: call}
 	for try := 1; ; try++ {
 		result, v, err = b.attempt(ctx, p, work)
-		if p.ran || try == enterTries || !deadlocked(err) {
+		if p.ran || try == enterTries || b.layout.dialect.kind().Classify(err) != sqlkind.Deadlocked {
 			break
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := pauseAfterDeadlock(ctx, try); err != nil {
 			return nil, Undecided, p.wrap("enter", err)
 		}
 	}
-	b.report(ctx, p, v)
+	b.reportSkipped(ctx, p, v)
 	return result, v, err
 }
 
-// report tells of calls that were answered without their work.
-func (b *Barrier) report(ctx context.Context, p *passage, v Verdict) {
+// reportSkipped tells of calls that were answered without their work.
+func (b *Barrier) reportSkipped(ctx context.Context, p *passage, v Verdict) {
 	if !p.ran && v != Undecided {
 		b.skipped(ctx, p.call, v)
 	}
@@ -115,8 +119,8 @@ func (b *Barrier) attempt(ctx context.Context, p *passage, work Work) ([]byte, V
 	return result, v, nil
 }
 
-// commit says that ctx has ended where database/sql only says that it has rolled the
-// transaction back because of that.
+// commit returns ctx's error where database/sql only says that the transaction was rolled
+// back, which it does when ctx ends.
 func commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
@@ -138,12 +142,14 @@ type Tx interface {
 //
 // Enter the barrier before reading business data: what was read earlier may be
 // what a concurrent duplicate has changed since.
-func (b *Barrier) In(ctx context.Context, tx Tx, call txn.Call, work func(ctx context.Context) (result []byte, err error)) ([]byte, Verdict, error) {
+func (b *Barrier) In(
+	ctx context.Context, tx Tx, call txn.Call, work func(ctx context.Context) (result []byte, err error),
+) ([]byte, Verdict, error) {
 	if err := b.layout.check(call); err != nil {
 		return nil, Undecided, err
 	}
 	p := &passage{call: call}
 	result, v, err := b.pass(ctx, tx, p, work)
-	b.report(ctx, p, v)
+	b.reportSkipped(ctx, p, v)
 	return result, v, err
 }

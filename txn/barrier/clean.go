@@ -27,7 +27,7 @@ type CleanOptions struct {
 	Batch int
 }
 
-// WithDefaults fills in what is not said.
+// WithDefaults fills in what is zero.
 func (o *CleanOptions) WithDefaults() CleanOptions {
 	c := CleanOptions{}
 	if o != nil {
@@ -48,13 +48,15 @@ func (o *CleanOptions) WithDefaults() CleanOptions {
 	return c
 }
 
-// MayGo asks the coordinator whether marks of a transaction may be removed that
-// were set at some time, for barriers over other stores. The options must be
-// complete, and the marks older than Age.
-func (o CleanOptions) MayGo(ctx context.Context, coordinator txn.Inspector, id string, set, now time.Time) (bool, error) {
+// MayGo asks the coordinator whether a transaction's marks, which were set at some time,
+// may be removed. It is for barriers over other stores. The options must be complete, and
+// the marks older than Age.
+func (o CleanOptions) MayGo(
+	ctx context.Context, coordinator txn.Inspector, id string, set, now time.Time,
+) (bool, error) {
 	t, err := coordinator.Get(ctx, id)
 	switch {
-	case errors.Is(err, txn.ErrNotFound):
+	case errors.Is(err, txn.ErrNotFound) || errors.Is(err, txn.ErrInvalid): // it can have none under this ID
 		return o.Unknown >= 0 && now.Sub(set) >= o.Unknown, nil
 	case err != nil:
 		return false, fmt.Errorf("ask for transaction %q: %w", id, err)
@@ -63,8 +65,8 @@ func (o CleanOptions) MayGo(ctx context.Context, coordinator txn.Inspector, id s
 	}
 }
 
-// cleanOptions are the options for this layout. What is unknown in DTM's table may be
-// DTM's.
+// cleanOptions are the options for this layout. A transaction that is unknown in DTM's
+// table may be DTM's.
 func (l *layout) cleanOptions(opts *CleanOptions) CleanOptions {
 	o := opts.WithDefaults()
 	if l.sharedTable && (opts == nil || opts.Unknown == 0) {
@@ -78,8 +80,8 @@ func (l *layout) cleanOptions(opts *CleanOptions) CleanOptions {
 // old they are. Call it now and then, from one place or from many:
 //
 //	for range time.Tick(time.Hour) {
-//		removed, err := b.Clean(ctx, coordinator, nil)
-//		…
+//		removed, err := b.Clean(ctx, co, nil)
+//		log.Print(removed, err)
 //	}
 func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *CleanOptions) (removed int, err error) {
 	c := &cleaner{b: b, coordinator: coordinator, opts: b.layout.cleanOptions(opts)}
@@ -94,7 +96,7 @@ func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *Cl
 		if err != nil || len(page) == 0 {
 			return removed, err
 		}
-		n, err := c.sweep(ctx, page)
+		n, err := c.removePage(ctx, page)
 		removed += n
 		if err != nil {
 			return removed, err
@@ -120,7 +122,9 @@ type old struct {
 // page lists transactions with old marks, after last.
 func (c *cleaner) page(ctx context.Context, last old) ([]old, error) {
 	cutoff := c.now.Add(-c.opts.Age).UnixMicro()
-	rows, err := c.b.db.QueryContext(ctx, c.b.layout.oldQ, cutoff, last.created, last.created, last.transaction, c.opts.Batch)
+	rows, err := c.b.db.QueryContext(
+		ctx, c.b.layout.oldQ, cutoff, last.created, last.created, last.transaction, c.opts.Batch,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("barrier: clean: list: %w", err)
 	}
@@ -139,8 +143,8 @@ func (c *cleaner) page(ctx context.Context, last old) ([]old, error) {
 	return page, nil
 }
 
-// sweep removes what may go of a page.
-func (c *cleaner) sweep(ctx context.Context, page []old) (int, error) {
+// removePage removes the marks of those transactions of a page that may go.
+func (c *cleaner) removePage(ctx context.Context, page []old) (int, error) {
 	var gone []string
 	asked := map[string]bool{}
 	for _, o := range page {
@@ -170,7 +174,7 @@ func (c *cleaner) remove(ctx context.Context, transactions []string) (int, error
 		args = append(args, id)
 	}
 	list := "(" + strings.Join(slices.Repeat([]string{"?"}, len(transactions)), ", ") + ")"
-	result, err := c.b.db.ExecContext(ctx, c.b.layout.dialect.place(c.b.layout.removeQ+list), args...)
+	result, err := c.b.db.ExecContext(ctx, c.b.layout.dialect.kind().Place(c.b.layout.removeQ+list), args...)
 	if err != nil {
 		return 0, fmt.Errorf("barrier: clean: remove: %w", err)
 	}

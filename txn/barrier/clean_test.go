@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
+	"github.com/bedrock-go/bedrock/txn/memstore"
 )
 
 // coordinator knows some transactions.
@@ -45,11 +48,20 @@ func (e *engine) age(t *testing.T, prefix string, by time.Duration) {
 	t.Helper()
 	switch {
 	case e.native():
-		e.exec(t, "UPDATE bedrock_barrier SET created = created - ? WHERE transaction_id LIKE ?", by.Microseconds(), prefix+"%")
+		e.exec(
+			t, "UPDATE bedrock_barrier SET created = created - ? WHERE transaction_id LIKE ?", by.Microseconds(),
+			prefix+"%",
+		)
 	case e.dialect == barrier.MySQL:
-		e.exec(t, "UPDATE "+e.table()+" SET create_time = DATE_SUB(create_time, INTERVAL ? SECOND) WHERE gid LIKE ?", int(by.Seconds()), prefix+"%")
+		e.exec(
+			t, "UPDATE "+e.table()+" SET create_time = DATE_SUB(create_time, INTERVAL ? SECOND) WHERE gid LIKE ?",
+			int(by.Seconds()), prefix+"%",
+		)
 	default:
-		e.exec(t, "UPDATE "+e.table()+" SET create_time = create_time - ? * INTERVAL '1 second' WHERE gid LIKE ?", int(by.Seconds()), prefix+"%")
+		e.exec(
+			t, "UPDATE "+e.table()+" SET create_time = create_time - ? * INTERVAL '1 second' WHERE gid LIKE ?",
+			int(by.Seconds()), prefix+"%",
+		)
 	}
 }
 
@@ -127,5 +139,26 @@ func TestCleanGoesThroughEverything(t *testing.T) {
 	}
 	if c.asked != transactions {
 		t.Errorf("asked %d times, want once for each of %d", c.asked, transactions)
+	}
+}
+
+// TestMarkUnderNoIDStopsTheCleaning: whoever shares the table may have transactions whose
+// IDs the coordinator takes for none.
+func TestMarkUnderNoIDStopsTheCleaning(t *testing.T) {
+	t.Parallel()
+	e := open(t, "sqlite", sqliteDSN(t.TempDir()+"/x.db"), barrier.SQLite, barrier.Native)
+	co, err := coord.New(memstore.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a/b", "...", strings.Repeat("x", 200), "known to nobody"} {
+		e.do(t, call(id, "action"), e.account(t).add(0, ""), barrier.Ran, "")
+	}
+	e.age(t, "", 25*time.Hour)
+	if n, err := e.b.Clean(t.Context(), co, &barrier.CleanOptions{Unknown: -1}); n != 0 || err != nil {
+		t.Errorf("told to keep what is unknown: %d removed, %v", n, err)
+	}
+	if n, err := e.b.Clean(t.Context(), co, nil); n != 4 || err != nil {
+		t.Errorf("%d removed, %v; want 4", n, err)
 	}
 }

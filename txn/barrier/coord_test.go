@@ -85,7 +85,9 @@ func TestInAStorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]txn.Func{"out": work(from, -1), "back": work(from, 1), "in": moody, "return": work(to, -1)} {
+	for name, f := range map[string]txn.Func{
+		"out": work(from, -1), "back": work(from, 1), "in": moody, "return": work(to, -1),
+	} {
 		if err := co.Register(name, s.around(f)); err != nil {
 			t.Fatal(err)
 		}

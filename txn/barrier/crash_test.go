@@ -56,13 +56,14 @@ func dieAtWork(path string) {
 	if err != nil {
 		panic(err)
 	}
-	_, v, err := b.Do(context.Background(), call("crash", "action"), func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
+	crash := func(ctx context.Context, tx *sql.Tx) ([]byte, error) {
 		if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + 1"); err != nil {
 			return nil, err
 		}
 		os.Exit(crashed)
 		return nil, nil
-	})
+	}
+	_, v, err := b.Do(context.Background(), call("crash", "action"), crash)
 	panic(errors.Join(err, errors.New(v.String())))
 }
 

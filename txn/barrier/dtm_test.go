@@ -16,9 +16,11 @@ import (
 // dtmInsert is the statement of DTM's client libraries.
 func (e *engine) dtmInsert(t *testing.T, kind, gid, branch, op, reason string) (affected int64) {
 	t.Helper()
-	query := "insert ignore into dtm_barrier.barrier(trans_type, gid, branch_id, op, barrier_id, reason) values(?,?,?,?,?,?)"
+	query := "insert ignore into dtm_barrier.barrier(trans_type, gid, branch_id, op, barrier_id, reason) " +
+		"values(?,?,?,?,?,?)"
 	if e.dialect == barrier.Postgres {
-		query = "insert into dtm_barrier.barrier(trans_type, gid, branch_id, op, barrier_id, reason) values($1,$2,$3,$4,$5,$6)" +
+		query = "insert into dtm_barrier.barrier(trans_type, gid, branch_id, op, barrier_id, reason) " +
+			"values($1,$2,$3,$4,$5,$6)" +
 			" on conflict ON CONSTRAINT uniq_barrier do nothing"
 	}
 	result, err := e.db.ExecContext(t.Context(), query, kind, gid, branch, op, "01", reason)
@@ -29,7 +31,7 @@ func (e *engine) dtmInsert(t *testing.T, kind, gid, branch, op, reason string) (
 	return affected
 }
 
-// dtmCall is a call to a participant of DTM: it tells whether the work was run.
+// dtmCall is a call to a participant of DTM: it reports whether the work was run.
 func (e *engine) dtmCall(t *testing.T, kind, gid, op string) bool {
 	t.Helper()
 	origin := map[string]string{"cancel": "try", "compensate": "action", "rollback": "action"}[op]
@@ -44,7 +46,8 @@ func (e *engine) dtmCall(t *testing.T, kind, gid, op string) bool {
 // rows are the marks of a transaction as DTM has them.
 func (e *engine) rows(t *testing.T, gid string) []string {
 	t.Helper()
-	rows, err := e.db.QueryContext(t.Context(), e.place("SELECT trans_type, gid, branch_id, op, barrier_id, reason FROM dtm_barrier.barrier WHERE gid = ? ORDER BY id"), gid)
+	rows, err := e.db.QueryContext(t.Context(), e.place("SELECT trans_type, gid, branch_id, op, barrier_id, reason "+
+		"FROM dtm_barrier.barrier WHERE gid = ? ORDER BY id"), gid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +150,9 @@ func testDTM(t *testing.T, e *engine) {
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	for op, want := range map[string]string{"compensate": "action", "cancel": "try", "rollback": "prepare", "undo": "do", "action": "", "deliver": ""} {
+	for op, want := range map[string]string{
+		"compensate": "action", "cancel": "try", "rollback": "prepare", "undo": "do", "action": "", "deliver": "",
+	} {
 		if got, ok := barrier.Origin(op); got != want || ok != (want != "") {
 			t.Errorf("%s takes back %q, %v; want %q", op, got, ok, want)
 		}

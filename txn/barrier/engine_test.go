@@ -29,7 +29,7 @@ type engine struct {
 	accounts atomic.Int64
 }
 
-// native tells whether the layout keeps results and refusals.
+// native reports whether the layout keeps results and refusals.
 func (e *engine) native() bool { return e.layout == barrier.Native }
 
 func TestSQLite(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Layout is the shape of the barrier's table.
@@ -51,16 +53,14 @@ type layout struct {
 var tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][A-Za-z0-9_]{0,62})?$`)
 
 func newLayout(d Dialect, kind Layout, table string) (*layout, error) {
-	switch d {
-	case MySQL, Postgres, SQLite:
-	default:
-		return nil, fmt.Errorf("dialect %q: want mysql, postgres or sqlite", d)
+	if !d.kind().Known() {
+		return nil, wrongOption("dialect", "%q: want mysql, postgres or sqlite", d)
 	}
 	if table != "" && !tablePattern.MatchString(table) {
-		return nil, fmt.Errorf("table %q: want a plain name, perhaps after that of a schema and a dot", table)
+		return nil, wrongOption("table", "%q: want a plain name, perhaps after that of a schema and a dot", table)
 	}
 	if d == SQLite && strings.Contains(table, ".") {
-		return nil, fmt.Errorf("table %q: SQLite takes no name of a schema here", table)
+		return nil, wrongOption("table", "%q: SQLite takes no name of a schema here", table)
 	}
 	switch {
 	case kind == "" || kind == Native:
@@ -68,13 +68,18 @@ func newLayout(d Dialect, kind Layout, table string) (*layout, error) {
 	case kind == DTM && d != SQLite:
 		return newDTM(d, table), nil
 	case kind == DTM:
-		return nil, fmt.Errorf("layout %q is not for %s", kind, d)
+		return nil, wrongOption("layout", "%q is not for %s", kind, d)
 	default:
-		return nil, fmt.Errorf("layout %q: want native or dtm", kind)
+		return nil, wrongOption("layout", "%q: want native or dtm", kind)
 	}
 }
 
-// remembers tells whether refusals are kept.
+// wrongOption says what is wrong with an argument of New.
+func wrongOption(field, problem string, args ...any) error {
+	return &input.Error{Field: field, Problem: fmt.Sprintf(problem, args...)}
+}
+
+// remembers reports whether refusals are kept.
 func (l *layout) remembers() bool { return l.retakeQ != "" }
 
 // word is what an operation is called in the table.
@@ -87,10 +92,10 @@ func (l *layout) word(op string) string {
 
 // insert sets a mark, unless there is one. It waits for whoever is about to set it.
 func (l *layout) insert(ctx context.Context, tx Tx, m mark) (fresh bool, err error) {
-	return changed(tx.ExecContext(ctx, l.insertQ, l.args(m)...))
+	return changedRow(tx.ExecContext(ctx, l.insertQ, l.args(m)...))
 }
 
-// cause is that of a mark, empty if there is none.
+// cause returns the cause of the mark with a key; empty if there is no mark.
 func (l *layout) cause(ctx context.Context, tx Tx, k key) (string, error) {
 	m, err := l.read(ctx, tx, k)
 	if errors.Is(err, errNoMark) {
@@ -117,12 +122,12 @@ func (l *layout) read(ctx context.Context, tx Tx, k key) (mark, error) {
 	return m, err
 }
 
-// keep adds the result to a mark.
-func (l *layout) keep(ctx context.Context, tx Tx, m mark, result []byte) error {
+// addResult adds the result to a mark.
+func (l *layout) addResult(ctx context.Context, tx Tx, m mark, result []byte) error {
 	if l.keepQ == "" || result == nil {
 		return nil
 	}
-	kept, err := changed(tx.ExecContext(ctx, l.keepQ, append([]any{result}, m.args()...)...))
+	kept, err := changedRow(tx.ExecContext(ctx, l.keepQ, append([]any{result}, m.args()...)...))
 	if err == nil && !kept {
 		return errors.New("the mark is gone")
 	}
@@ -133,11 +138,11 @@ func (l *layout) keep(ctx context.Context, tx Tx, m mark, result []byte) error {
 // faster.
 func (l *layout) retake(ctx context.Context, tx Tx, m mark) (taken bool, err error) {
 	args := append([]any{m.cause, m.epoch, m.attempt, m.result}, m.args()...)
-	return changed(tx.ExecContext(ctx, l.retakeQ, append(args, m.epoch, m.epoch, m.attempt)...))
+	return changedRow(tx.ExecContext(ctx, l.retakeQ, append(args, m.epoch, m.epoch, m.attempt)...))
 }
 
-// changed tells whether a statement has changed a row.
-func changed(r sql.Result, err error) (bool, error) {
+// changedRow reports whether a statement has changed a row.
+func changedRow(r sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}

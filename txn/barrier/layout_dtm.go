@@ -28,14 +28,16 @@ func newDTM(d Dialect, table string) *layout {
 		bothMarks: true, sharedTable: true,
 
 		schema: dtmSchema(d, table),
-		insertQ: d.place(d.insertIgnore(table + " (trans_type, gid, branch_id, op, barrier_id, reason, create_time, update_time)" +
-			" VALUES (?, ?, ?, ?, " + dtmBarrier + ", ?, NOW(), NOW())")),
+		insertQ: d.kind().Place(
+			d.insertIgnore(table + " (trans_type, gid, branch_id, op, barrier_id, reason, create_time, update_time)" +
+				" VALUES (?, ?, ?, ?, " + dtmBarrier + ", ?, NOW(), NOW())"),
+		),
 		args: func(m mark) []any {
 			return []any{m.mode, m.transaction, m.branch, m.op, m.cause}
 		},
-		readQ:   d.place(d.readLatest("SELECT gid, branch_id, op, reason, 0, 0, NULL FROM " + table + byKey)),
+		readQ:   d.kind().Place(d.readLatest("SELECT gid, branch_id, op, reason, 0, 0, NULL FROM " + table + byKey)),
 		clockQ:  "SELECT " + clock,
-		oldQ:    d.place(oldQuery(table, created, "gid")),
+		oldQ:    d.kind().Place(oldQuery(table, created, "gid")),
 		removeQ: "DELETE FROM " + table + " WHERE " + created + " < ? AND gid IN ",
 	}
 }
@@ -47,7 +49,7 @@ func dtmCreated(d Dialect) (created, clock string) {
 		const since = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', "
 		return since + "create_time)", since + "NOW(6))"
 	}
-	return "CAST(EXTRACT(EPOCH FROM create_time) * 1000000 AS BIGINT)", d.clock()
+	return "CAST(EXTRACT(EPOCH FROM create_time) * 1000000 AS BIGINT)", d.kind().Clock()
 }
 
 // dtmSchema makes the table as DTM's own script does.

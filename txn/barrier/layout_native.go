@@ -19,25 +19,32 @@ func newNative(d Dialect, table string) *layout {
 		message: key{op: "msg"}, prepared: "msg", checked: "check",
 
 		schema: nativeSchema(d, table),
-		insertQ: d.place(d.insertIgnore(table + " (transaction_id, branch, op, cause, epoch, attempt, result, created)" +
-			" VALUES (?, ?, ?, ?, ?, ?, ?, " + d.clock() + ")")),
+		insertQ: d.kind().Place(
+			d.insertIgnore(table + " (transaction_id, branch, op, cause, epoch, attempt, result, created)" +
+				" VALUES (?, ?, ?, ?, ?, ?, ?, " + d.kind().Clock() + ")"),
+		),
 		args: func(m mark) []any {
 			return append(m.args(), m.cause, m.epoch, m.attempt, m.result)
 		},
-		readQ: d.place(d.readLatest("SELECT transaction_id, branch, op, cause, epoch, attempt, result FROM " + table + byKey)),
-		keepQ: d.place("UPDATE " + table + " SET result = ?" + byKey),
-		retakeQ: d.place("UPDATE " + table + " SET cause = ?, epoch = ?, attempt = ?, result = ?" + byKey +
+		readQ: d.kind().Place(
+			d.readLatest("SELECT transaction_id, branch, op, cause, epoch, attempt, result FROM " + table + byKey),
+		),
+		keepQ: d.kind().Place("UPDATE " + table + " SET result = ?" + byKey),
+		retakeQ: d.kind().Place("UPDATE " + table + " SET cause = ?, epoch = ?, attempt = ?, result = ?" + byKey +
 			" AND cause = '" + causeRefused + "' AND (epoch < ? OR epoch = ? AND attempt < ?)"),
-		clockQ:  "SELECT " + d.clock(),
-		oldQ:    d.place(oldQuery(table, "created", "transaction_id")),
+		clockQ:  "SELECT " + d.kind().Clock(),
+		oldQ:    d.kind().Place(oldQuery(table, "created", "transaction_id")),
 		removeQ: "DELETE FROM " + table + " WHERE created < ? AND transaction_id IN ",
 	}
 }
 
 // oldQuery lists transactions with old marks, from a given place on.
 func oldQuery(table, created, transaction string) string {
-	return fmt.Sprintf("SELECT DISTINCT %[2]s, %[3]s FROM %[1]s WHERE %[2]s < ? AND %[2]s >= ? AND (%[2]s > ? OR %[3]s > ?) ORDER BY 1, 2 LIMIT ?",
-		table, created, transaction)
+	return fmt.Sprintf(
+		"SELECT DISTINCT %[2]s, %[3]s FROM %[1]s WHERE %[2]s < ? AND %[2]s >= ? AND (%[2]s > ? OR %[3]s > ?)"+
+			" ORDER BY 1, 2 LIMIT ?",
+		table, created, transaction,
+	)
 }
 
 func nativeSchema(d Dialect, table string) []string {

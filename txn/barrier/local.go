@@ -17,7 +17,7 @@ const settleTimeout = 10 * time.Second
 // Local makes a message's local transaction of some work, for the Do of package
 // msg: it binds the transaction to the message, runs the work and commits.
 //
-//	id, err := paid.Do(ctx, coordinator, order, b.Local(func(ctx context.Context, tx *sql.Tx) error {
+//	id, err := paid.Do(ctx, co, order, b.Local(func(ctx context.Context, tx *sql.Tx) error {
 //		_, err := tx.ExecContext(ctx, "UPDATE orders SET paid = 1 WHERE id = ?", order.ID)
 //		return err
 //	}))
@@ -29,7 +29,7 @@ const settleTimeout = 10 * time.Second
 func (b *Barrier) Local(work func(ctx context.Context, tx *sql.Tx) error) func(ctx context.Context, id string) error {
 	return func(ctx context.Context, id string) error {
 		if err := b.local(ctx, id, work); err != nil {
-			return b.settle(ctx, id, err)
+			return b.findOutcome(ctx, id, err)
 		}
 		return nil
 	}
@@ -58,10 +58,10 @@ func (b *Barrier) local(ctx context.Context, id string, work func(ctx context.Co
 	return nil
 }
 
-// settle finds out whether the message's local transaction was committed, when this one
-// has failed, or only its answer was lost. An earlier one may have been, and one that
-// comes later could be, unless the answer is made to last.
-func (b *Barrier) settle(ctx context.Context, id string, failure error) error {
+// findOutcome finds out whether the message's local transaction was committed, after this
+// one has failed or its answer was lost. An earlier one may have been committed; and a
+// later one could still be, so a no is made to last.
+func (b *Barrier) findOutcome(ctx context.Context, id string, failure error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	_, err := b.Check(ctx, txn.Call{Transaction: id})

@@ -28,12 +28,21 @@ func testLocal(t *testing.T, e *engine) {
 		{name: "fine", work: pay, paid: 1},
 		{name: "fine", work: pay}, // again, under the same ID
 		{name: "asked too early", work: pay, want: barrier.ErrRolledBack},
-		{name: "fails", work: func(ctx context.Context, tx *sql.Tx) error { return errors.Join(pay(ctx, tx), boom) }, want: boom},
-		{name: "refuses", work: func(ctx context.Context, tx *sql.Tx) error { _ = pay(ctx, tx); return txn.Abort(boom) }, want: boom},
+		{
+			name: "fails", want: boom,
+			work: func(ctx context.Context, tx *sql.Tx) error { return errors.Join(pay(ctx, tx), boom) },
+		},
+		{
+			name: "refuses", want: boom,
+			work: func(ctx context.Context, tx *sql.Tx) error { _ = pay(ctx, tx); return txn.Abort(boom) },
+		},
 		{name: "another one's error", work: func(ctx context.Context, tx *sql.Tx) error {
 			return errors.Join(pay(ctx, tx), e.b.Prepare(ctx, tx, id(t, "fine")))
 		}, want: barrier.ErrPrepared},
-		{name: "context ends", work: func(ctx context.Context, tx *sql.Tx) error { defer cancel(); return pay(ctx, tx) }, want: context.Canceled},
+		{
+			name: "context ends", want: context.Canceled,
+			work: func(ctx context.Context, tx *sql.Tx) error { defer cancel(); return pay(ctx, tx) },
+		},
 		{name: "fine", work: pay}, // again, though it cannot be begun: an earlier one was committed
 	} {
 		before := e.balance(t, a)

@@ -8,7 +8,7 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// key names a mark: what a coordinator's call is, whoever delivers it.
+// key names a mark: what identifies a coordinator's call, by whichever way it comes.
 type key struct{ transaction, branch, op string }
 
 // args are the key's columns, for queries.
@@ -33,7 +33,7 @@ type mark struct {
 // causeRefused marks an operation that was refused by the business.
 const causeRefused = "refused"
 
-// younger tells whether a mark comes from a newer call than another one.
+// younger reports whether a mark comes from a newer call than another one.
 func (m mark) younger(than mark) bool {
 	return m.epoch > than.epoch || m.epoch == than.epoch && m.attempt > than.attempt
 }
@@ -47,8 +47,8 @@ func (l *layout) mark(call txn.Call) mark {
 	}
 }
 
-// origin is the mark that a call going back leaves for the one it takes back.
-func (l *layout) origin(own mark) (m mark, ok bool) {
+// originMark is the mark that a call going back leaves for the one it takes back.
+func (l *layout) originMark(own mark) (m mark, ok bool) {
 	m = own
 	m.op, ok = l.origins[own.op]
 	return m, ok

@@ -59,7 +59,9 @@ func (b *Barrier) Check(ctx context.Context, call txn.Call) ([]byte, error) {
 	case found.cause == b.layout.prepared:
 		return nil, nil
 	default:
-		return nil, txn.Abort(fmt.Errorf("message %q: its producer's local transaction was not committed", call.Transaction))
+		return nil, txn.Abort(
+			fmt.Errorf("message %q: its producer's local transaction was not committed", call.Transaction),
+		)
 	}
 }
 

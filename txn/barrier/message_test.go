@@ -83,5 +83,6 @@ func testCheckWaits(t *testing.T, e *engine) {
 // not longer than a moment.
 func impatient(t *testing.T) *engine {
 	t.Helper()
-	return open(t, "sqlite", "file:"+t.TempDir()+"/x.db?_pragma=busy_timeout(100)&_pragma=journal_mode(WAL)", barrier.SQLite, barrier.Native)
+	dsn := "file:" + t.TempDir() + "/x.db?_pragma=busy_timeout(100)&_pragma=journal_mode(WAL)"
+	return open(t, "sqlite", dsn, barrier.SQLite, barrier.Native)
 }

@@ -3,8 +3,10 @@ package barrier_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"testing"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
 
@@ -55,9 +57,10 @@ func TestOptions(t *testing.T) {
 		{barrier.MySQL, &barrier.Options{Table: "x; DROP TABLE y"}},
 		{barrier.MySQL, &barrier.Options{Table: "a.b.c"}},
 		{"oracle", nil},
+		{barrier.MySQL, nil}, // no database
 	} {
-		if _, err := barrier.New(nil, bad.d, bad.opts); err == nil {
-			t.Errorf("%s, %+v: no error", bad.d, bad.opts)
+		if _, err := barrier.New(nil, bad.d, bad.opts); !errors.Is(err, input.ErrInvalid) {
+			t.Errorf("%s, %+v: %v", bad.d, bad.opts, err)
 		}
 	}
 }

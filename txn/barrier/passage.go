@@ -25,14 +25,16 @@ func name(call txn.Call) string {
 }
 
 // pass asks the marks, runs the work if it may run, and keeps its result.
-func (b *Barrier) pass(ctx context.Context, tx Tx, p *passage, work func(context.Context) ([]byte, error)) ([]byte, Verdict, error) {
+func (b *Barrier) pass(
+	ctx context.Context, tx Tx, p *passage, work func(context.Context) ([]byte, error),
+) ([]byte, Verdict, error) {
 	own := b.layout.mark(p.call)
-	v, first, err := b.enter(ctx, tx, own)
+	v, first, err := b.setMarks(ctx, tx, own)
 	if err != nil {
 		return nil, Undecided, p.wrap("enter", err)
 	}
 	if v != Ran {
-		return answer(p.call, v, first)
+		return answerUnrun(p.call, v, first)
 	}
 	p.ran = true
 	result, err := work(txn.ContextWithCall(ctx, p.call))
@@ -42,14 +44,14 @@ func (b *Barrier) pass(ctx context.Context, tx Tx, p *passage, work func(context
 	case err != nil:
 		return nil, Undecided, err // the participant's own word, for the coordinator
 	}
-	if err := b.layout.keep(ctx, tx, own, result); err != nil {
+	if err := b.layout.addResult(ctx, tx, own, result); err != nil {
 		return nil, Undecided, p.wrap("keep result", err)
 	}
 	return result, Ran, nil
 }
 
-// answer is what the coordinator is told when no work was run.
-func answer(call txn.Call, v Verdict, first mark) ([]byte, Verdict, error) {
+// answerUnrun is what the coordinator is told when no work was run.
+func answerUnrun(call txn.Call, v Verdict, first mark) ([]byte, Verdict, error) {
 	switch v {
 	case Duplicate:
 		return first.result, v, nil
@@ -62,11 +64,11 @@ func answer(call txn.Call, v Verdict, first mark) ([]byte, Verdict, error) {
 	}
 }
 
-// enter sets the call's marks. The first statement is the insertion of the mark
+// setMarks sets the call's marks. The first statement is the insertion of the mark
 // that going forward and going back have in common: the unique key makes one wait
 // for the other's transaction, and whoever is first wins.
-func (b *Barrier) enter(ctx context.Context, tx Tx, own mark) (Verdict, mark, error) {
-	origin, back := b.layout.origin(own)
+func (b *Barrier) setMarks(ctx context.Context, tx Tx, own mark) (Verdict, mark, error) {
+	origin, back := b.layout.originMark(own)
 	if back {
 		empty, err := b.layout.insert(ctx, tx, origin)
 		if err != nil {
@@ -76,7 +78,7 @@ func (b *Barrier) enter(ctx context.Context, tx Tx, own mark) (Verdict, mark, er
 			return EmptyCompensation, mark{}, b.leaveBoth(ctx, tx, own)
 		}
 	}
-	v, first, err := b.claim(ctx, tx, own)
+	v, first, err := b.setOwnMark(ctx, tx, own)
 	if err != nil || v != Ran || !back {
 		return v, first, err
 	}
@@ -95,8 +97,8 @@ func (b *Barrier) leaveBoth(ctx context.Context, tx Tx, own mark) error {
 	return err
 }
 
-// claim makes the call's own mark, or finds out whose it is.
-func (b *Barrier) claim(ctx context.Context, tx Tx, own mark) (Verdict, mark, error) {
+// setOwnMark sets the call's own mark, or finds out why there is one.
+func (b *Barrier) setOwnMark(ctx context.Context, tx Tx, own mark) (Verdict, mark, error) {
 	fresh, err := b.layout.insert(ctx, tx, own)
 	if err != nil || fresh {
 		return Ran, mark{}, err
@@ -140,7 +142,7 @@ func (b *Barrier) repeated(ctx context.Context, tx Tx, done mark) (Verdict, erro
 	return Duplicate, nil
 }
 
-// takeBack tells whether there is something to take back. A refusal has done
+// takeBack reports whether there is something to take back. A refusal has done
 // nothing, and its mark is taken over so that it stays so.
 func (b *Barrier) takeBack(ctx context.Context, tx Tx, origin mark) (Verdict, error) {
 	origin.epoch = math.MaxInt64

@@ -33,10 +33,10 @@ func (b *Barrier) Refuse(ctx context.Context, call txn.Call, reason error) ([]by
 		case found.cause == own: // a concurrent delivery has done it
 			var v Verdict
 			if v, err = b.repeated(ctx, b.db, found); err == nil {
-				return answer(call, v, found)
+				return answerUnrun(call, v, found)
 			}
 		case found.cause != causeRefused:
-			return answer(call, Hanging, found)
+			return answerUnrun(call, Hanging, found)
 		case !refusal.younger(found):
 			return nil, Refused, reason
 		default:

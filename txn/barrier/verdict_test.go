@@ -162,7 +162,10 @@ func testErrors(t *testing.T, e *engine) {
 func testNames(t *testing.T, e *engine) {
 	a := e.account(t)
 	longest := 255
-	names := []string{"o'brien", `"quoted"`, `back\slash`, "x; DROP TABLE account; --", "per%cent_", "\t\r\n", "Ünïcödé", "日本", "🙂", "e\u0301", "\u00e9"}
+	names := []string{
+		"o'brien", `"quoted"`, `back\slash`, "x; DROP TABLE account; --", "per%cent_", "\t\r\n", "Ünïcödé", "日本",
+		"🙂", "e\u0301", "\u00e9",
+	}
 	if e.native() {
 		names = append(names, "case", "CASE", "pad", "pad ", " pad", "ss", "ß")
 	} else {
@@ -217,7 +220,8 @@ func testLookalikes(t *testing.T, e *engine, a account) {
 func testResults(t *testing.T, e *engine) {
 	a := e.account(t)
 	for name, result := range map[string]string{
-		"empty": "", "binary": "\x00\xff'\"\\\r\n", "json": `{"a":1}`, "long": strings.Repeat("0123456789abcdef", 1<<19),
+		"empty": "", "binary": "\x00\xff'\"\\\r\n", "json": `{"a":1}`,
+		"long": strings.Repeat("0123456789abcdef", 1<<19),
 	} {
 		e.do(t, call(id(t, name), "action"), a.add(0, result), barrier.Ran, result)
 		e.do(t, call(id(t, name), "action"), a.add(0, "other"), barrier.Duplicate, result)
@@ -270,7 +274,9 @@ func testOwnTransaction(t *testing.T, e *engine) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, v, err := e.b.In(t.Context(), conn, call(id(t, "z"), "action"), func(context.Context) ([]byte, error) { return nil, nil })
+		_, v, err := e.b.In(
+			t.Context(), conn, call(id(t, "z"), "action"), func(context.Context) ([]byte, error) { return nil, nil },
+		)
 		if v != barrier.Ran || err != nil {
 			t.Errorf("on a connection, before %s: %v, %v", end, v, err)
 		}
@@ -283,7 +289,9 @@ func testOwnTransaction(t *testing.T, e *engine) {
 // testReadBefore: a transaction that has read before it came to the barrier sees
 // what has been marked since, or fails.
 func testReadBefore(t *testing.T, e *engine) {
-	for name, level := range map[string]sql.IsolationLevel{"default": sql.LevelDefault, "serializable": sql.LevelSerializable} {
+	for name, level := range map[string]sql.IsolationLevel{
+		"default": sql.LevelDefault, "serializable": sql.LevelSerializable,
+	} {
 		if e.dialect == barrier.MySQL && level == sql.LevelSerializable {
 			continue // it would lock what it reads, and the other call would wait for it
 		}
@@ -305,7 +313,9 @@ func testReadBeforeAt(t *testing.T, e *engine, level sql.IsolationLevel) {
 		t.Fatal(err)
 	}
 	e.do(t, c, a.add(1, "first"), barrier.Ran, "first")
-	result, v, err := e.b.In(t.Context(), tx, c, func(ctx context.Context) ([]byte, error) { return a.add(1, "second")(ctx, tx) })
+	result, v, err := e.b.In(
+		t.Context(), tx, c, func(ctx context.Context) ([]byte, error) { return a.add(1, "second")(ctx, tx) },
+	)
 	switch {
 	case e.dialect == barrier.SQLite || level == sql.LevelSerializable: // it is of yesterday and may not write
 		if v != barrier.Undecided || err == nil || txn.Aborted(err) {

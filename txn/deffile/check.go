@@ -2,93 +2,49 @@ package deffile
 
 import (
 	"errors"
-	"regexp"
-	"strconv"
-	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/msg"
-	"github.com/bedrock-go/bedrock/txn/plan"
-	"github.com/bedrock-go/bedrock/txn/saga"
-	"github.com/bedrock-go/bedrock/txn/tcc"
+	"github.com/bedrock-go/bedrock/txn/check"
+	"github.com/bedrock-go/bedrock/txn/modes"
 )
 
-// check refuses what a coordinator would refuse, and says in which line it is.
-func (p *parser) check(d *txn.Definition) {
-	c := *d // a mode's check fills in defaults, which are the coordinator's to choose
-	err := plan.NewChecker(plan.Limits{}).Definition(&c)
+// Check refuses what a coordinator with default limits would refuse, as far as that can be
+// known without one.
+func (f *File) Check() error {
+	d := f.Definition // a mode's check fills in defaults, which are the coordinator's to choose
+	err := check.New(check.Limits{}).Definition(&d)
 	if err == nil {
-		err = modeOf(d.Mode).Check(&c)
+		err = modes.Get(d.Mode).Check(&d)
 	}
 	if err == nil && len(d.Branches) == 0 {
-		err = &txn.FieldError{Field: "branches", Problem: "there are none"}
+		err = &txn.InvalidError{Field: "branches", Problem: "there are none"}
 	}
-	if problem, ok := errors.AsType[*txn.FieldError](err); ok {
-		p.locate(d, problem)
-	}
+	return f.Locate(err)
 }
 
-func modeOf(name string) txn.Mode {
-	switch name {
-	case saga.Name:
-		return saga.Mode{}
-	case tcc.Name:
-		return tcc.Mode{}
-	default:
-		return msg.Mode{}
+// Locate says where in the file is what a coordinator has refused of its definition: the
+// line, and the field in the file's own words. Other errors are returned as they are.
+func (f *File) Locate(err error) error {
+	if _, inDoubt := errors.AsType[*txn.InDoubtError](err); inDoubt {
+		return err
 	}
-}
-
-// locate keeps a mistake with the line of its field, or of what the field is in.
-func (p *parser) locate(d *txn.Definition, problem *txn.FieldError) {
-	path, what := problem.Field, inWords(d.Mode, problem.Field)+": "
-	if m := regexp.MustCompile(`^branches\[(\d+)\]\.?(.*)$`).FindStringSubmatch(path); m != nil {
-		i, _ := strconv.Atoi(m[1])
-		id := d.Branches[i].ID
-		path, what = branchPath(id)+"."+m[2], inWords(d.Mode, m[2])
-		if what != "" {
-			what = strconv.Quote(clip(id)) + ": " + what + ": "
-		}
+	var found mistakes
+	for _, wrong := range input.All(err) {
+		line, field := f.parser.find(&f.Definition, wrong.Field)
+		found.add(&Error{File: f.parser.file, Line: line, Field: field, Problem: wrong.Problem})
 	}
-	p.fail(p.lineOf(path), "%s%s", what, problem.Problem)
-}
-
-// lineOf finds the longest beginning of a path whose line is known.
-func (p *parser) lineOf(path string) int {
-	for path != "" {
-		if line, ok := p.lines[path]; ok {
-			return line
-		}
-		cut := strings.LastIndexAny(path, ".[")
-		if cut < 0 {
-			break
-		}
-		path = path[:cut]
+	if len(found) == 0 {
+		return err
 	}
-	return 1
-}
-
-// inWords is what the mode's files call a field of the definition.
-func inWords(mode, field string) string {
-	words := map[string]map[string]string{
-		saga.Name: {"do": "action", "undo": "compensate", "branches": "steps"},
-		tcc.Name:  {"do": "try", "undo": "cancel"},
-		msg.Name:  {"confirm": "to", "branches": "deliver"},
-	}
-	if word, ok := words[mode][field]; ok {
-		return word
-	}
-	return field
+	return found.err()
 }
 
 // builderErrors keeps the mistakes that a builder found; they are about names used
-// twice and empty parts, which have no field of their own.
-func (p *parser) builderErrors(line int, err error) {
-	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		all = joined.Unwrap()
-	}
-	for _, e := range all {
-		p.fail(line, "%s", e)
+// twice and empty parts.
+func (p *parser) builderErrors(err error) {
+	for _, wrong := range input.All(err) {
+		line, field := p.find(&txn.Definition{}, wrong.Field)
+		p.addMistake(line, field, "%s", wrong.Problem)
 	}
 }

@@ -26,7 +26,7 @@
 //   - policy: timeout, backoff, maxBackoff, attempts, then, hook
 //
 // Durations are written 30s or 1m30s. A payload is any value, and goes out as JSON;
-// one marked !!binary goes out as its bytes. Without after, a step follows the one
+// payloadBytes in its place is base64, and goes out as its bytes. Without after, a step follows the one
 // before it, and TCC branches are tried at once. Aliases, merge keys, several
 // documents, unknown fields and fields given twice are refused.
 package deffile
@@ -36,71 +36,120 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
 // Error is one mistake in a file.
 type Error struct {
-	File    string
-	Line    int // from 1; 0: the file as a whole
+	File string
+	Line int // from 1; 0: the file as a whole
+	// Field is where it is, in the file's own words, such as steps[1].compensate; empty: the
+	// file as a whole.
+	Field   string
 	Problem string
 }
 
 func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Problem
+	var text strings.Builder
+	text.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&text, ":%d", e.Line)
 	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
+	if e.Field != "" {
+		text.WriteString(": " + e.Field)
+	}
+	return text.String() + ": " + e.Problem
 }
 
-// mostErrors is how many mistakes are reported at once.
-const mostErrors = 10
+// Unwrap is the mistake without the file.
+func (e *Error) Unwrap() error {
+	return &input.Error{Field: cmp.Or(e.Field, e.File), Problem: e.Problem}
+}
 
-// Parse reads one transaction and checks it like a coordinator with default
-// limits, as far as that is possible without one. The name is the file's, for
-// errors: each is an *Error, and there may be several, joined.
+// File is a file that was read.
+type File struct {
+	// Definition is the transaction it describes.
+	Definition txn.Definition
+
+	parser *parser
+}
+
+// Read reads one transaction, and leaves what it asks for to [File.Check], or to a
+// coordinator. The name is the file's, for errors: each is an *Error, and there may be
+// several, joined.
+func Read(name string, data []byte) (*File, error) { return readBy((*parser).definition, name, data) }
+
+// ReadParts reads what joins a transaction that is open: its id, and branches or deliver, as they
+// are in a file. The definition has these, and the mode in whose words they are.
+func ReadParts(name string, data []byte) (*File, error) { return readBy((*parser).joining, name, data) }
+
+func readBy(read func(*parser, *yaml.Node) txn.Definition, name string, data []byte) (*File, error) {
+	p := &parser{file: name, byID: make(map[string][]*object), payloads: make(map[*yaml.Node][]byte)}
+	f := &File{parser: p}
+	if root := p.read(data); root != nil {
+		f.Definition = read(p, root)
+	}
+	if err := p.mistakes.err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Parse reads one transaction like [Read], and checks it.
 func Parse(name string, data []byte) (txn.Definition, error) {
-	p := &parser{file: name, lines: make(map[string]int)}
-	root := p.read(data)
-	if root == nil {
-		return txn.Definition{}, p.err()
+	f, err := Read(name, data)
+	if err == nil {
+		err = f.Check()
 	}
-	d := p.definition(root)
-	if err := p.err(); err != nil {
+	if err != nil {
 		return txn.Definition{}, err
 	}
-	p.check(&d)
-	if err := p.err(); err != nil {
-		return txn.Definition{}, err
-	}
-	return d, nil
+	return f.Definition, nil
 }
 
 // parser collects mistakes, and where things are.
 type parser struct {
 	file     string
-	mistakes []*Error
-	// lines has the line of every field by its path in the definition: timeout,
-	// check.target, and for branches their ID and the field, such as
-	// [pay].do.
-	lines map[string]int
-	parts int
+	mode     string
+	mistakes mistakes
+	// whole is the file, and byID has the parts of it that are called so in the definition,
+	// in the order of both: those of one ID are refused, each by its own line.
+	whole *object
+	byID  map[string][]*object
+	// payloads have their text, where it is JSON's.
+	payloads map[*yaml.Node][]byte
+	parts    int // how many were read
+	copied   int // bytes that parts have handed down to those in them
 }
 
-// fail keeps a mistake.
-func (p *parser) fail(line int, format string, args ...any) {
-	if len(p.mistakes) < mostErrors {
-		p.mistakes = append(p.mistakes, &Error{File: p.file, Line: line, Problem: fmt.Sprintf(format, args...)})
+// addMistake keeps a mistake. The field is in the file's own words.
+func (p *parser) addMistake(line int, field, format string, args ...any) {
+	p.mistakes.add(&Error{File: p.file, Line: line, Field: field, Problem: fmt.Sprintf(format, args...)})
+}
+
+// mistakes are those of one file.
+type mistakes []*Error
+
+func (m *mistakes) add(wrong *Error) {
+	if !m.full() {
+		*m = append(*m, wrong)
 	}
 }
 
+// full reports whether no more mistakes are told.
+func (m *mistakes) full() bool { return len(*m) >= input.Most }
+
 // err is all mistakes in the order of the file, or nil.
-func (p *parser) err() error {
-	slices.SortStableFunc(p.mistakes, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
-	all := make([]error, len(p.mistakes))
-	for i, m := range p.mistakes {
-		all[i] = m
+func (m *mistakes) err() error {
+	slices.SortStableFunc(*m, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	all := make([]error, len(*m))
+	for i, wrong := range *m {
+		all[i] = wrong
 	}
 	return errors.Join(all...)
 }

@@ -34,14 +34,15 @@ payload: {order: 42, amount: 10.50}
 
 // Mistakes are told with their lines, several at once.
 func ExampleParse_mistakes() {
-	_, err := deffile.Parse("order.yaml", []byte(`mode: saga
-timeout: 30
-steps:
-  - id: stock
-    acton: stock.deduct
+	_, err := deffile.Parse("order.yaml", []byte(`mode: msg
+delay: 30
+deliver:
+  - id: mail
+    too: mail.send
 `))
 	fmt.Println(err)
 	// Output:
-	// order.yaml:2: timeout: "30": want a duration such as 30s or 1m30s
-	// order.yaml:5: step: unknown field "acton" (did you mean action?); want id, action, compensate, after, use, payload, policy, steps
+	// order.yaml:2: delay: "30": want a duration such as 30s or 1m30s
+	// order.yaml:4: deliver[0]: want to, or topic
+	// order.yaml:5: deliver[0].too: unknown field (did you mean to?); want id, to, topic, payload, payloadBytes, policy
 }

@@ -1,13 +1,15 @@
 package deffile
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/bedrock-go/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/internal/fieldpath"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/modes"
 	"github.com/bedrock-go/bedrock/txn/msg"
 	"github.com/bedrock-go/bedrock/txn/saga"
 	"github.com/bedrock-go/bedrock/txn/tcc"
@@ -19,50 +21,88 @@ const mostParts = 10_000
 
 // common are the fields of all modes.
 func common(own ...string) []string {
-	return append([]string{"mode", "name", "id", "timeout", "parallel", "headers", "payload"}, own...)
+	return append([]string{"mode", "name", "id", "timeout", "parallel", "headers", "payload", "payloadBytes"}, own...)
+}
+
+// reader reads the definitions of one mode.
+type reader struct {
+	fields []string // besides the common ones
+	read   func(p *parser, o *object) txn.Definition
+}
+
+// readers has one for every mode.
+func readers() map[string]reader {
+	return map[string]reader{
+		saga.Name: {[]string{"recovery", "steps"}, (*parser).saga},
+		tcc.Name:  {[]string{"branches"}, (*parser).tcc},
+		msg.Name:  {[]string{"delay", "check", "deliver"}, (*parser).msg},
+	}
+}
+
+// fieldsOfAllModes are the fields that some mode has for itself.
+func fieldsOfAllModes() []string {
+	var all []string
+	for _, r := range readers() {
+		all = append(all, r.fields...)
+	}
+	return all
 }
 
 // definition reads the file by its mode.
 func (p *parser) definition(root *yaml.Node) txn.Definition {
-	switch mode := p.mode(root); mode {
-	case saga.Name:
-		return p.saga(p.object(root, "saga", common("recovery", "steps")...))
-	case tcc.Name:
-		return p.tcc(p.object(root, "tcc", common("branches")...))
-	case msg.Name:
-		return p.msg(p.object(root, "msg", common("delay", "check", "deliver")...))
-	case "":
-		p.fail(root.Line, "mode is missing; want saga, tcc or msg")
-	default:
-		p.fail(root.Line, "mode %q is not known%s; want saga, tcc or msg", clip(mode),
-			nearest.Hint(clip(mode), []string{saga.Name, tcc.Name, msg.Name}))
+	if root.Kind != yaml.MappingNode {
+		p.addMistake(root.Line, "", "want fields with values, such as mode: saga")
+		return txn.Definition{}
+	}
+	p.whole = &object{p: p}
+	n := modeOf(root)
+	p.mode = p.text(n, place{name: "mode"})
+	if r, ok := readers()[p.mode]; ok {
+		p.whole.read(root, common(r.fields...))
+		return r.read(p, p.whole)
+	}
+	if n.Kind == yaml.ScalarNode {
+		wrong := modes.Unknown(p.mode)
+		p.addMistake(n.Line, wrong.Field, "%s", wrong.Problem)
 	}
 	return txn.Definition{}
 }
 
-func (p *parser) mode(root *yaml.Node) string {
-	if root.Kind != yaml.MappingNode {
-		return ""
+// joining reads what joins a transaction. Only TCC transactions and messages can be joined.
+func (p *parser) joining(root *yaml.Node) txn.Definition {
+	p.mode, p.whole = tcc.Name, &object{p: p}
+	p.whole.read(root, []string{"id", "branches", "deliver"})
+	if !p.whole.hasAny("deliver") {
+		return p.tcc(p.whole)
 	}
+	if p.whole.hasAny("branches") {
+		p.whole.addWrong(root, "want branches, or deliver")
+	}
+	p.mode = msg.Name
+	return p.msg(p.whole)
+}
+
+// modeOf finds the mode. One that is missing, or null, is an empty one in the first line.
+func modeOf(root *yaml.Node) *yaml.Node {
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "mode" {
-			return root.Content[i+1].Value
+		if n := root.Content[i+1]; root.Content[i].Value == "mode" && n.ShortTag() != "!!null" {
+			return n
 		}
 	}
-	return ""
+	return &yaml.Node{Kind: yaml.ScalarNode, Line: root.Line}
 }
 
 // finish adds what all modes have to what a builder made.
 func (p *parser) finish(o *object, build func(payload any) (txn.Definition, error)) txn.Definition {
-	d, err := build(o.payload("payload", "payload"))
+	d, err := build(o.payload())
 	if err != nil {
-		p.builderErrors(o.node.Line, err)
+		p.builderErrors(err)
 		return txn.Definition{}
 	}
-	d.ID = o.text("id", "id")
-	d.Timeout = o.duration("timeout", "timeout")
-	d.Parallel = o.number("parallel", "parallel")
-	d.Headers = o.table("headers", "headers")
+	d.ID = o.text("id")
+	d.Timeout = o.duration("timeout")
+	d.Parallel = o.number32("parallel")
+	d.Headers = o.table("headers")
 	return d
 }
 
@@ -79,21 +119,24 @@ type graphBuilder[B any] interface {
 	Use(field, from string) B
 }
 
-// order reads what a branch waits for and takes over.
-func order[B graphBuilder[B]](o *object, b B) {
-	if after, ok := o.texts("after", "after"); ok {
+// readOrder reads what a branch waits for and takes over.
+func readOrder[B graphBuilder[B]](o *object, b B) {
+	after, ok := o.textList("after")
+	if ok && o.mayHandDown(linkBytes*len(after)) {
 		b.After(after...)
 	}
-	use := o.table("use", "use")
-	for _, field := range slices.Sorted(maps.Keys(use)) {
-		b.Use(field, use[field])
+	use := o.table("use")
+	if o.mayHandDown(linkBytes * len(use)) {
+		for _, field := range slices.Sorted(maps.Keys(use)) {
+			b.Use(field, use[field])
+		}
 	}
 	calls(o, b)
 }
 
 // calls reads how a branch is called.
 func calls[B builder[B]](o *object, b B) {
-	if payload := o.payload("payload", "payload"); payload != nil {
+	if payload := o.payload(); payload != nil && o.mayHandDown(len(payload)) {
 		b.Payload(payload)
 	}
 	if policy := o.policy(); policy != nil {
@@ -102,42 +145,71 @@ func calls[B builder[B]](o *object, b B) {
 }
 
 func (o *object) policy() *txn.Policy {
-	n, ok := o.get("policy", "policy")
+	n, ok := o.get("policy")
 	if !ok {
 		return nil
 	}
-	f := o.p.object(n, "policy", "timeout", "backoff", "maxBackoff", "attempts", "then", "hook")
-	f.path = o.path + "policy."
+	f := o.fieldObject(n, "policy", "timeout", "backoff", "maxBackoff", "attempts", "then", "hook")
 	return &txn.Policy{
-		Timeout:    f.duration("timeout", "timeout"),
-		Backoff:    f.duration("backoff", "backoff"),
-		MaxBackoff: f.duration("maxBackoff", "maxBackoff"),
-		Attempts:   f.number("attempts", "attempts"),
-		Then:       txn.Exhausted(f.text("then", "then")),
-		Hook:       txn.Target(f.text("hook", "hook")),
+		Timeout:    f.duration("timeout"),
+		Backoff:    f.duration("backoff"),
+		MaxBackoff: f.duration("maxBackoff"),
+		Attempts:   f.number32("attempts"),
+		Then:       txn.Fallback(f.text("then")),
+		Hook:       txn.Target(f.text("hook")),
 	}
 }
 
-// part reads the ID of a step, and remembers where it is.
-func (o *object) part(prefix string) (id string) {
+// readID reads the ID of a step, and remembers where it is.
+func (o *object) readID(prefix string) (id string) {
 	if o.p.parts++; o.p.parts > mostParts {
 		if o.p.parts == mostParts+1 {
-			o.p.fail(o.node.Line, "more than %d steps", mostParts)
+			o.in.wrongField(o.node, o.name, "more than %d steps", mostParts)
 		}
 		return ""
 	}
-	if id = o.text("id", "id"); id == "" {
-		o.p.fail(o.node.Line, "id is missing")
+	n, ok := o.get("id")
+	switch {
+	case ok:
+		id = o.p.text(n, place{in: o, name: "id"})
+	case o.node.Kind == yaml.MappingNode:
+		o.wrongField(o.node, "id", "is missing; %s", idRule())
+	}
+	if id == "" {
 		return ""
 	}
-	at := branchPath(prefix + id)
-	o.path = at + "."
-	o.p.lines[at] = o.node.Line
+	if o.hasAny("steps", "branches") && len(prefix)+len(id) >= txn.MaxBranchID {
+		o.wrongField(o.node, "id", "%q: %s, with those of the steps in it", fieldpath.Clip(prefix+id), idRule())
+		return "" // it would go in front of them all
+	}
+	o.index = o.p.parts
+	o.p.byID[prefix+id] = append(o.p.byID[prefix+id], o)
 	return id
 }
 
-// branchPath is where the lines of a branch are kept; no field is called so.
-func branchPath(id string) string { return "[" + id + "]" }
+// idRule is what the ID of a branch looks like.
+func idRule() string { return fmt.Sprintf("want 1 to %d letters, digits and _ - /", txn.MaxBranchID) }
+
+// Every part that is in another one gets a copy of what is said of that.
+const (
+	// linkBytes is about what an entry of after or use takes.
+	linkBytes = 100
+	// mostCopied bounds all those copies, in bytes.
+	mostCopied = 16 << 20
+)
+
+// mayHandDown counts what a part says, which those in it get too, and refuses what is too much.
+func (o *object) mayHandDown(bytes int) bool {
+	inside := o.p.parts - o.index
+	if o.p.copied > mostCopied {
+		return false
+	}
+	if o.p.copied += inside * bytes; o.p.copied > mostCopied {
+		o.addWrong(o.node, "too large: steps get more than %d bytes from those they are in", mostCopied)
+		return false
+	}
+	return true
+}
 
 // target reads a field that says who is called.
-func (o *object) target(name, field string) txn.Target { return txn.Target(o.text(name, field)) }
+func (o *object) target(name string) txn.Target { return txn.Target(o.text(name)) }

@@ -8,29 +8,29 @@ import (
 )
 
 func (p *parser) msg(o *object) txn.Definition {
-	m := msg.New(o.text("name", "name"))
-	if receivers, ok := o.get("deliver", "branches"); ok {
-		p.receivers(m, receivers)
+	m := msg.New(o.text("name"))
+	if receivers, ok := o.get("deliver"); ok {
+		p.receivers(m, o, receivers)
 	}
 	d := p.finish(o, m.Definition)
-	d.Delay = o.duration("delay", "delay")
+	d.Delay = o.duration("delay")
 	d.Check = p.producer(o)
 	return d
 }
 
-func (p *parser) receivers(m *msg.Message, list *yaml.Node) {
-	for _, item := range p.items(list, "deliver") {
-		o := p.object(item, "receiver", "id", "to", "topic", "payload", "policy")
-		id := o.part("")
+func (p *parser) receivers(m *msg.Message, in *object, list *yaml.Node) {
+	for i, item := range in.items(list, "deliver") {
+		o := in.entryObject(item, "deliver", i, "id", "to", "topic", "payload", "payloadBytes", "policy")
+		id := o.readID("")
 		if id == "" {
 			continue
 		}
-		if o.has("to") == o.has("topic") {
-			p.fail(item.Line, "receiver %q: want to, or topic", clip(id))
+		if o.hasAny("to") == o.hasAny("topic") {
+			o.addWrong(item, "want to, or topic")
 		}
-		to := o.target("to", "confirm")
-		if topic := o.text("topic", "confirm"); topic != "" {
-			to = txn.Target("topic:" + topic)
+		to := o.target("to")
+		if topic := o.text("topic"); topic != "" {
+			to = txn.Topic(topic)
 		}
 		calls(o, m.To(id, to))
 	}
@@ -38,11 +38,10 @@ func (p *parser) receivers(m *msg.Message, list *yaml.Node) {
 
 // producer reads who is asked about the local transaction.
 func (p *parser) producer(o *object) *txn.Check {
-	n, ok := o.get("check", "check")
+	n, ok := o.get("check")
 	if !ok {
 		return nil
 	}
-	f := p.object(n, "check", "target", "after", "policy")
-	f.path = "check."
-	return &txn.Check{Target: f.target("target", "target"), After: f.duration("after", "after"), Policy: f.policy()}
+	f := o.fieldObject(n, "check", "target", "after", "policy")
+	return &txn.Check{Target: f.target("target"), After: f.duration("after"), Policy: f.policy()}
 }

@@ -1,6 +1,10 @@
 package deffile
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/bedrock-go/bedrock/internal/fieldpath"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
@@ -16,21 +21,37 @@ type object struct {
 	p      *parser
 	node   *yaml.Node
 	fields map[string]*yaml.Node
-	// path is where the fields' lines are kept under.
-	path string
+	// in is what the object is in, as a field of that name or in a list of it; nil: it is
+	// the whole file.
+	in     *object
+	name   string
+	number int // its place in the list; -1: it is no list
+	// index is which of all parts it is, in the order of the file.
+	index int
 }
 
-// object reads a mapping, and refuses fields that are not among those allowed.
-func (p *parser) object(n *yaml.Node, what string, allowed ...string) *object {
-	o := &object{p: p, node: n, fields: make(map[string]*yaml.Node)}
+// fieldObject reads a field that is an object, and refuses what is not among the fields allowed.
+func (o *object) fieldObject(n *yaml.Node, name string, allowed ...string) *object {
+	return (&object{p: o.p, in: o, name: name, number: -1}).read(n, allowed)
+}
+
+// entryObject reads an object in a list, and refuses what is not among the fields allowed.
+func (o *object) entryObject(n *yaml.Node, name string, i int, allowed ...string) *object {
+	return (&object{p: o.p, in: o, name: name, number: i}).read(n, allowed)
+}
+
+func (o *object) read(n *yaml.Node, allowed []string) *object {
+	o.node, o.fields = n, make(map[string]*yaml.Node)
 	if n.Kind != yaml.MappingNode {
-		p.fail(n.Line, "%s: want fields with values", what)
+		o.addWrong(n, "want fields with values")
 		return o
 	}
-	for key, value := range p.pairs(n) {
+	for key, value := range o.p.pairs(n, o) {
+		if o.p.mistakes.full() { // to look for what may be meant takes time
+			return o
+		}
 		if !slices.Contains(allowed, key.Value) {
-			p.fail(key.Line, "%s: unknown field %q%s; want %s", what, clip(key.Value), nearest.Hint(clip(key.Value), allowed),
-				strings.Join(allowed, ", "))
+			o.p.addMistake(key.Line, place{in: o, name: key.Value}.String(), "%s", o.unknown(key.Value, allowed))
 			continue
 		}
 		o.fields[key.Value] = value
@@ -38,18 +59,36 @@ func (p *parser) object(n *yaml.Node, what string, allowed ...string) *object {
 	return o
 }
 
+// unknown says what is wrong with a field that is not allowed.
+func (o *object) unknown(name string, allowed []string) string {
+	if mode := o.p.mode; o.in == nil && slices.Contains(fieldsOfAllModes(), name) {
+		return "has no meaning in mode " + mode + "; want " + strings.Join(allowed, ", ")
+	}
+	return nearest.UnknownField(fieldpath.Clip(name), allowed)
+}
+
+// addWrong keeps a mistake that is about the object as a whole.
+func (o *object) addWrong(n *yaml.Node, format string, args ...any) {
+	o.p.addMistake(n.Line, o.String(), format, args...)
+}
+
+// wrongField keeps a mistake that is about one of its fields.
+func (o *object) wrongField(n *yaml.Node, name, format string, args ...any) {
+	o.p.addMistake(n.Line, place{in: o, name: name}.String(), format, args...)
+}
+
 // pairs yields the names and values of a mapping, and refuses names that come
 // twice.
-func (p *parser) pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
+func (p *parser) pairs(n *yaml.Node, in fmt.Stringer) func(yield func(key, value *yaml.Node) bool) {
 	return func(yield func(key, value *yaml.Node) bool) {
 		seen := make(map[string]bool, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			switch {
 			case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
-				p.fail(key.Line, "a field's name must be plain text")
+				p.addMistake(key.Line, in.String(), "a field's name must be plain text")
 			case seen[key.Value]:
-				p.fail(key.Line, "field %q is there twice", clip(key.Value))
+				p.addMistake(key.Line, in.String(), "field %q is there twice", fieldpath.Clip(key.Value))
 			case !yield(key, value):
 				return
 			}
@@ -58,107 +97,119 @@ func (p *parser) pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool
 	}
 }
 
-// get is a field that is there and not null, and its line is remembered.
-func (o *object) get(name, field string) (*yaml.Node, bool) {
+// get is the value of a field that is there and not null.
+func (o *object) get(name string) (*yaml.Node, bool) {
 	n, ok := o.fields[name]
-	if !ok || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
-		return nil, false
-	}
-	o.p.lines[o.path+field] = n.Line
-	return n, true
+	return n, ok && !isNull(n)
 }
 
-// has tells whether any of the fields is there.
-func (o *object) has(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return o.fields[name] != nil })
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// hasAny reports whether any of the fields is there and not null.
+func (o *object) hasAny(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { _, ok := o.get(name); return ok })
 }
 
-// text reads a field; what it is called in the definition is said by field.
-func (o *object) text(name, field string) string {
-	n, ok := o.get(name, field)
+// text reads a field.
+func (o *object) text(name string) string {
+	n, ok := o.get(name)
 	if !ok {
 		return ""
 	}
-	return o.p.text(n, name)
+	return o.p.text(n, place{in: o, name: name})
 }
 
-func (p *parser) text(n *yaml.Node, what string) string {
+func (p *parser) text(n *yaml.Node, at fmt.Stringer) string {
 	if n.Kind != yaml.ScalarNode {
-		p.fail(n.Line, "%s: want text", what)
+		p.addMistake(n.Line, at.String(), "want text")
 		return ""
 	}
 	return n.Value
 }
 
-func (o *object) duration(name, field string) time.Duration {
-	n, ok := o.get(name, field)
+// duration reads how long something is. What is longer than a duration can be is refused
+// later, with its limit.
+func (o *object) duration(name string) time.Duration {
+	n, ok := o.get(name)
 	if !ok {
 		return 0
 	}
 	d, err := time.ParseDuration(n.Value)
-	if err != nil {
-		o.p.fail(n.Line, "%s: %q: want a duration such as 30s or 1m30s", name, clip(n.Value))
+	switch {
+	case err == nil:
+	case !regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*(ns|us|µs|ms|s|m|h))+$`).MatchString(n.Value):
+		o.wrongField(n, name, "%q: want a duration such as 30s or 1m30s", fieldpath.Clip(n.Value))
+	case n.Value[0] == '-':
+		return math.MinInt64
+	default:
+		return math.MaxInt64
 	}
 	return d
 }
 
-func (o *object) number(name, field string) int {
-	n, ok := o.get(name, field)
+// number32 reads how many. What is more than the protocol has numbers is refused later, with
+// its limit.
+func (o *object) number32(name string) int {
+	n, ok := o.get(name)
 	if !ok {
 		return 0
 	}
-	i, err := strconv.Atoi(n.Value)
-	if err != nil {
-		o.p.fail(n.Line, "%s: %q: want a whole number", name, clip(n.Value))
+	i, err := strconv.ParseInt(n.Value, 10, 32)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		o.wrongField(n, name, "%q: want a whole number", fieldpath.Clip(n.Value))
 	}
-	return i
+	return int(i)
 }
 
-// texts reads a list, or one text as a list of one.
-func (o *object) texts(name, field string) (list []string, ok bool) {
-	n, ok := o.get(name, field)
+// textList reads a list, or one text as a list of one.
+func (o *object) textList(name string) (list []string, ok bool) {
+	n, ok := o.get(name)
 	if !ok {
 		return nil, false
 	}
 	if n.Kind == yaml.ScalarNode {
 		return []string{n.Value}, true
 	}
-	for _, item := range o.p.items(n, name) {
-		list = append(list, o.p.text(item, name))
+	for _, item := range o.items(n, name) {
+		list = append(list, o.p.text(item, place{in: o, name: name}))
 	}
 	return list, true
 }
 
-func (p *parser) items(n *yaml.Node, what string) []*yaml.Node {
+func (o *object) items(n *yaml.Node, name string) []*yaml.Node {
 	if n.Kind != yaml.SequenceNode {
-		p.fail(n.Line, "%s: want a list", what)
+		o.wrongField(n, name, "want a list")
 		return nil
 	}
 	return n.Content
 }
 
-// table reads names with texts.
-func (o *object) table(name, field string) map[string]string {
-	n, ok := o.get(name, field)
+// table reads names with texts. What is null is not there, as a field is not.
+func (o *object) table(name string) map[string]string {
+	n, ok := o.get(name)
 	if !ok {
 		return nil
 	}
+	at := place{in: o, name: name}
 	if n.Kind != yaml.MappingNode {
-		o.p.fail(n.Line, "%s: want names with values", name)
+		o.wrongField(n, name, "want names with values")
 		return nil
 	}
 	t := make(map[string]string)
-	for key, value := range o.p.pairs(n) {
-		t[key.Value] = o.p.text(value, name+"."+clip(key.Value))
+	for key, value := range o.p.pairs(n, at) {
+		if isNull(value) {
+			continue
+		}
+		t[key.Value] = o.p.text(value, &entryPlace{at, key.Value})
 	}
 	return t
 }
 
-// clip shortens what goes into an error.
-func clip(s string) string {
-	const longest = 60
-	if len(s) <= longest {
-		return s
-	}
-	return strings.ToValidUTF8(s[:longest], "") + "…"
+// entryPlace is where an entry of a table is.
+type entryPlace struct {
+	table place
+	key   string
 }
+
+// String is that in the file's own words.
+func (e *entryPlace) String() string { return fmt.Sprintf("%s[%q]", e.table, fieldpath.Clip(e.key)) }

@@ -15,7 +15,8 @@ import (
 
 const (
 	// mostBytes and mostMarks bound a file before it is parsed, because every mark
-	// can become a node of the tree, and a node takes some hundred bytes.
+	// can become a node of the tree, and a node takes some hundred bytes. In JSON the nodes
+	// are counted as they are made.
 	mostBytes = 4 << 20
 	mostMarks = 300_000
 	// deepest bounds how far values are put into one another.
@@ -24,25 +25,20 @@ const (
 
 // read makes a tree of the file, or keeps the mistakes and returns nil.
 func (p *parser) read(data []byte) *yaml.Node {
-	marks := 0
-	for _, c := range data {
-		switch c {
-		case ',', ':', '-', '[', '{', '\n', '?':
-			marks++
-		}
-	}
-	if len(data) > mostBytes || marks > mostMarks {
-		p.fail(0, "too large: at most %d bytes and about %d values", mostBytes, mostMarks)
+	valid := json.Valid(data)
+	isJSON := valid || strings.HasSuffix(p.file, ".json")
+	if len(data) > mostBytes || !isJSON && countMarks(data) > mostMarks {
+		p.addMistake(0, "", "too large: at most %d bytes and about %d values", mostBytes, mostMarks)
 		return nil
 	}
 	if !utf8.Valid(data) {
-		p.fail(0, "is not UTF-8")
+		p.addMistake(0, "", "is not UTF-8")
 		return nil
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var root *yaml.Node
-	if p.isJSON(data) {
-		root = p.readJSON(data)
+	if isJSON {
+		root = p.readJSON(data, valid || json.Valid(data))
 	} else {
 		root = p.readYAML(data)
 	}
@@ -52,10 +48,14 @@ func (p *parser) read(data []byte) *yaml.Node {
 	return root
 }
 
-// isJSON tells who reads the file. YAML's reader would take most of JSON, but not
-// all of its escapes.
-func (p *parser) isJSON(data []byte) bool {
-	return strings.HasSuffix(p.file, ".json") || json.Valid(data)
+func countMarks(data []byte) (marks int) {
+	for _, c := range data {
+		switch c {
+		case ',', ':', '-', '[', '{', '\n', '?':
+			marks++
+		}
+	}
+	return marks
 }
 
 func (p *parser) readYAML(data []byte) *yaml.Node {
@@ -63,7 +63,7 @@ func (p *parser) readYAML(data []byte) *yaml.Node {
 	var document, more yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		p.fail(0, "is empty")
+		p.addMistake(0, "", "is empty")
 		return nil
 	case err != nil:
 		p.syntax(err)
@@ -71,7 +71,7 @@ func (p *parser) readYAML(data []byte) *yaml.Node {
 	}
 	switch err := decoder.Decode(&more); {
 	case err == nil:
-		p.fail(more.Line, "a second document; want one transaction per file")
+		p.addMistake(more.Line, "", "a second document; want one transaction per file")
 		return nil
 	case !errors.Is(err, io.EOF):
 		p.syntax(err)
@@ -88,17 +88,17 @@ func (p *parser) syntax(err error) {
 		line, _ = strconv.Atoi(m[1])
 		text = strings.TrimPrefix(text, m[0])
 	}
-	p.fail(line, "%s", text)
+	p.addMistake(line, "", "%s", text)
 }
 
 // sound refuses what would have a meaning elsewhere in the file, or none.
 func (p *parser) sound(n *yaml.Node, depth int) bool {
 	switch {
 	case depth > deepest:
-		p.fail(n.Line, "values are put into one another more than %d times", deepest)
+		p.addMistake(n.Line, "", "values are put into one another more than %d times", deepest)
 		return false
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		p.fail(n.Line, "anchors and aliases are not supported")
+		p.addMistake(n.Line, "", "anchors and aliases are not supported")
 		return false
 	}
 	for _, inner := range n.Content {

@@ -8,39 +8,42 @@ import (
 )
 
 func (p *parser) saga(o *object) txn.Definition {
-	s := saga.New(o.text("name", "name"))
-	if steps, ok := o.get("steps", "branches"); ok {
-		p.steps(s, steps, "")
+	s := saga.New(o.text("name"))
+	if steps, ok := o.get("steps"); ok {
+		p.steps(s, o, steps, "")
 	}
 	d := p.finish(o, s.Definition)
-	d.Recovery = txn.Recovery(o.text("recovery", "recovery"))
+	d.Recovery = txn.Recovery(o.text("recovery"))
 	return d
 }
 
 // steps adds the steps of a list to a saga; prefix is what the outer sagas add to
 // their names.
-func (p *parser) steps(s *saga.Saga, list *yaml.Node, prefix string) {
-	for _, item := range p.items(list, "steps") {
-		o := p.object(item, "step", "id", "action", "compensate", "after", "use", "payload", "policy", "steps")
-		id := o.part(prefix)
+func (p *parser) steps(s *saga.Saga, in *object, list *yaml.Node, prefix string) {
+	for i, item := range in.items(list, "steps") {
+		o := in.entryObject(
+			item, "steps", i,
+			"id", "action", "compensate", "after", "use", "payload", "payloadBytes", "policy", "steps",
+		)
+		id := o.readID(prefix)
 		if id == "" {
 			continue
 		}
-		p.step(s, o, id, prefix)
-		order(o, s)
+		p.readStep(s, o, id, prefix)
+		readOrder(o, s)
 	}
 }
 
-func (p *parser) step(s *saga.Saga, o *object, id, prefix string) {
-	inner, nested := o.get("steps", "steps")
+func (p *parser) readStep(s *saga.Saga, o *object, id, prefix string) {
+	inner, nested := o.get("steps")
 	if !nested {
-		s.Step(id, o.target("action", "do"), o.target("compensate", "undo"))
+		s.Step(id, o.target("action"), o.target("compensate"))
 		return
 	}
-	if o.has("action", "compensate") {
-		p.fail(o.node.Line, "step %q: want action and compensate, or steps", clip(id))
+	if o.hasAny("action", "compensate") {
+		o.addWrong(o.node, "want action and compensate, or steps")
 	}
 	other := saga.New(id)
-	p.steps(other, inner, prefix+id+"/")
+	p.steps(other, o, inner, prefix+id+"/")
 	s.Nested(id, other)
 }

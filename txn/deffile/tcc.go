@@ -8,25 +8,26 @@ import (
 )
 
 func (p *parser) tcc(o *object) txn.Definition {
-	t := tcc.New(o.text("name", "name"))
-	if branches, ok := o.get("branches", "branches"); ok {
-		p.branches(t, branches, "")
+	t := tcc.New(o.text("name"))
+	if branches, ok := o.get("branches"); ok {
+		p.branches(t, o, branches, "")
 	}
 	return p.finish(o, t.Definition)
 }
 
-func (p *parser) branches(t *tcc.TCC, list *yaml.Node, prefix string) {
-	for _, item := range p.items(list, "branches") {
-		o := p.object(
-			item, "branch", "id", "try", "confirm", "cancel", "do", "compensate", "assured", "branches",
-			"after", "use", "payload", "policy",
+func (p *parser) branches(t *tcc.TCC, in *object, list *yaml.Node, prefix string) {
+	for i, item := range in.items(list, "branches") {
+		o := in.entryObject(
+			item, "branches", i,
+			"id", "try", "confirm", "cancel", "do", "compensate", "assured", "branches",
+			"after", "use", "payload", "payloadBytes", "policy",
 		)
-		id := o.part(prefix)
+		id := o.readID(prefix)
 		if id == "" {
 			continue
 		}
 		p.branch(t, o, id, prefix)
-		order(o, t)
+		readOrder(o, t)
 	}
 }
 
@@ -34,25 +35,25 @@ func (p *parser) branches(t *tcc.TCC, list *yaml.Node, prefix string) {
 func (p *parser) branch(t *tcc.TCC, o *object, id, prefix string) {
 	kinds := 0
 	for _, fields := range [][]string{{"try", "confirm", "cancel"}, {"do", "compensate"}, {"assured"}, {"branches"}} {
-		if o.has(fields...) {
+		if o.hasAny(fields...) {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		p.fail(o.node.Line, "branch %q: want try, confirm and cancel, or do and compensate, or assured, or branches", clip(id))
+		o.addWrong(o.node, "want try, confirm and cancel, or do and compensate, or assured, or branches")
 		return
 	}
-	inner, nested := o.get("branches", "branches")
+	inner, nested := o.get("branches")
 	switch {
 	case nested:
 		other := tcc.New(id)
-		p.branches(other, inner, prefix+id+"/")
+		p.branches(other, o, inner, prefix+id+"/")
 		t.Nested(id, other)
-	case o.has("assured"):
-		t.Assured(id, o.target("assured", "confirm"))
-	case o.has("do", "compensate"):
-		t.Compensating(id, o.target("do", "do"), o.target("compensate", "undo"))
+	case o.hasAny("assured"):
+		t.Assured(id, o.target("assured"))
+	case o.hasAny("do", "compensate"):
+		t.Compensating(id, o.target("do"), o.target("compensate"))
 	default:
-		t.Branch(id, o.target("try", "do"), o.target("confirm", "confirm"), o.target("cancel", "undo"))
+		t.Branch(id, o.target("try"), o.target("confirm"), o.target("cancel"))
 	}
 }

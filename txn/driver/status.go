@@ -30,8 +30,8 @@ func Statuses() []Status {
 	return []Status{Open, Running, Committing, RollingBack, Committed, RolledBack, InDoubt}
 }
 
-// Final tells whether nothing will change any more.
+// Final reports whether nothing will change any more.
 func (s Status) Final() bool { return s == Committed || s == RolledBack || s == InDoubt }
 
-// Decided tells whether commit or roll back has been chosen.
+// Decided reports whether commit or roll back has been chosen.
 func (s Status) Decided() bool { return s != Open && s != Running }

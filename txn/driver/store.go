@@ -50,6 +50,9 @@ type Store interface {
 	// and is never claimed.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
+	// Now is the store's clock, by which Claim counts.
+	Now(ctx context.Context) (time.Time, error)
+
 	// List reads records, newest first, ordered by creation time and then by the bytes
 	// of the ID, both descending. Records that are [Kept] are not among them.
 	List(ctx context.Context, q Query) ([]*Record, error)

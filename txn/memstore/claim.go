@@ -13,7 +13,7 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 	var claimed driver.Claimed
 	err := s.locked(ctx, func() error {
 		claimed.Now = micros(s.clock())
-		for _, e := range s.take(c, claimed.Now) {
+		for _, e := range s.takeClaimed(c, claimed.Now) {
 			claimed.Records = append(claimed.Records, s.handOver(e, c, claimed.Now))
 		}
 		return nil
@@ -27,8 +27,20 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 	return claimed, nil
 }
 
-// take removes what the claim asks for from the queues.
-func (s *Store) take(c driver.Claim, now time.Time) []*entry {
+// Now implements [driver.Store].
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.locked(ctx, func() error {
+		now = micros(s.clock())
+		return nil
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("memstore: read the clock: %w", err)
+	}
+	return now, nil
+}
+
+// takeClaimed removes what the claim asks for from the queues.
+func (s *Store) takeClaimed(c driver.Claim, now time.Time) []*entry {
 	x := s.due
 	if c.Target != "" {
 		x = s.waits[c.Target]
@@ -42,7 +54,7 @@ func (s *Store) take(c driver.Claim, now time.Time) []*entry {
 		if e == nil || c.Target == "" && e.rec.Due.After(now) {
 			break
 		}
-		s.withdraw(e)
+		s.removeFromQueues(e)
 		taken = append(taken, e)
 	}
 	return taken
@@ -55,6 +67,6 @@ func (s *Store) handOver(e *entry, c driver.Claim, now time.Time) *driver.Record
 	rec.Owner, rec.Waits, rec.Due = c.Owner, "", micros(now.Add(c.Lease))
 	rec.Epoch++
 	rec.Revision++
-	s.put(e, &rec)
+	s.replaceRecord(e, &rec)
 	return &rec
 }

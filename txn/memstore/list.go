@@ -30,7 +30,7 @@ func (s *Store) List(ctx context.Context, q driver.Query) ([]*driver.Record, err
 		return nil, fmt.Errorf("memstore: list: %w", err)
 	}
 	for i, rec := range found {
-		found[i] = answer(rec, q.Brief)
+		found[i] = copyForReader(rec, q.Brief)
 	}
 	return found, nil
 }
@@ -61,8 +61,8 @@ func selects(q *driver.Query, rec *driver.Record) bool {
 		(q.FinishedBefore.IsZero() || rec.Status.Final() && rec.Finished.Before(q.FinishedBefore))
 }
 
-// answer copies a record for its reader.
-func answer(rec *driver.Record, brief bool) *driver.Record {
+// copyForReader copies a record for its reader.
+func copyForReader(rec *driver.Record, brief bool) *driver.Record {
 	if !brief {
 		return rec.Clone()
 	}

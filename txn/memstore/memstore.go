@@ -68,7 +68,7 @@ func (s *Store) create(rec *driver.Record) error {
 		return driver.ErrExists
 	}
 	e := &entry{at: nowhere()}
-	s.put(e, rec)
+	s.replaceRecord(e, rec)
 	s.records[rec.ID] = e
 	i, _ := slices.BinarySearchFunc(s.created, rec.Cursor(), byCreation)
 	s.created = slices.Insert(s.created, i, e)
@@ -113,7 +113,7 @@ func (s *Store) update(was driver.Version, rec *driver.Record) error {
 	if rec.Spec == nil {
 		rec.Spec = old.Spec
 	}
-	s.put(e, rec)
+	s.replaceRecord(e, rec)
 	return nil
 }
 

@@ -47,7 +47,9 @@ func BenchmarkClaim(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s, ctx := memstore.New(nil), context.Background()
 			for i := range n {
-				rec := &driver.Record{ID: fmt.Sprint(i), Status: driver.Running, Created: time.Now(), Due: time.Now().Add(time.Hour)}
+				rec := &driver.Record{
+					ID: fmt.Sprint(i), Status: driver.Running, Created: time.Now(), Due: time.Now().Add(time.Hour),
+				}
 				if err := s.Create(ctx, rec); err != nil {
 					b.Fatal(err)
 				}

@@ -53,7 +53,7 @@ func (q *queue) Pop() any {
 	return e
 }
 
-// sooner orders by due time; what has none comes last.
+// sooner reports whether a comes before b by due time; what has none comes last.
 func sooner(a, b *driver.Record) bool {
 	switch {
 	case a.Due.Equal(b.Due):
@@ -102,9 +102,9 @@ func (x *index) soonest(from, to int) *entry {
 	return first
 }
 
-// put makes rec the entry's record, and claimable as it says.
-func (s *Store) put(e *entry, rec *driver.Record) {
-	s.withdraw(e)
+// replaceRecord makes rec the entry's record, and claimable as it says.
+func (s *Store) replaceRecord(e *entry, rec *driver.Record) {
+	s.removeFromQueues(e)
 	e.rec = rec
 	if rec.Parked != "" || rec.Status.Final() {
 		return
@@ -117,8 +117,8 @@ func (s *Store) put(e *entry, rec *driver.Record) {
 	}
 }
 
-// withdraw takes the entry out of all queues.
-func (s *Store) withdraw(e *entry) {
+// removeFromQueues takes the entry out of all queues.
+func (s *Store) removeFromQueues(e *entry) {
 	if e.at[byDue] >= 0 {
 		s.due.remove(e)
 	}

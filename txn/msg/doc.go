@@ -6,7 +6,7 @@
 //		Topic("orders").
 //		Check("orders.check", 10*time.Second, nil)
 //	id, err := paid.Do(ctx, co, order, func(ctx context.Context, id string) error {
-//		return save(ctx, order, id) // the local transaction; it writes the ID down
+//		return saveOrder(ctx, order, id) // the local transaction; it writes the ID down
 //	})
 //
 // The message is made durable before the local transaction begins, and delivered

@@ -33,7 +33,7 @@ func (m *Message) To(id string, receiver txn.Target) *Message {
 
 // Topic adds the subscribers that a topic has when the message is sent or prepared.
 func (m *Message) Topic(name string) *Message {
-	return m.To(topicBranch(name), txn.Target("topic:"+name))
+	return m.To(topicBranch(name), txn.Topic(name))
 }
 
 // topicBranch is the ID of a topic's branch. It leaves room for a number per subscriber;

@@ -34,7 +34,10 @@ func TestBuilder(t *testing.T) {
 		Headers: map[string]string{"tenant": "7"},
 		Check:   &txn.Check{Target: "orders.check", After: time.Second, Policy: policy},
 		Branches: []txn.Branch{
-			{ID: "mail", Confirm: "https://mail/send", Payload: []byte(`"hello"`), Policy: &txn.Policy{Timeout: time.Second}},
+			{
+				ID: "mail", Confirm: "https://mail/send", Payload: []byte(`"hello"`),
+				Policy: &txn.Policy{Timeout: time.Second},
+			},
 			{ID: "topic/orders-paid", Confirm: "topic:orders.paid"},
 		},
 	}
@@ -55,7 +58,7 @@ func TestMistakes(t *testing.T) {
 			_, prepared := m.Prepare(t.Context(), nil, nil)
 			_, done := m.Do(t.Context(), nil, nil, nil)
 			for _, err := range []error{sent, prepared, done} {
-				if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+				if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 					t.Errorf("%v", err)
 				}
 			}
@@ -112,7 +115,8 @@ func inBubble(t *testing.T, test func(t *testing.T, co *coord.Coordinator, r *re
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(co.Register("mail", r.deliver), co.Register("check", r.check), co.Start(t.Context())); err != nil {
+		if err := errors.Join(co.Register("mail", r.deliver), co.Register("check", r.check),
+			co.Start(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		test(t, co, r)
@@ -241,7 +245,7 @@ func TestDo(t *testing.T) {
 func TestDoCallsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, _ *receiver) {
 		id, err := paid().Do(t.Context(), co, 42, nil)
-		if _, ok := errors.AsType[*txn.FieldError](err); !ok || id != "" {
+		if _, ok := errors.AsType[*txn.InvalidError](err); !ok || id != "" {
 			t.Errorf("%q, %v", id, err)
 		}
 		if page, err := co.List(t.Context(), txn.Query{}); err != nil || len(page.Transactions) > 0 {

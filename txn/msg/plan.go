@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -25,6 +26,9 @@ func (Mode) Start(begun bool) (txn.Status, bool) {
 	return txn.Committing, true
 }
 
+// Phases are those in which participants are called.
+func (Mode) Phases() []txn.Phase { return []txn.Phase{txn.PhaseConfirm, txn.PhaseCheck} }
+
 // Op names the operations.
 func (Mode) Op(p txn.Phase) string {
 	if p == txn.PhaseConfirm {
@@ -36,12 +40,12 @@ func (Mode) Op(p txn.Phase) string {
 // Check refuses what a message has no use for.
 func (Mode) Check(d *txn.Definition) error {
 	if len(d.Branches) == 0 {
-		return &txn.FieldError{Field: "branches", Problem: "a message needs at least one receiver"}
+		return &txn.InvalidError{Field: "branches", Problem: "a message needs at least one receiver"}
 	}
 	if err := checkCheck(d); err != nil {
 		return err
 	}
-	return plan.Only(d, plan.Allowed{
+	return check.Only(d, check.Allowed{
 		Parallel: true, Timeout: true, Delay: true, Check: true, Confirm: true, Topic: true,
 	})
 }
@@ -52,9 +56,11 @@ func checkCheck(d *txn.Definition) error {
 	case d.Check == nil:
 		return nil
 	case d.Timeout > 0:
-		return &txn.FieldError{Field: "timeout", Problem: "the producer decides, because there is a check"}
+		return &txn.InvalidError{Field: "timeout", Problem: "the producer decides, because there is a check"}
 	case d.Check.Policy != nil && d.Check.Policy.Then != "" && d.Check.Policy.Then != txn.Park:
-		return &txn.FieldError{Field: "check.policy.then", Problem: "only park: nobody else knows what the producer did"}
+		return &txn.InvalidError{
+			Field: "check.policy.then", Problem: "only park: nobody else knows what the producer did",
+		}
 	default:
 		return nil
 	}
@@ -84,17 +90,19 @@ func prepared(t *txn.Transaction, now time.Time) txn.Plan {
 	if due := t.Created.Add(checkAfter(t)); now.Before(due) {
 		return txn.Plan{Next: due}
 	}
-	return ask(t, now)
+	return askProducer(t, now)
 }
 
-func ask(t *txn.Transaction, now time.Time) txn.Plan {
+func askProducer(t *txn.Transaction, now time.Time) txn.Plan {
 	step := txn.Step{Branch: -1, Phase: txn.PhaseCheck}
 	w := plan.One(t, step, now)
 	switch {
 	case t.Checked.State == txn.Done:
 		return txn.Plan{Decide: txn.Committing}
 	case t.Checked.State == txn.Refused:
-		return txn.Plan{Decide: txn.RolledBack, Reason: "its producer says that the local transaction was not committed"}
+		return txn.Plan{
+			Decide: txn.RolledBack, Reason: "its producer says that the local transaction was not committed",
+		}
 	case w.Spent != nil:
 		return txn.Plan{Park: plan.Why(t, step)}
 	default:

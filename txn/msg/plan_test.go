@@ -24,8 +24,10 @@ func TestPlan(t *testing.T) {
 		change func(t *txn.Transaction)
 		want   txn.Plan
 	}{
-		"prepared":         {txn.Open, nil, txn.Plan{Next: now.Add(10 * time.Second)}},
-		"prepared, later":  {txn.Open, func(t *txn.Transaction) { t.Check.After = time.Hour }, txn.Plan{Next: now.Add(time.Hour)}},
+		"prepared": {txn.Open, nil, txn.Plan{Next: now.Add(10 * time.Second)}},
+		"prepared, later": {
+			txn.Open, func(t *txn.Transaction) { t.Check.After = time.Hour }, txn.Plan{Next: now.Add(time.Hour)},
+		},
 		"asks":             {txn.Open, old, txn.Plan{Run: []txn.Step{ask}}},
 		"is asking":        {txn.Open, checked(txn.Op{InFlight: true}), txn.Plan{}},
 		"asks again later": {txn.Open, checked(later), txn.Plan{Next: now.Add(time.Second)}},
@@ -39,17 +41,23 @@ func TestPlan(t *testing.T) {
 		},
 		"producer says nothing": {txn.Open, checked(spent), txn.Plan{Park: "check failed 2 times"}},
 		"nobody to ask":         {txn.Open, alone(now.Add(time.Second)), txn.Plan{Next: now.Add(time.Second)}},
-		"nobody to ask, late":   {txn.Open, alone(now), txn.Plan{Decide: txn.RolledBack, Reason: "not submitted in time"}},
+		"nobody to ask, late": {
+			txn.Open, alone(now), txn.Plan{Decide: txn.RolledBack, Reason: "not submitted in time"},
+		},
 		"canceled": {
 			txn.RollingBack, func(t *txn.Transaction) { t.Reason = "because" },
 			txn.Plan{Decide: txn.RolledBack, Reason: "because"},
 		},
-		"delivers":      {txn.Committing, nil, txn.Plan{Run: []txn.Step{deliver(0), deliver(1)}}},
-		"held back":     {txn.Committing, func(t *txn.Transaction) { t.Delay = time.Hour }, txn.Plan{Next: now.Add(time.Hour)}},
-		"one is slow":   {txn.Committing, came(done, later), txn.Plan{Next: now.Add(time.Second)}},
-		"one gives up":  {txn.Committing, came(done, spent), txn.Plan{Park: "b failed 2 times"}},
-		"both have it":  {txn.Committing, came(done, txn.Op{State: txn.Skipped}), txn.Plan{Decide: txn.Committed}},
-		"one by one":    {txn.Committing, func(t *txn.Transaction) { t.Parallel = 1 }, txn.Plan{Run: []txn.Step{deliver(0)}}},
+		"delivers": {txn.Committing, nil, txn.Plan{Run: []txn.Step{deliver(0), deliver(1)}}},
+		"held back": {
+			txn.Committing, func(t *txn.Transaction) { t.Delay = time.Hour }, txn.Plan{Next: now.Add(time.Hour)},
+		},
+		"one is slow":  {txn.Committing, came(done, later), txn.Plan{Next: now.Add(time.Second)}},
+		"one gives up": {txn.Committing, came(done, spent), txn.Plan{Park: "b failed 2 times"}},
+		"both have it": {txn.Committing, came(done, txn.Op{State: txn.Skipped}), txn.Plan{Decide: txn.Committed}},
+		"one by one": {
+			txn.Committing, func(t *txn.Transaction) { t.Parallel = 1 }, txn.Plan{Run: []txn.Step{deliver(0)}},
+		},
 		"nothing to do": {txn.Committing, came(done, txn.Op{InFlight: true}), txn.Plan{}},
 	}
 	for name, test := range tests {

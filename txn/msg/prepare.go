@@ -51,12 +51,14 @@ func (p *Prepared) Cancel(ctx context.Context, reason string) error {
 // check, and the error is a *txn.InDoubtError that wraps local's. Local says that
 // it was certainly not committed by returning txn.Abort: then the message is
 // canceled.
-func (m *Message) Do(ctx context.Context, co txn.Coordinator, payload any, local func(ctx context.Context, id string) error) (string, error) {
+func (m *Message) Do(
+	ctx context.Context, co txn.Coordinator, payload any, local func(ctx context.Context, id string) error,
+) (string, error) {
 	if m.draft.Head.Check == nil {
-		return "", &txn.FieldError{Field: "check", Problem: "is missing; a producer that crashes could not be asked"}
+		return "", &txn.InvalidError{Field: "check", Problem: "is missing; a producer that crashes could not be asked"}
 	}
 	if local == nil {
-		return "", &txn.FieldError{Field: "local", Problem: "is nil"}
+		return "", &txn.InvalidError{Field: "local", Problem: "is nil"}
 	}
 	p, err := m.Prepare(ctx, co, payload)
 	if err != nil {
@@ -65,17 +67,17 @@ func (m *Message) Do(ctx context.Context, co txn.Coordinator, payload any, local
 	failure := local(ctx, p.id)
 	switch {
 	case failure == nil:
-		return p.id, p.settle(ctx, nil)
+		return p.id, p.giveWord(ctx, nil)
 	case txn.Aborted(failure):
-		return p.id, p.settle(ctx, failure)
+		return p.id, p.giveWord(ctx, failure)
 	default:
 		return p.id, &txn.InDoubtError{ID: p.id, Err: failure}
 	}
 }
 
-// settle gives the producer's word, even if the caller is not waiting any more. If
+// giveWord gives the producer's word, even if the caller is not waiting any more. If
 // it does not arrive, the check finds out.
-func (p *Prepared) settle(ctx context.Context, abort error) error {
+func (p *Prepared) giveWord(ctx context.Context, abort error) error {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

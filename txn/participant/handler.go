@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // Options configure [Handler]. The zero value and nil mean the defaults.
@@ -52,7 +52,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "calls of a transaction are POST", http.StatusMethodNotAllowed)
 		return
 	}
-	call, err := wire.Parse(r.Header)
+	call, err := header.Parse(r.Header)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -64,7 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.recover(w, &call)
 	result, err := h.call(txn.ContextWithCall(r.Context(), call), call)
 	if err != nil {
-		refuse(w, err)
+		writeError(w, err)
 		return
 	}
 	reply(w, result)
@@ -102,17 +102,17 @@ func (h *handler) recover(w http.ResponseWriter, call *txn.Call) {
 	http.Error(w, "the participant panicked", http.StatusInternalServerError)
 }
 
-func refuse(w http.ResponseWriter, err error) {
+func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	if pending, ok := errors.AsType[*txn.PendingError](err); ok {
 		status = http.StatusTooEarly
-		w.Header().Set(wire.RetryAfter, wire.FormatRetryAfter(pending.After))
-		w.Header().Set("Retry-After", wire.FormatSeconds(pending.After))
+		w.Header().Set(header.RetryAfter, header.FormatRetryAfter(pending.After))
+		w.Header().Set("Retry-After", header.FormatSeconds(pending.After))
 	}
 	if txn.Aborted(err) {
 		status = http.StatusConflict
 	}
-	http.Error(w, wire.Excerpt(err.Error()), status)
+	http.Error(w, header.Excerpt(err.Error()), status)
 }
 
 func reply(w http.ResponseWriter, result []byte) {

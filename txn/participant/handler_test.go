@@ -43,13 +43,16 @@ func TestStatuses(t *testing.T) {
 		body   string
 		header http.Header
 	}{
-		"JSON":      {[]byte(`{"id":1}`), nil, 200, `{"id":1}`, http.Header{"Content-Type": {"application/json"}}},
-		"bytes":     {[]byte{0}, nil, 200, "\x00", http.Header{"Content-Type": {"application/octet-stream"}}},
-		"nothing":   {nil, nil, 200, "", nil},
-		"abort":     {nil, txn.Abort(errors.New("out of stock")), 409, "out of stock\n", nil},
-		"wrapped":   {nil, fmt.Errorf("stock: %w", txn.Abort(errors.New("none"))), 409, "stock: none\n", nil},
-		"long":      {nil, txn.Abort(errors.New(strings.Repeat("x", 999))), 409, strings.Repeat("x", 256) + "\n", nil},
-		"pending":   {nil, txn.Pending(1200 * time.Millisecond), 425, "still working; ask again in 1.2s\n", http.Header{"Retry-After": {"2"}, "Bedrock-Retry-After": {"1200"}}},
+		"JSON":    {[]byte(`{"id":1}`), nil, 200, `{"id":1}`, http.Header{"Content-Type": {"application/json"}}},
+		"bytes":   {[]byte{0}, nil, 200, "\x00", http.Header{"Content-Type": {"application/octet-stream"}}},
+		"nothing": {nil, nil, 200, "", nil},
+		"abort":   {nil, txn.Abort(errors.New("out of stock")), 409, "out of stock\n", nil},
+		"wrapped": {nil, fmt.Errorf("stock: %w", txn.Abort(errors.New("none"))), 409, "stock: none\n", nil},
+		"long":    {nil, txn.Abort(errors.New(strings.Repeat("x", 999))), 409, strings.Repeat("x", 256) + "\n", nil},
+		"pending": {
+			nil, txn.Pending(1200 * time.Millisecond), 425, "still working; ask again in 1.2s\n",
+			http.Header{"Retry-After": {"2"}, "Bedrock-Retry-After": {"1200"}},
+		},
 		"unknown":   {nil, errors.New("no connection"), 500, "no connection\n", nil},
 		"no result": {[]byte("partial"), errors.New("no connection"), 500, "no connection\n", nil},
 	} {
@@ -134,7 +137,8 @@ func TestAPanicIsAnUnknownOutcome(t *testing.T) {
 		if w.Code != 500 || w.Body.String() != "the participant panicked\n" {
 			t.Error(w.Code, w.Body)
 		}
-		if !strings.Contains(log.String(), "transaction=t branch=b op=try") || !strings.Contains(log.String(), "handler_test.go") {
+		if !strings.Contains(log.String(), "transaction=t branch=b op=try") ||
+			!strings.Contains(log.String(), "handler_test.go") {
 			t.Error(log.String())
 		}
 	}

@@ -32,20 +32,48 @@ func TestApply(t *testing.T) {
 	const tooLate = "refused, which it cannot any more"
 	tests := map[string]struct {
 		step   txn.Step
-		answer plan.Answer
+		answer txn.Answer
 		want   txn.Op
 	}{
-		"done":             {do(0), plan.Answer{Kind: plan.Done, Result: []byte("1")}, txn.Op{State: txn.Done, Calls: 1, Result: []byte("1")}},
-		"refused":          {do(0), plan.Answer{Kind: plan.Refused, Note: "no"}, txn.Op{State: txn.Refused, Calls: 1, Note: "no"}},
-		"check refused":    {check(), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Refused, Calls: 1}},
-		"confirm refused":  {confirm(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry}},
-		"undo refused":     {undo(0), plan.Answer{Kind: plan.Refused}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry}},
-		"pending":          {do(0), plan.Answer{Kind: plan.Pending, After: time.Minute}, txn.Op{State: txn.Unsure, Calls: 1, Due: start.Add(time.Minute)}},
-		"pending, default": {do(0), plan.Answer{Kind: plan.Pending}, txn.Op{State: txn.Unsure, Calls: 1, Due: second}},
-		"failed":           {do(0), plan.Answer{Kind: plan.Failed, Note: "x"}, txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Note: "x", Due: retry}},
-		"unreached":        {do(0), plan.Answer{Kind: plan.Unreached}, txn.Op{Calls: 1, Tries: 1, Due: retry}},
-		"held":             {do(0), plan.Answer{Kind: plan.Held, After: time.Minute}, txn.Op{Due: start.Add(time.Minute), Held: true}},
-		"held, default":    {do(0), plan.Answer{Kind: plan.Held}, txn.Op{Due: second, Held: true}},
+		"done": {
+			do(0),
+			txn.Answer{Kind: txn.AnswerDone, Result: []byte("1")},
+			txn.Op{State: txn.Done, Calls: 1, Result: []byte("1")},
+		},
+		"refused": {
+			do(0), txn.Answer{Kind: txn.AnswerRefused, Note: "no"}, txn.Op{State: txn.Refused, Calls: 1, Note: "no"},
+		},
+		"check refused": {producer(), txn.Answer{Kind: txn.AnswerRefused}, txn.Op{State: txn.Refused, Calls: 1}},
+		"confirm refused": {
+			confirm(0),
+			txn.Answer{Kind: txn.AnswerRefused},
+			txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry},
+		},
+		"undo refused": {
+			undo(0),
+			txn.Answer{Kind: txn.AnswerRefused},
+			txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Lasting: 1, Note: tooLate, Due: retry},
+		},
+		"pending": {
+			do(0),
+			txn.Answer{Kind: txn.AnswerPending, After: time.Minute},
+			txn.Op{State: txn.Unsure, Calls: 1, Due: start.Add(time.Minute)},
+		},
+		"pending, default": {
+			do(0), txn.Answer{Kind: txn.AnswerPending}, txn.Op{State: txn.Unsure, Calls: 1, Due: second},
+		},
+		"failed": {
+			do(0),
+			txn.Answer{Kind: txn.AnswerFailed, Note: "x"},
+			txn.Op{State: txn.Unsure, Calls: 1, Tries: 1, Note: "x", Due: retry},
+		},
+		"unreached": {do(0), txn.Answer{Kind: txn.AnswerUnreached}, txn.Op{Calls: 1, Tries: 1, Due: retry}},
+		"held": {
+			do(0),
+			txn.Answer{Kind: txn.AnswerHeld, After: time.Minute},
+			txn.Op{Due: start.Add(time.Minute), Held: true},
+		},
+		"held, default": {do(0), txn.Answer{Kind: txn.AnswerHeld}, txn.Op{Due: second, Held: true}},
 	}
 	about := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() <= time.Second })
 	for name, test := range tests {
@@ -63,8 +91,8 @@ func TestApply(t *testing.T) {
 // A branch whose outcome was unknown stays so when it cannot be reached later.
 func TestUnreachedForgetsNothing(t *testing.T) {
 	tx := one(txn.Running, txn.Policy{})
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Unreached}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerUnreached}, start)
 	if !plan.Touched(tx, 0) {
 		t.Error("a branch that may have been done is taken for untouched")
 	}
@@ -74,18 +102,18 @@ func TestUnreachedForgetsNothing(t *testing.T) {
 // that cannot describe the call any more.
 func TestRefusedUnaskedForgetsNothing(t *testing.T) {
 	for name, test := range map[string]struct {
-		before []plan.Answer
+		before []txn.Answer
 		want   bool
 	}{
 		"never called": {nil, false},
-		"called":       {[]plan.Answer{{Kind: plan.Failed}}, true},
-		"refused":      {[]plan.Answer{{Kind: plan.Failed}, {Kind: plan.Refused}}, false},
+		"called":       {[]txn.Answer{{Kind: txn.AnswerFailed}}, true},
+		"refused":      {[]txn.Answer{{Kind: txn.AnswerFailed}, {Kind: txn.AnswerRefused}}, false},
 	} {
 		tx := one(txn.Running, txn.Policy{})
 		for _, a := range test.before {
 			plan.Apply(tx, do(0), a, start)
 		}
-		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Refused, Unasked: true}, start)
+		plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerRefused, Unasked: true}, start)
 		if p := &tx.Progress[0]; p.Do.State != txn.Refused || plan.Touched(tx, 0) != test.want {
 			t.Errorf("%s: %s, touched %v", name, p.Do.State, plan.Touched(tx, 0))
 		}
@@ -98,9 +126,9 @@ func TestAttemptsAreUsedUp(t *testing.T) {
 		if tx.Progress[0].Do.Spent {
 			t.Fatalf("spent after %d failures", n)
 		}
-		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
-		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Pending}, start) // counts for nothing
-		plan.Apply(tx, do(0), plan.Answer{Kind: plan.Held}, start)
+		plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
+		plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerPending}, start) // counts for nothing
+		plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerHeld}, start)
 	}
 	op := &tx.Progress[0].Do
 	if !op.Spent || op.Tries != 3 || op.Calls != 6 {
@@ -117,19 +145,19 @@ func TestAttemptsAreUsedUp(t *testing.T) {
 func TestAnEarlyCallIsNoAttempt(t *testing.T) {
 	policy := txn.Policy{Backoff: time.Minute, Attempts: 2}
 	for name, test := range map[string]struct {
-		answer plan.Answer
+		answer txn.Answer
 		after  time.Duration
 		want   bool // the pause goes on
 	}{
-		"failed":            {plan.Answer{Kind: plan.Failed}, time.Second, true},
-		"unreached":         {plan.Answer{Kind: plan.Unreached}, time.Second, true},
-		"held":              {plan.Answer{Kind: plan.Held, After: time.Hour}, time.Second, true},
-		"failed, too late":  {plan.Answer{Kind: plan.Failed}, time.Minute, false},
-		"the pause is over": {plan.Answer{Kind: plan.Failed}, 2 * time.Minute, false},
+		"failed":            {txn.Answer{Kind: txn.AnswerFailed}, time.Second, true},
+		"unreached":         {txn.Answer{Kind: txn.AnswerUnreached}, time.Second, true},
+		"held":              {txn.Answer{Kind: txn.AnswerHeld, After: time.Hour}, time.Second, true},
+		"failed, too late":  {txn.Answer{Kind: txn.AnswerFailed}, time.Minute, false},
+		"the pause is over": {txn.Answer{Kind: txn.AnswerFailed}, 2 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tx := one(txn.Running, policy)
-			plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+			plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
 			op := tx.Op(do(0))
 			due := op.Due
 			plan.Hurry(op, start)
@@ -137,7 +165,8 @@ func TestAnEarlyCallIsNoAttempt(t *testing.T) {
 				t.Fatalf("not hurried: %+v", op)
 			}
 			plan.Apply(tx, do(0), test.answer, start.Add(test.after))
-			if goesOn := op.Tries == 1 && op.Due.Equal(due) && !op.Spent && !op.Held; goesOn != test.want || !op.Early.IsZero() {
+			if goesOn := op.Tries == 1 && op.Due.Equal(due) && !op.Spent && !op.Held; goesOn != test.want ||
+				!op.Early.IsZero() {
 				t.Errorf("was due %v, now %+v", due, op)
 			}
 		})
@@ -148,11 +177,11 @@ func TestAnEarlyCallIsNoAttempt(t *testing.T) {
 // asked to wait by its participant is left alone.
 func TestHurry(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer plan.Answer
+		answer txn.Answer
 		want   bool
 	}{
-		"held":    {plan.Answer{Kind: plan.Held, After: time.Minute}, true},
-		"pending": {plan.Answer{Kind: plan.Pending, After: time.Minute}, false},
+		"held":    {txn.Answer{Kind: txn.AnswerHeld, After: time.Minute}, true},
+		"pending": {txn.Answer{Kind: txn.AnswerPending, After: time.Minute}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tx := one(txn.Running, txn.Policy{})
@@ -168,12 +197,12 @@ func TestHurry(t *testing.T) {
 // A hook that says done makes the operation count as done.
 func TestHookDone(t *testing.T) {
 	tx := one(txn.Running, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
 	w := plan.Forward(tx, start, 16)
 	if diff := cmp.Diff([]txn.Step{hook(0)}, w.Run); diff != "" {
 		t.Fatal(diff)
 	}
-	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Done}, start)
+	plan.Apply(tx, hook(0), txn.Answer{Kind: txn.AnswerDone}, start)
 	if got := tx.Progress[0].Do.State; got != txn.Skipped {
 		t.Errorf("the operation is %q", got)
 	}
@@ -185,18 +214,18 @@ func TestHookDone(t *testing.T) {
 // What a hook said about the way forward does not count for the way back.
 func TestHookIsAskedAnew(t *testing.T) {
 	tx := one(txn.Running, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
-	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Refused}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
+	plan.Apply(tx, hook(0), txn.Answer{Kind: txn.AnswerRefused}, start)
 	if w := plan.Forward(tx, start, 16); w.Spent == nil || *w.Spent != do(0) {
 		t.Fatalf("refused by the hook: %+v", w)
 	}
 	tx.Status = txn.RollingBack
-	plan.Apply(tx, undo(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, undo(0), txn.Answer{Kind: txn.AnswerFailed}, start)
 	w := plan.Backward(tx, start, 16, plan.Touched)
 	if diff := cmp.Diff([]txn.Step{hook(0)}, w.Run); diff != "" {
 		t.Fatal(diff)
 	}
-	plan.Apply(tx, hook(0), plan.Answer{Kind: plan.Refused}, start)
+	plan.Apply(tx, hook(0), txn.Answer{Kind: txn.AnswerRefused}, start)
 	if w := plan.Backward(tx, start, 16, plan.Touched); !w.Stuck() || *w.Spent != undo(0) {
 		t.Errorf("refused by the hook: %+v", w)
 	}
@@ -205,7 +234,7 @@ func TestHookIsAskedAnew(t *testing.T) {
 // Undoing waits for a hook that is still asked about going forward.
 func TestUndoWaitsForTheHook(t *testing.T) {
 	tx := one(txn.RollingBack, txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "hook"})
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerFailed}, start)
 	tx.Progress[0].Hook.InFlight = true
 	if w := plan.Backward(tx, start, 16, plan.Touched); len(w.Run) > 0 || w.Finished || w.Stuck() {
 		t.Errorf("beside the hook: %+v", w)
@@ -221,7 +250,7 @@ func TestStuck(t *testing.T) {
 		Status: txn.RollingBack, Progress: make([]txn.Progress, 2),
 	}
 	all := func(*txn.Transaction, int) bool { return true }
-	plan.Apply(tx, undo(0), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, undo(0), txn.Answer{Kind: txn.AnswerFailed}, start)
 	if w := plan.Backward(tx, start, 16, all); w.Stuck() || len(w.Run) != 1 {
 		t.Errorf("with a call to make: %+v", w)
 	}
@@ -229,11 +258,11 @@ func TestStuck(t *testing.T) {
 	if w := plan.Backward(tx, start, 16, all); w.Stuck() {
 		t.Errorf("with a call under way: %+v", w)
 	}
-	plan.Apply(tx, undo(1), plan.Answer{Kind: plan.Failed}, start)
+	plan.Apply(tx, undo(1), txn.Answer{Kind: txn.AnswerFailed}, start)
 	if w := plan.Backward(tx, start, 16, all); w.Stuck() || w.Next.IsZero() {
 		t.Errorf("with a call that is due later: %+v", w)
 	}
-	plan.Apply(tx, undo(1), plan.Answer{Kind: plan.Done}, start)
+	plan.Apply(tx, undo(1), txn.Answer{Kind: txn.AnswerDone}, start)
 	w := plan.Backward(tx, start, 16, all)
 	if !w.Stuck() || w.Finished {
 		t.Errorf("with nothing else to do: %+v", w)
@@ -245,12 +274,12 @@ func TestStuck(t *testing.T) {
 
 func TestWhy(t *testing.T) {
 	tx := one(txn.Open, txn.Policy{})
-	plan.Apply(tx, do(0), plan.Answer{Kind: plan.Refused, Note: "sold out"}, start)
+	plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerRefused, Note: "sold out"}, start)
 	if got, want := plan.Why(tx, do(0)), "a was refused: sold out"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	tx.Checked = txn.Op{Spent: true, Tries: 3, Note: "no route"}
-	if got, want := plan.Why(tx, check()), "check failed 3 times: no route"; got != want {
+	if got, want := plan.Why(tx, producer()), "check failed 3 times: no route"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -258,9 +287,11 @@ func TestWhy(t *testing.T) {
 // TestAParticipantPutsItsTransactionOffForEver: however long it asks for, it is asked again
 // in a day.
 func TestAParticipantPutsItsTransactionOffForEver(t *testing.T) {
-	tx := &txn.Transaction{Definition: txn.Definition{Branches: make([]txn.Branch, 1)}, Progress: make([]txn.Progress, 1)}
+	tx := &txn.Transaction{
+		Definition: txn.Definition{Branches: make([]txn.Branch, 1)}, Progress: make([]txn.Progress, 1),
+	}
 	step, now := txn.Step{Phase: txn.PhaseDo}, time.Unix(1e9, 0)
-	plan.Apply(tx, step, plan.Answer{Kind: plan.Pending, After: math.MaxInt64}, now)
+	plan.Apply(tx, step, txn.Answer{Kind: txn.AnswerPending, After: math.MaxInt64}, now)
 	if due := tx.Op(step).Due; !due.Equal(now.Add(24 * time.Hour)) {
 		t.Errorf("asked again at %v", due)
 	}

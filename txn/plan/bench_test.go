@@ -30,7 +30,7 @@ func drive(b *testing.B, t *txn.Transaction) {
 			break
 		}
 		for _, s := range p.Run {
-			plan.Apply(t, s, plan.Answer{Kind: plan.Done}, start)
+			plan.Apply(t, s, txn.Answer{Kind: txn.AnswerDone}, start)
 		}
 	}
 	for i := range t.Progress {

@@ -16,8 +16,8 @@ const (
 
 	defaultPending = time.Second
 
-	// What one coordinator cannot call is looked at by others after these pauses. Even
-	// the first is too long to sit out in memory.
+	// A call that one coordinator cannot make is tried by others after these pauses. Even
+	// the first is too long to be sat out in memory.
 	firstSearch, lastSearch = time.Second, 30 * time.Second
 
 	// LastingAttempts is how often in a row an answer that does not change is asked for

@@ -14,7 +14,9 @@ import (
 func TestPause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(int64(time.Millisecond), int64(30*24*time.Hour)))
-		p := txn.Policy{Backoff: time.Duration(allowed.Draw(t, "backoff")), MaxBackoff: time.Duration(allowed.Draw(t, "max"))}
+		p := txn.Policy{
+			Backoff: time.Duration(allowed.Draw(t, "backoff")), MaxBackoff: time.Duration(allowed.Draw(t, "max")),
+		}
 		n := rapid.IntRange(1, 1_000_000).Draw(t, "n")
 		full := fullPause(p, n)
 		got := plan.Pause(p, n, rapid.Uint64().Draw(t, "seed"))
@@ -65,7 +67,7 @@ func TestJitterComesFromTheCall(t *testing.T) {
 			Definition: txn.Definition{ID: id, Branches: make([]txn.Branch, 600)},
 			Progress:   make([]txn.Progress, 600),
 		}
-		plan.Apply(tx, do(branch), plan.Answer{Kind: plan.Failed}, start)
+		plan.Apply(tx, do(branch), txn.Answer{Kind: txn.AnswerFailed}, start)
 		return tx.Progress[branch].Do.Due
 	}
 	if !due("a", 1).Equal(due("a", 1)) {

@@ -16,7 +16,7 @@ import (
 func do(i int) txn.Step      { return txn.Step{Branch: i, Phase: txn.PhaseDo} }
 func undo(i int) txn.Step    { return txn.Step{Branch: i, Phase: txn.PhaseUndo} }
 func confirm(i int) txn.Step { return txn.Step{Branch: i, Phase: txn.PhaseConfirm} }
-func check() txn.Step        { return txn.Step{Branch: -1, Phase: txn.PhaseCheck} }
+func producer() txn.Step     { return txn.Step{Branch: -1, Phase: txn.PhaseCheck} }
 
 func sagaBranch(int) txn.Branch { return txn.Branch{Do: "do", Undo: "undo"} }
 
@@ -77,7 +77,9 @@ func TestTCCProperties(t *testing.T) {
 			s.notBeforeAll(txn.PhaseConfirm, txn.PhaseDo)
 		case txn.RolledBack:
 			s.never(txn.PhaseConfirm)
-			s.undoneExactly(func(t *txn.Transaction, i int) bool { return t.Branches[i].Do == "" || plan.Touched(t, i) })
+			s.undoneExactly(func(t *txn.Transaction, i int) bool {
+				return t.Branches[i].Do == "" || plan.Touched(t, i)
+			})
 			s.backwardInOrder()
 			s.nothingForwardAfterDecision()
 		default:
@@ -99,7 +101,9 @@ func tccBranch(t *rapid.T) func(int) txn.Branch {
 // caller is not heard of.
 func TestOpenTCCProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := txn.Definition{Branches: drawGraph(t, func(int) txn.Branch { return txn.Branch{Confirm: "confirm", Undo: "cancel"} })}
+		d := txn.Definition{
+			Branches: drawGraph(t, func(int) txn.Branch { return txn.Branch{Confirm: "confirm", Undo: "cancel"} }),
+		}
 		s := newSim(t, tcc.Mode{}, d, true)
 		commits := rapid.Bool().Draw(t, "commits")
 		if commits {
@@ -131,15 +135,18 @@ func TestMessageProperties(t *testing.T) {
 			d.Branches = append(d.Branches, b)
 		}
 		if begun {
-			d.Check = &txn.Check{Target: "check", After: time.Second, Policy: &txn.Policy{Attempts: rapid.IntRange(0, 2).Draw(t, "attempts")}}
+			d.Check = &txn.Check{
+				Target: "check", After: time.Second,
+				Policy: &txn.Policy{Attempts: rapid.IntRange(0, 2).Draw(t, "attempts")},
+			}
 		}
 		s := newSim(t, msg.Mode{}, d, begun)
 		s.run()
-		refused := s.first(check(), plan.Refused) >= 0
+		refused := s.first(producer(), txn.AnswerRefused) >= 0
 		switch {
 		case s.tx.Status == txn.Committed && !refused:
 			s.allOver(txn.PhaseConfirm)
-			if begun && s.first(check(), plan.Done) > s.first(confirm(0), "") {
+			if begun && s.first(producer(), txn.AnswerDone) > s.first(confirm(0), "") {
 				t.Fatal("delivered before the producer had said so")
 			}
 		case s.tx.Status == txn.RolledBack && refused:
@@ -166,7 +173,7 @@ func (s *sim) allOver(phase txn.Phase) {
 }
 
 func (s *sim) notAfterDone(step txn.Step) {
-	done := s.first(step, plan.Done)
+	done := s.first(step, txn.AnswerDone)
 	for i, e := range s.log {
 		if done >= 0 && i > done && e.Step == step && e.what == "" {
 			s.Fatalf("%v was called after it was done", step)
@@ -204,8 +211,8 @@ func (s *sim) backwardInOrder() {
 // inOrder: if both were called, the first was over before the second began. It can
 // be over by its hook's word.
 func (s *sim) inOrder(earlier, later txn.Step) {
-	begun, done := s.first(later, ""), s.first(earlier, plan.Done)
-	if hook := s.first(txn.Step{Branch: earlier.Branch, Phase: txn.PhaseHook}, plan.Done); done < 0 {
+	begun, done := s.first(later, ""), s.first(earlier, txn.AnswerDone)
+	if hook := s.first(txn.Step{Branch: earlier.Branch, Phase: txn.PhaseHook}, txn.AnswerDone); done < 0 {
 		done = hook
 	}
 	if begun >= 0 && s.called(earlier) > 0 && (done < 0 || done > begun) {
@@ -222,17 +229,17 @@ func (s *sim) undoneExactly(touched func(t *txn.Transaction, i int) bool) {
 			s.Fatalf("branch %d was not undone: %s", i, s)
 		case !touched(s.tx, i) && called:
 			s.Fatalf("branch %d was undone without need: %s", i, s)
-		case s.called(do(i)) > 0 && s.first(do(i), plan.Refused) < 0 && s.mayHaveHappened(i) && !over:
+		case s.called(do(i)) > 0 && s.first(do(i), txn.AnswerRefused) < 0 && s.mayHaveHappened(i) && !over:
 			s.Fatalf("branch %d was called and not undone: %s", i, s)
 		}
 	}
 }
 
-// mayHaveHappened tells whether some call was not certainly without effect.
+// mayHaveHappened reports whether some call was not certainly without effect.
 func (s *sim) mayHaveHappened(i int) bool {
 	harmless := 0
 	for _, e := range s.log {
-		if e.Step == do(i) && (e.what == plan.Unreached || e.what == plan.Held) {
+		if e.Step == do(i) && (e.what == txn.AnswerUnreached || e.what == txn.AnswerHeld) {
 			harmless++
 		}
 	}
@@ -252,7 +259,7 @@ func (s *sim) notBeforeAll(phase, other txn.Phase) {
 	for i := range s.tx.Progress {
 		begun := s.first(txn.Step{Branch: i, Phase: phase}, "")
 		for j := range s.tx.Progress {
-			if done := s.first(txn.Step{Branch: j, Phase: other}, plan.Done); begun >= 0 && done > begun {
+			if done := s.first(txn.Step{Branch: j, Phase: other}, txn.AnswerDone); begun >= 0 && done > begun {
 				s.Fatalf("%s of %d began before %s of %d was done", phase, i, other, j)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -31,7 +32,7 @@ type sim struct {
 // event is what happened at one step: a call, or an answer.
 type event struct {
 	txn.Step
-	what   plan.Kind // empty: called
+	what   txn.AnswerKind // empty: called
 	status txn.Status
 }
 
@@ -39,14 +40,16 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newSim(t *rapid.T, mode txn.Mode, d txn.Definition, begun bool) *sim {
 	d.Mode, d.ID = mode.Name(), "t"
-	if err := plan.NewChecker(plan.Limits{}).Definition(&d); err != nil {
+	if err := check.New(check.Limits{}).Definition(&d); err != nil {
 		t.Fatalf("bad definition: %v", err)
 	}
 	if err := mode.Check(&d); err != nil {
 		t.Fatalf("bad definition: %v", err)
 	}
 	status, _ := mode.Start(begun)
-	tx := &txn.Transaction{Definition: d, Status: status, Created: start, Progress: make([]txn.Progress, len(d.Branches))}
+	tx := &txn.Transaction{
+		Definition: d, Status: status, Created: start, Progress: make([]txn.Progress, len(d.Branches)),
+	}
 	if d.Timeout > 0 {
 		tx.Deadline = start.Add(d.Timeout)
 	}
@@ -146,7 +149,7 @@ func (s *sim) decide(p txn.Plan) {
 		}
 	}
 	for rapid.Bool().Draw(s.T, "break off") && len(s.flights) > 0 {
-		s.land(0, plan.Answer{Kind: plan.Pending, After: time.Millisecond})
+		s.land(0, txn.Answer{Kind: txn.AnswerPending, After: time.Millisecond})
 	}
 	if !s.tx.Status.Decided() {
 		s.tx.Decided = s.now
@@ -209,18 +212,20 @@ func (s *sim) crash() {
 
 // answer lets a call return.
 func (s *sim) answer(i int) {
-	kinds := []plan.Kind{plan.Done}
+	kinds := []txn.AnswerKind{txn.AnswerDone}
 	if s.trouble > 0 && s.tx.Target(s.flights[i]) != "" { // nobody cannot fail
-		kinds = []plan.Kind{plan.Done, plan.Refused, plan.Pending, plan.Failed, plan.Unreached, plan.Held}
+		kinds = []txn.AnswerKind{
+			txn.AnswerDone, txn.AnswerRefused, txn.AnswerPending, txn.AnswerFailed, txn.AnswerUnreached, txn.AnswerHeld,
+		}
 	}
 	kind := rapid.SampledFrom(kinds).Draw(s.T, "answer")
-	if kind != plan.Done {
+	if kind != txn.AnswerDone {
 		s.trouble--
 	}
-	s.land(i, plan.Answer{Kind: kind, Note: "because"})
+	s.land(i, txn.Answer{Kind: kind, Note: "because"})
 }
 
-func (s *sim) land(i int, a plan.Answer) {
+func (s *sim) land(i int, a txn.Answer) {
 	step := s.flights[i]
 	s.flights = slices.Delete(s.flights, i, i+1)
 	plan.Apply(s.tx, step, a, s.now)
@@ -247,7 +252,7 @@ func (s *sim) called(step txn.Step) int {
 }
 
 // when finds the first or last event of a kind; -1 if there is none.
-func (s *sim) first(step txn.Step, what plan.Kind) int {
+func (s *sim) first(step txn.Step, what txn.AnswerKind) int {
 	return slices.IndexFunc(s.log, func(e event) bool { return e.Step == step && e.what == what })
 }
 

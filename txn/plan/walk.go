@@ -36,14 +36,14 @@ func Forward(t *txn.Transaction, now time.Time, parallel int) Walk {
 	for i := range t.Progress {
 		switch {
 		case t.Progress[i].Do.State.Over():
-			// Said here and not left to visit: it is most of a long graph.
+			// Nothing to visit; most branches of a long graph are over.
 		case allDone(t, g.Before(i)):
 			w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseDo})
 		default:
 			w.waiting = true
 		}
 	}
-	w.end()
+	w.boundRun()
 	return w
 }
 
@@ -62,7 +62,7 @@ func Confirm(t *txn.Transaction, now time.Time, parallel int) Walk {
 	for i := range t.Progress {
 		w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseConfirm})
 	}
-	w.end()
+	w.boundRun()
 	return w
 }
 
@@ -82,7 +82,7 @@ func Backward(t *txn.Transaction, now time.Time, parallel int, touched func(t *t
 			w.visit(t, txn.Step{Branch: i, Phase: txn.PhaseUndo})
 		}
 	}
-	w.end()
+	w.boundRun()
 	return w
 }
 
@@ -100,15 +100,16 @@ func allUndone(t *txn.Transaction, indexes []int, touched func(t *txn.Transactio
 	return true
 }
 
-// goingForward tells whether a call from before the decision is still under way:
+// goingForward reports whether a call from before the decision is still under way:
 // the branch itself, or a hook that was asked about it. Undoing beside it could
 // come first, and undo nothing.
 func goingForward(p *txn.Progress) bool {
 	return p.Do.InFlight || p.Hook.InFlight && !p.Undo.Spent
 }
 
-// Touched tells whether going forward may have had an effect: also of a branch that was
-// called, by an owner that has died perhaps, and refused when nobody was asked.
+// Touched reports whether going forward may have had an effect. A branch that the
+// coordinator itself has refused may have been called before, perhaps by an owner that has
+// died; its undo is then unsure.
 func Touched(t *txn.Transaction, i int) bool {
 	p := &t.Progress[i]
 	switch p.Do.State {
@@ -123,7 +124,7 @@ func Touched(t *txn.Transaction, i int) bool {
 func One(t *txn.Transaction, s txn.Step, now time.Time) Walk {
 	w := newWalk(now, 1)
 	w.visit(t, s)
-	w.end()
+	w.boundRun()
 	return w
 }
 
@@ -144,7 +145,7 @@ func (w *Walk) visit(t *txn.Transaction, s txn.Step) {
 		w.waiting = true
 		w.until(op.Due)
 	default:
-		w.call(s)
+		w.addCall(s)
 	}
 }
 
@@ -170,7 +171,7 @@ func (w *Walk) giveUp(s txn.Step) {
 	}
 }
 
-func (w *Walk) call(s txn.Step) {
+func (w *Walk) addCall(s txn.Step) {
 	if len(w.Run) >= w.parallel {
 		w.waiting = true
 		return
@@ -184,16 +185,16 @@ func (w *Walk) until(due time.Time) {
 	}
 }
 
-// end leaves room for the calls under way, which are known only now.
-func (w *Walk) end() {
+// boundRun leaves room for the calls under way, which are known only now.
+func (w *Walk) boundRun() {
 	if room := max(w.parallel-w.flying, 0); len(w.Run) > room {
 		w.Run, w.waiting = w.Run[:room], true
 	}
 	w.Finished = len(w.Run) == 0 && w.flying == 0 && !w.waiting && w.Refused < 0
 }
 
-// Stuck tells that nothing can be done any more before a person has seen to the
-// step that is spent.
+// Stuck reports whether nothing can be done any more before a person has seen to the step
+// that is spent.
 func (w *Walk) Stuck() bool {
 	return w.Spent != nil && len(w.Run) == 0 && w.flying == 0 && w.Next.IsZero()
 }
@@ -201,8 +202,8 @@ func (w *Walk) Stuck() bool {
 // Plan continues the phase: its calls, and when to look again.
 func (w *Walk) Plan() txn.Plan { return txn.Plan{Run: w.Run, Next: w.Next} }
 
-// Parks tells whether a step without attempts left leaves its transaction to a person:
-// because its policy says so, or has no word for an answer that does not change.
+// Parks reports whether a step without attempts left leaves its transaction to a person:
+// because its policy says so, or sets no limit and the answer does not change.
 func Parks(t *txn.Transaction, s txn.Step) bool {
 	p := t.Policy(s)
 	return p.Then == txn.Park || p.Attempts == 0 && t.Op(s).Lasting >= LastingAttempts

@@ -18,7 +18,9 @@ import (
 func BenchmarkCreateFinish(b *testing.B) {
 	for _, fsync := range []string{"everysec", "always"} {
 		b.Run(fsync, func(b *testing.B) {
-			server := testenv.Redis(b, &testenv.RedisOptions{Args: []string{"--appendonly", "yes", "--appendfsync", fsync}})
+			server := testenv.Redis(
+				b, &testenv.RedisOptions{Args: []string{"--appendonly", "yes", "--appendfsync", fsync}},
+			)
 			benchmarkCreateFinish(b, server)
 		})
 	}
@@ -33,8 +35,10 @@ func benchmarkCreateFinish(b *testing.B, server *testenv.RedisServer) {
 		for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
 			now := time.Now()
 			rec := &driver.Record{
-				ID: fmt.Sprintf("bench-%d", i), Mode: "saga", Name: "order", Status: driver.Running, Owner: "replica-1", Epoch: 1,
-				Created: now, Updated: now, Due: now.Add(time.Minute), Deadline: now.Add(time.Hour), Spec: spec, State: state[:50],
+				ID: fmt.Sprintf("bench-%d", i), Mode: "saga", Name: "order", Status: driver.Running,
+				Owner: "replica-1", Epoch: 1,
+				Created: now, Updated: now, Due: now.Add(time.Minute), Deadline: now.Add(time.Hour),
+				Spec: spec, State: state[:50],
 			}
 			err := s.Create(ctx, rec)
 			rec.Status, rec.Due, rec.Finished, rec.Spec, rec.State = driver.Committed, time.Time{}, now, nil, state
@@ -79,7 +83,10 @@ func BenchmarkClaim(b *testing.B) {
 	for c := range 64 {
 		callers.Go(func() {
 			for i := c; i < backlog; i += 64 {
-				rec := &driver.Record{ID: fmt.Sprint("b", i), Status: driver.Running, Due: time.Now().Add(-time.Hour), Spec: make([]byte, 300)}
+				rec := &driver.Record{
+					ID: fmt.Sprint("b", i), Status: driver.Running, Due: time.Now().Add(-time.Hour),
+					Spec: make([]byte, 300),
+				}
 				if err := s.Create(ctx, rec); err != nil {
 					b.Error(err)
 				}

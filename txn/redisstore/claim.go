@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
 const (
 	// claimRounds is how often a claim looks again when others were quicker.
 	claimRounds = 3
-	// straggling is how much later than the first node of a cluster another one
-	// may say what it has.
+	// straggling is how much later than the first node of a cluster another one may answer.
 	straggling = 500 * time.Millisecond
 )
 
@@ -36,13 +36,13 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 	return claimed, nil
 }
 
-// claimOnce looks and takes, and tells whether there was as much as wanted.
+// claimOnce looks and takes, and reports whether there was as much as wanted.
 func (s *Store) claimOnce(ctx context.Context, c driver.Claim, claimed *driver.Claimed) (full bool, err error) {
 	seen, err := s.peek(ctx, c, claimed)
 	if err != nil || len(seen) == 0 {
 		return false, err
 	}
-	return len(seen) == c.Limit, s.take(ctx, c, seen, claimed)
+	return len(seen) == c.Limit, s.takeSeen(ctx, c, seen, claimed)
 }
 
 // place is where a record stands among those that can be claimed.
@@ -56,14 +56,14 @@ func (p place) compare(q place) int {
 // must not keep the others' records from their owners.
 func (s *Store) peek(ctx context.Context, c driver.Claim, claimed *driver.Claimed) ([]place, error) {
 	nodes := s.peeks(c)
-	s.single.sendAll(ctx, nodes, straggling)
-	failed := nodes.failed()
+	s.single.runAll(ctx, nodes, straggling)
+	failed := nodes.firstError()
 	var seen []place
-	for _, cmd := range nodes.answered() {
-		values, err := answerAt(cmd, claimed)
+	for _, result := range nodes.results() {
+		found, err := timedList(result, claimed)
 		failed = cmp.Or(failed, err)
-		for _, text := range texts(values) {
-			due, id, _ := strings.Cut(text, "\x00")
+		for i := 1; i < found.Len(); i++ {
+			due, id, _ := strings.Cut(found.At(i).Str, "\x00")
 			seen = append(seen, place{due, id})
 		}
 	}
@@ -74,19 +74,18 @@ func (s *Store) peek(ctx context.Context, c driver.Claim, claimed *driver.Claime
 	return seen[:min(len(seen), c.Limit)], nil
 }
 
-// answerAt reads an answer that begins with the server's time. The nodes of a
+// timedList returns an answer whose first item is the server's time. The nodes of a
 // cluster may differ a little; the latest counts.
-func answerAt(c *command, claimed *driver.Claimed) ([]any, error) {
-	values, err := c.list(1)
+func timedList(result redisconn.Result, claimed *driver.Claimed) (redisconn.Reply, error) {
+	values, err := listOf(result, 1)
 	if err != nil {
-		return nil, err
+		return values, err
 	}
-	text, _ := values[0].(string)
-	now, err := parseStamp(text)
+	now, err := parseStamp(values.At(0).Str)
 	if now.After(claimed.Now) {
 		claimed.Now = now
 	}
-	return values[1:], err
+	return values, err
 }
 
 // peeks looks into all shards by one script, or by one per shard where they may
@@ -101,25 +100,26 @@ func (s *Store) peeks(c driver.Claim) groups {
 		all = append(all, key)
 	}
 	args := []string{number(int64(c.Limit)), c.Target}
-	if s.single.cluster == nil {
-		return s.single.add(nil, c.From, run(s.scripts.peek, all, args))
+	if !s.single.conn.Cluster() {
+		return s.single.add(nil, c.From, redisconn.Call{Script: s.scripts.peek, Keys: all, Args: args})
 	}
 	var nodes groups
 	for i := range all {
-		nodes = s.single.add(nodes, c.From+i, run(s.scripts.peek, all[i:i+1], args))
+		call := redisconn.Call{Script: s.scripts.peek, Keys: all[i : i+1], Args: args}
+		nodes = s.single.add(nodes, c.From+i, call)
 	}
 	return nodes
 }
 
-// take hands over what was seen, unless somebody else has it by now. What one
+// takeSeen hands over what was seen, unless somebody else has it by now. What one
 // shard has handed over counts, even if another one failed.
-func (s *Store) take(ctx context.Context, c driver.Claim, seen []place, claimed *driver.Claimed) error {
+func (s *Store) takeSeen(ctx context.Context, c driver.Claim, seen []place, claimed *driver.Claimed) error {
 	nodes := s.takes(c, seen)
-	s.single.sendAll(ctx, nodes, 0)
-	failed := nodes.failed()
+	s.single.runAll(ctx, nodes, 0)
+	failed := nodes.firstError()
 	taken := make(map[string]*driver.Record, len(seen))
-	for _, cmd := range nodes.answered() {
-		values, err := answerAt(cmd, claimed)
+	for _, result := range nodes.results() {
+		values, err := timedList(result, claimed)
 		if err == nil {
 			err = parseAll(values, taken)
 		}
@@ -133,7 +133,7 @@ func (s *Store) take(ctx context.Context, c driver.Claim, seen []place, claimed 
 	return failed
 }
 
-// takes are the commands that take what was seen, one per shard.
+// takes are the calls that take what was seen, one per shard.
 func (s *Store) takes(c driver.Claim, seen []place) groups {
 	var ids [driver.Shards][]string
 	for _, p := range seen {
@@ -141,25 +141,27 @@ func (s *Store) takes(c driver.Claim, seen []place) groups {
 		ids[shard] = append(ids[shard], p.id)
 	}
 	var nodes groups
+	lease := number(c.Lease.Microseconds())
 	for shard := range ids {
 		if len(ids[shard]) == 0 {
 			continue
 		}
-		args := append([]string{c.Owner, number(c.Lease.Microseconds()), c.Target}, ids[shard]...)
-		nodes = s.single.add(nodes, shard, run(s.scripts.take, s.keys[shard].of(ids[shard]), args))
+		args := append(make([]string, 0, 3+len(ids[shard])), c.Owner, lease, c.Target)
+		args = append(args, ids[shard]...)
+		call := redisconn.Call{Script: s.scripts.take, Keys: s.keys[shard].of(ids[shard]), Args: args}
+		nodes = s.single.add(nodes, shard, call)
 	}
 	return nodes
 }
 
-// parseAll reads records that a script has answered, each with its ID.
-func parseAll(values []any, into map[string]*driver.Record) error {
-	for _, value := range values {
-		fields, _ := value.([]any)
-		if len(fields) == 0 {
+// parseAll reads records that a script has answered after the time, each with its ID.
+func parseAll(values redisconn.Reply, into map[string]*driver.Record) error {
+	for i := 1; i < values.Len(); i++ {
+		fields := values.At(i)
+		if fields.Len() == 0 {
 			return errAnswer
 		}
-		all := texts(fields)
-		rec, err := parse(all[0], all[1:])
+		rec, err := parse(fields.At(0).Str, fields, 1)
 		if err != nil {
 			return err
 		}

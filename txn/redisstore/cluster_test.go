@@ -8,9 +8,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	rueidisclient "github.com/redis/rueidis"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/redisstore"
 )
 
 // cluster starts one whose nodes keep what they acknowledge.
@@ -29,7 +33,16 @@ func cluster(t testing.TB, masters, replicas int) (*testenv.ClusterSet, *redis.C
 // are writers.
 func TestReshardingLosesRecords(t *testing.T) {
 	set, client := cluster(t, 3, 0)
-	s := open(t, client, nil)
+	for name, conn := range map[string]redisconn.Conn{
+		"goredis": goredis.Wrap(client),
+		"rueidis": wrapRueidis(t, rueidisclient.ClientOption{InitAddress: set.Addrs()}),
+	} {
+		t.Run(name, func(t *testing.T) { testResharding(t, set, openOver(t, conn, &redisstore.Options{Prefix: name})) })
+	}
+}
+
+func testResharding(t *testing.T, set *testenv.ClusterSet, s *redisstore.Store) {
+	t.Helper()
 	l := startLoad(t, s, 16)
 	l.until(ctxFor(t), s, 200)
 	moved := 0
@@ -117,3 +130,40 @@ func TestFailOverStopsTheStore(t *testing.T) {
 		t.Errorf("create after the fail-over: %v", err)
 	}
 }
+
+// TestClusterOfOneIsRefused: a server that has never met another does not know its own
+// host, and leaves it out of what it says about slots.
+func TestClusterOfOneIsRefused(t *testing.T) {
+	set := testenv.Cluster(t, 1, 0)
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: set.Addrs()})
+	t.Cleanup(func() { _ = client.Close() })
+	for name, conn := range map[string]redisconn.Conn{
+		"goredis": goredis.Wrap(client),
+		"rueidis": wrapRueidis(t, rueidisclient.ClientOption{InitAddress: set.Addrs()}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openOver(t, conn, &redisstore.Options{Prefix: name, AllowVolatile: true})
+			create(t, s, "a")
+			if _, err := s.Load(ctxFor(t), "a"); err != nil {
+				t.Error(err)
+			}
+			owner, err := conn.Owner(ctxFor(t), "a", true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := conn.Listen(ctxFor(t), owner, deaf{})
+			if err != nil {
+				t.Fatalf("listen to %s: %v", owner, err)
+			}
+			l.Close()
+		})
+	}
+}
+
+// deaf hears nothing.
+type deaf struct{}
+
+func (deaf) Subscribed(string)   {}
+func (deaf) Unsubscribed(string) {}
+func (deaf) Message(string)      {}
+func (deaf) Broken(error)        {}

@@ -1,7 +1,8 @@
 // Package redisstore keeps transactions on Redis or Valkey, alone, under
-// Sentinel or in a cluster, with the go-redis client the program has.
+// Sentinel or in a cluster, with the client the program has: package goredis wraps
+// go-redis, package rueidis wraps rueidis. Neither is imported here.
 //
-//	store, err := redisstore.New(ctx, rdb, nil)
+//	store, err := redisstore.New(ctx, goredis.Wrap(rdb), nil)
 //
 // # What Redis can promise
 //

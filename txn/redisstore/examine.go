@@ -2,18 +2,17 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/bedrock-go/bedrock/internal/redisnode"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 // examine refuses servers that do not keep what they acknowledge, unless
 // volatile ones will do. It returns what the first server keeps, in words.
-func examine(ctx context.Context, client redis.UniversalClient, volatile bool) (string, error) {
-	nodes, err := nodesOf(ctx, client)
+func examine(ctx context.Context, conn redisconn.Conn, volatile bool) (string, error) {
+	nodes, err := conn.Masters(ctx)
 	if err != nil {
 		return "", describe("examine", "the servers", err)
 	}
@@ -27,7 +26,7 @@ func examine(ctx context.Context, client redis.UniversalClient, volatile bool) (
 			return "", &VolatileError{Reason: reason}
 		}
 		if words == "" {
-			words = s.words()
+			words = s.inWords()
 		}
 	}
 	return words, nil
@@ -43,60 +42,23 @@ func (e *VolatileError) Error() string {
 	return fmt.Sprintf("redisstore: %s; set it right, or set AllowVolatile to lose transactions", e.Reason)
 }
 
-// nodesOf are the masters of a cluster, or the only one.
-func nodesOf(ctx context.Context, client redis.UniversalClient) ([]redis.Cmdable, error) {
-	cluster, ok := client.(*redis.ClusterClient)
-	if !ok {
-		return []redis.Cmdable{client}, nil
-	}
-	var mu sync.Mutex
-	var nodes []redis.Cmdable
-	err := cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		nodes = append(nodes, master)
-		return nil
-	})
-	return nodes, err
-}
-
 // settings are those that matter for what is acknowledged.
 type settings struct {
 	appendonly, fsync, policy string // fsync is empty where it may not be read
 }
 
-func settingsOf(ctx context.Context, node redis.Cmdable) (settings, error) {
-	var s settings
-	info, err := node.Info(ctx, "persistence").Result()
+func settingsOf(ctx context.Context, node redisconn.Node) (settings, error) {
+	s, err := redisnode.ReadSettings(ctx, node, []string{"persistence", "memory"}, []string{"appendfsync"})
 	if err != nil {
-		return s, err
+		return settings{}, err
 	}
-	memory, err := node.Info(ctx, "memory").Result()
-	if err != nil {
-		return s, err
-	}
-	s.appendonly, s.policy = infoField(info, "aof_enabled"), infoField(memory, "maxmemory_policy")
-	config, err := node.ConfigGet(ctx, "appendfsync").Result()
-	var refused redis.Error
-	if err != nil && !errors.As(err, &refused) { // hosted servers do not let us read it
-		return s, err
-	}
-	s.fsync = config["appendfsync"]
-	return s, nil
+	return settings{
+		appendonly: s.Info["aof_enabled"], fsync: s.Config["appendfsync"], policy: s.Info["maxmemory_policy"],
+	}, nil
 }
 
-// infoField picks a field out of INFO's answer, empty when it is not there.
-func infoField(info, field string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), field+":"); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// objection says why transactions are not safe on the server, or nothing.
-// Policies that evict what has a time to live are harmless: nothing here has.
+// objection says why transactions are not safe on the server; empty if they are. Policies
+// that evict keys with a time to live are harmless: no key here has one.
 func (s *settings) objection() string {
 	switch {
 	case s.appendonly != "1":
@@ -110,7 +72,7 @@ func (s *settings) objection() string {
 	}
 }
 
-func (s *settings) words() string {
+func (s *settings) inWords() string {
 	if s.appendonly != "1" {
 		return "no appendonly file"
 	}

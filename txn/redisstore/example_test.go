@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn/redisstore"
 )
 
@@ -13,7 +14,7 @@ import (
 func ExampleNew() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()
-	store, err := redisstore.New(context.Background(), client, nil)
+	store, err := redisstore.New(context.Background(), goredis.Wrap(client), nil)
 	if err != nil {
 		fmt.Println(err) // such as: appendonly is off
 		return

@@ -3,39 +3,42 @@ package redisstore
 import (
 	"context"
 	"time"
+
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
-// group is the commands for one node that are sent together.
+// group is the calls to one node that go together.
 type group struct {
-	lane     *batcher
-	commands []*command
-	err      error // why there are no answers; the commands are then off limits
+	lane    *batcher
+	calls   []redisconn.Call
+	results []redisconn.Result
+	err     error // why there are no results
 }
 
-// groups are the commands for several nodes.
+// groups are the calls to several nodes.
 type groups []*group
 
-// add puts a command about a shard where it belongs.
-func (l *lanes) add(all groups, shard int, c *command) groups {
+// add puts a call about a shard where it belongs.
+func (l *lanes) add(all groups, shard int, call redisconn.Call) groups {
 	lane := l.of[shard].Load()
 	for _, g := range all {
 		if g.lane == lane {
-			g.commands = append(g.commands, c)
+			g.calls = append(g.calls, call)
 			return all
 		}
 	}
-	return append(all, &group{lane: lane, commands: []*command{c}})
+	return append(all, &group{lane: lane, calls: []redisconn.Call{call}})
 }
 
-// sendAll sends to all nodes at once. When one has answered, the others get
+// runAll makes calls to all nodes at once. When one has answered, the others get
 // grace to do so, if it is not 0: one that hangs must not hold up the rest.
-func (l *lanes) sendAll(ctx context.Context, all groups, grace time.Duration) {
+func (l *lanes) runAll(ctx context.Context, all groups, grace time.Duration) {
 	bounded, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	done := make(chan struct{}, len(all))
 	for _, g := range all {
 		go func() {
-			g.err = g.lane.send(bounded, g.commands...)
+			g.results, g.err = g.lane.run(bounded, g.calls...)
 			done <- struct{}{}
 		}()
 	}
@@ -46,13 +49,13 @@ func (l *lanes) sendAll(ctx context.Context, all groups, grace time.Duration) {
 			defer late.Stop()
 		}
 	}
-	if err := all.failed(); err != nil {
-		l.look(ctx, err)
+	if err := all.firstError(); err != nil {
+		l.respread(err)
 	}
 }
 
-// failed is why some node gave no answer.
-func (all groups) failed() error {
+// firstError is why some node gave no answer.
+func (all groups) firstError() error {
 	for _, g := range all {
 		if g.err != nil {
 			return g.err
@@ -61,13 +64,11 @@ func (all groups) failed() error {
 	return nil
 }
 
-// answered are the commands whose nodes have answered.
-func (all groups) answered() []*command {
-	var commands []*command
+// results are those of the nodes that have answered.
+func (all groups) results() []redisconn.Result {
+	var results []redisconn.Result
 	for _, g := range all {
-		if g.err == nil {
-			commands = append(commands, g.commands...)
-		}
+		results = append(results, g.results...)
 	}
-	return commands
+	return results
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -47,16 +48,19 @@ func (s *Store) List(ctx context.Context, q driver.Query) ([]*driver.Record, err
 }
 
 // readAll reads records. One that was deleted since it was found is left out.
-func (s *Store) readAll(ctx context.Context, recs []*driver.Record, ids []string, brief bool) ([]*driver.Record, error) {
-	commands := make([]*command, len(ids))
+func (s *Store) readAll(
+	ctx context.Context, recs []*driver.Record, ids []string, brief bool,
+) ([]*driver.Record, error) {
+	calls := make([]redisconn.Call, len(ids))
 	for i, id := range ids {
-		commands[i] = s.read(id, brief)
+		calls[i] = s.read(id, brief)
 	}
-	if err := s.many.send(ctx, commands...); err != nil {
+	results, err := s.many.run(ctx, calls...)
+	if err != nil {
 		return nil, err
 	}
-	for i, c := range commands {
-		rec, err := c.record(ids[i])
+	for i, result := range results {
+		rec, err := readRecord(ids[i], result)
 		switch {
 		case err == nil:
 			recs = append(recs, rec)
@@ -175,34 +179,34 @@ func (s *Store) feed(ctx context.Context, strands []*strand) error {
 
 // search runs the script once for each strand.
 func (s *Store) search(ctx context.Context, strands []*strand) error {
-	commands := make([]*command, len(strands))
+	calls := make([]redisconn.Call, len(strands))
 	for i, t := range strands {
 		query, err := json.Marshal(t.query)
 		if err != nil {
 			return err
 		}
-		commands[i] = run(s.scripts.list, []string{s.keys[t.shard].index}, []string{string(query)})
+		keys := []string{s.keys[t.shard].index}
+		calls[i] = redisconn.Call{Script: s.scripts.list, Keys: keys, Args: []string{string(query)}}
 	}
-	if err := s.many.send(ctx, commands...); err != nil {
+	results, err := s.many.run(ctx, calls...)
+	if err != nil {
 		return err
 	}
-	for i, c := range commands {
-		if err := strands[i].take(c); err != nil {
+	for i, result := range results {
+		if err := strands[i].enterFound(result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take reads what a search has found, and where it goes on.
-func (t *strand) take(c *command) error {
-	values, err := c.list(3)
+// enterFound reads what a search has found, and where it goes on.
+func (t *strand) enterFound(result redisconn.Result) error {
+	values, err := listOf(result, 3)
 	if err != nil {
 		return err
 	}
-	t.ended = count(values[0]) == 1
-	t.query.Before, _ = values[1].(string)
-	places, _ := values[2].([]any)
-	t.places = texts(places)
+	t.ended = values.At(0).Int == 1
+	t.query.Before, t.places = values.At(1).Str, textsOf(values.At(2))
 	return nil
 }

@@ -19,7 +19,8 @@ func TestARemovalEndsAList(t *testing.T) {
 	s, other := open(t, client, nil), open(t, connect(t, server), nil)
 	began := time.Now()
 	for i := range 10 {
-		rec := &driver.Record{ID: fmt.Sprint("tx-", i), Status: driver.Committed, Created: began.Add(time.Duration(i) * time.Second)}
+		created := began.Add(time.Duration(i) * time.Second)
+		rec := &driver.Record{ID: fmt.Sprint("tx-", i), Status: driver.Committed, Created: created}
 		rec.Finished = rec.Created
 		if err := s.Create(ctxFor(t), rec); err != nil {
 			t.Fatal(err)

@@ -99,7 +99,10 @@ func (w *writer) reload(mayBeWritten bool) {
 	case n == w.acknowledged+1 && mayBeWritten:
 		w.acknowledged = n
 	default:
-		w.t.Errorf("%s: %d is stored, %d was acknowledged, the next may be written: %t", rec.ID, n, w.acknowledged, mayBeWritten)
+		w.t.Errorf(
+			"%s: %d is stored, %d was acknowledged, the next may be written: %t", rec.ID, n, w.acknowledged,
+			mayBeWritten,
+		)
 		w.acknowledged = n
 	}
 	w.rec = rec

@@ -2,11 +2,10 @@ package redisstore
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Options configure a store. The zero value and nil mean the defaults.
@@ -26,20 +25,8 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	filled.Prefix = cmp.Or(filled.Prefix, "bedrock:")
 	if strings.ContainsAny(filled.Prefix, "{}") {
-		return Options{}, fmt.Errorf("redisstore: Prefix %q: braces would change the slots of keys", filled.Prefix)
+		problem := fmt.Sprintf("%q: braces would change the slots of keys", filled.Prefix)
+		return Options{}, fmt.Errorf("redisstore: %w", &input.Error{Field: "prefix", Problem: problem})
 	}
 	return filled, nil
-}
-
-// checkClient refuses clients that know several servers which know nothing of
-// one another.
-func checkClient(client redis.UniversalClient) error {
-	switch client.(type) {
-	case nil:
-		return errors.New("redisstore: client is nil")
-	case *redis.Ring:
-		return errors.New("redisstore: a redis.Ring loses keys when its servers change; use a cluster")
-	default:
-		return nil
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -22,8 +23,8 @@ func fieldNames() []string {
 // blobs is how many of the fields, at the end, are left out of a brief record.
 const blobs = 2
 
-// origin are the values that never change.
-func origin(rec *driver.Record) []string {
+// unchangingValues are the values that never change.
+func unchangingValues(rec *driver.Record) []string {
 	return []string{rec.Mode, rec.Name, rec.Digest, stamp(rec.Created)}
 }
 
@@ -35,22 +36,23 @@ func created(v driver.Version) string {
 	return stamp(time.UnixMicro(v.Created))
 }
 
-// progress appends the values that do, but for the spec.
+// progress appends the values that change, all but the spec.
 func progress(values []string, rec *driver.Record, revision int64) []string {
 	return append(values,
 		string(rec.Status), rec.Parked, rec.Waits, rec.Owner, number(rec.Epoch), stamp(rec.Due), stamp(rec.Deadline),
 		stamp(rec.Updated), stamp(rec.Finished), number(revision), string(rec.State))
 }
 
-// parse makes a record of the values of its fields; the blobs may be missing.
-func parse(id string, values []string) (*driver.Record, error) {
-	p := parser{values: values}
-	rec := &driver.Record{ID: id, Mode: p.next(), Name: p.next(), Digest: p.next(), Created: p.time()}
-	rec.Status, rec.Parked, rec.Waits, rec.Owner = driver.Status(p.next()), p.next(), p.next(), p.next()
+// parse makes a record of the values of its fields, the first of which is that; the blobs
+// may be missing.
+func parse(id string, values redisconn.Reply, first int) (*driver.Record, error) {
+	p := parser{values: values, next: first}
+	rec := &driver.Record{ID: id, Mode: p.nextText(), Name: p.nextText(), Digest: p.nextText(), Created: p.time()}
+	rec.Status, rec.Parked, rec.Waits, rec.Owner = driver.Status(p.nextText()), p.nextText(), p.nextText(), p.nextText()
 	rec.Epoch = p.number()
 	rec.Due, rec.Deadline, rec.Updated, rec.Finished = p.time(), p.time(), p.time(), p.time()
 	rec.Revision = p.number()
-	if len(p.values) == blobs {
+	if p.left() == blobs {
 		rec.State, rec.Spec = p.blob(), p.blob()
 	}
 	if p.err != nil {
@@ -61,22 +63,24 @@ func parse(id string, values []string) (*driver.Record, error) {
 
 // parser takes values one after the other. The first error counts.
 type parser struct {
-	values []string
+	values redisconn.Reply
+	next   int
 	err    error
 }
 
-func (p *parser) next() string {
-	if len(p.values) == 0 {
+func (p *parser) left() int { return p.values.Len() - p.next }
+
+func (p *parser) nextText() string {
+	if p.left() == 0 {
 		p.err = errors.New("a field is missing")
 		return ""
 	}
-	value := p.values[0]
-	p.values = p.values[1:]
-	return value
+	p.next++
+	return p.values.At(p.next - 1).Str
 }
 
 func (p *parser) number() int64 {
-	n, err := strconv.ParseInt(p.next(), 10, 64)
+	n, err := strconv.ParseInt(p.nextText(), 10, 64)
 	if err != nil && p.err == nil {
 		p.err = err
 	}
@@ -84,7 +88,7 @@ func (p *parser) number() int64 {
 }
 
 func (p *parser) time() time.Time {
-	t, err := parseStamp(p.next())
+	t, err := parseStamp(p.nextText())
 	if err != nil && p.err == nil {
 		p.err = err
 	}
@@ -92,7 +96,7 @@ func (p *parser) time() time.Time {
 }
 
 func (p *parser) blob() []byte {
-	if value := p.next(); value != "" {
+	if value := p.nextText(); value != "" {
 		return []byte(value)
 	}
 	return nil

@@ -2,12 +2,10 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -17,8 +15,8 @@ type Store struct {
 	keys        [driver.Shards]keys
 	persistence string
 
-	// single carries writes, many what goes through all transactions: a long
-	// list must not hold up a write.
+	// single carries writes, many carries what goes through all transactions: a long list
+	// must not hold up a write.
 	single  *lanes
 	many    *batcher
 	closing sync.Once
@@ -29,31 +27,28 @@ var (
 	_ driver.Counter = (*Store)(nil)
 )
 
-// New returns a store on the Redis behind client, whose settings it examines
-// first: see [Options.AllowVolatile]. The client stays the caller's: Close leaves
-// it open.
-//
-// Keep its read time-out finite, as it is by default: it ends the calls to a
-// server that has vanished.
-func New(ctx context.Context, client redis.UniversalClient, opts *Options) (*Store, error) {
+// New returns a store on the Redis behind conn, whose settings it examines
+// first: see [Options.AllowVolatile]. The client wrapped in conn stays the caller's:
+// Close leaves it open.
+func New(ctx context.Context, conn redisconn.Conn, opts *Options) (*Store, error) {
 	filled, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkClient(client); err != nil {
-		return nil, err
+	if err := redisconn.CheckKeeps(conn); err != nil {
+		return nil, fmt.Errorf("redisstore: %w", err)
 	}
-	persistence, err := examine(ctx, client, filled.AllowVolatile)
+	persistence, err := examine(ctx, conn, filled.AllowVolatile)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{scripts: newScripts(), keys: keysOf(filled.Prefix), persistence: persistence}
-	s.single, err = newLanes(ctx, client, &s.keys)
+	s.single, err = newLanes(ctx, conn, &s.keys)
 	if err != nil {
 		s.single.close()
 		return nil, describe("find", "the nodes", err)
 	}
-	s.many = newBatcher(client)
+	s.many = newBatcher(conn)
 	return s, nil
 }
 
@@ -66,7 +61,7 @@ func (s *Store) Create(ctx context.Context, rec *driver.Record) error {
 	if err := rec.Check(); err != nil {
 		return describe("create", rec.ID, err)
 	}
-	values := append(append(make([]string, 0, 17), rec.ID), origin(rec)...)
+	values := append(append(make([]string, 0, 17), rec.ID), unchangingValues(rec)...)
 	values = append(progress(values, rec, 1), string(rec.Spec))
 	if err := s.write(ctx, s.scripts.create, values, driver.ErrExists); err != nil {
 		return describe("create", rec.ID, err)
@@ -92,65 +87,35 @@ func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Reco
 	return nil
 }
 
-// write runs a script that writes one record. It answers 0 to refuse.
-func (s *Store) write(ctx context.Context, script *script, values []string, refusal error) error {
+// write runs a script that writes one record. The script answers 0 if it refuses.
+func (s *Store) write(ctx context.Context, script *redisconn.Script, values []string, refusal error) error {
 	keys := s.keysFor(values[0])
-	c := run(script, []string{keys.records + values[0], keys.index, keys.queue}, values)
-	if err := s.single.send(ctx, values[0], c); err != nil {
-		return err
+	call := redisconn.Call{
+		Script: script, Keys: []string{keys.records + values[0], keys.index, keys.queue}, Args: values,
 	}
-	done, err := c.Int()
-	if err == nil && done == 0 {
+	result := s.single.run(ctx, values[0], call)
+	if result.Err == nil && result.Reply.Int == 0 {
 		return refusal
 	}
-	return err
+	return result.Err
 }
 
 // Load implements [driver.Store].
 func (s *Store) Load(ctx context.Context, id string) (*driver.Record, error) {
-	c := s.read(id, false)
-	if err := s.single.send(ctx, id, c); err != nil {
-		return nil, describe("load", id, err)
-	}
-	rec, err := c.record(id)
+	rec, err := readRecord(id, s.single.run(ctx, id, s.read(id, false)))
 	if err != nil {
 		return nil, describe("load", id, err)
 	}
 	return rec, nil
 }
 
-// read makes a command that reads a record.
-func (s *Store) read(id string, brief bool) *command {
+// read makes a call that reads a record.
+func (s *Store) read(id string, brief bool) redisconn.Call {
 	names := fieldNames()
 	if brief {
 		names = names[:len(names)-blobs]
 	}
-	args := append(make([]any, 0, 2+len(names)), "hmget", s.keysFor(id).records+id)
-	for i := range names {
-		args = append(args, &names[i])
-	}
-	return do(args...)
-}
-
-// record makes a record of what was read.
-func (c *command) record(id string) (*driver.Record, error) {
-	values, err := c.Slice()
-	if err != nil {
-		return nil, err
-	}
-	if len(values) > 0 && values[0] == nil {
-		return nil, driver.ErrNotFound
-	}
-	return parse(id, texts(values))
-}
-
-// texts are the strings among values; what is missing is empty.
-func texts(values []any) []string {
-	all := make([]string, len(values))
-	for i, value := range values {
-		all[i], _ = value.(string)
-	}
-	return all
+	return redisconn.Call{Command: "hmget", Keys: []string{s.keysFor(id).records + id}, Args: names}
 }
 
 // Close implements [driver.Store].
@@ -160,16 +125,4 @@ func (s *Store) Close() error {
 		s.many.close()
 	})
 	return nil
-}
-
-// errAnswer says that a script answered something else than it should.
-var errAnswer = errors.New("the script's answer has the wrong form")
-
-// list reads the answer of a script that is a list of at least n items.
-func (c *command) list(n int) ([]any, error) {
-	values, err := c.Slice()
-	if err == nil && len(values) < n {
-		err = fmt.Errorf("%w: %d items", errAnswer, len(values))
-	}
-	return values, err
 }

@@ -1,20 +1,10 @@
 package redisstore
 
 import (
-	"crypto/sha1" //nolint:gosec // it is how Redis names scripts, nobody relies on it for security
 	_ "embed"
-	"encoding/hex"
+
+	"github.com/bedrock-go/bedrock/redisconn"
 )
-
-// script is run by its digest, and sent in full only to a server that does not
-// know it yet.
-type script struct{ text, sha string }
-
-func newScript(text string) *script {
-	text = placesText + text
-	sum := sha1.Sum([]byte(text)) //nolint:gosec // see the import
-	return &script{text: text, sha: hex.EncodeToString(sum[:])}
-}
 
 //go:embed scripts/places.lua
 var placesText string
@@ -41,12 +31,16 @@ var deleteText string
 var countText string
 
 type scripts struct {
-	create, update, peek, take, list, remove, count *script
+	create, update, peek, take, list, remove, count *redisconn.Script
 }
 
 func newScripts() scripts {
 	return scripts{
-		create: newScript(createText), update: newScript(updateText), peek: newScript(peekText),
-		take: newScript(takeText), list: newScript(listText), remove: newScript(deleteText), count: newScript(countText),
+		create: withPlaces(createText), update: withPlaces(updateText), peek: withPlaces(peekText),
+		take: withPlaces(takeText), list: withPlaces(listText), remove: withPlaces(deleteText),
+		count: withPlaces(countText),
 	}
 }
+
+// withPlaces puts before a script what every script knows of the layout.
+func withPlaces(text string) *redisconn.Script { return redisconn.NewScript(placesText + text) }

@@ -12,53 +12,70 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/redisstore"
 )
 
 // TestKilledServerForgets: with appendfsync always, what was acknowledged is
-// there after kill -9, and can be found.
+// there after kill -9, and can be found. The scripts are gone with the server.
 func TestKilledServerForgets(t *testing.T) {
-	server := durable(t)
-	s := open(t, connect(t, server), nil)
-	l := startLoad(t, s, 16)
-	for range 3 {
+	overEach(t, func(t *testing.T, server *testenv.RedisServer, s *redisstore.Store) {
+		l := startLoad(t, s, 16)
+		for range 3 {
+			l.until(ctxFor(t), s, 500)
+			server.Do("SCRIPT", "FLUSH")
+			l.until(ctxFor(t), s, 500)
+			server.Kill()
+			server.Restart(true)
+		}
 		l.until(ctxFor(t), s, 500)
-		server.Kill()
-		server.Restart(true)
-	}
-	l.until(ctxFor(t), s, 500)
-	acknowledged, unknown, refused := l.end()
-	t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
-	if unknown+refused == 0 {
-		t.Error("nobody noticed that the server was killed")
-	}
+		acknowledged, unknown, refused := l.end()
+		t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
+		if unknown+refused == 0 {
+			t.Error("nobody noticed that the server was killed")
+		}
+	})
 }
 
 // TestLostReplyIsTakenForNotWritten: a write whose reply is lost has an unknown
 // outcome, and nothing else is said of it.
 func TestLostReplyIsTakenForNotWritten(t *testing.T) {
-	server := durable(t)
-	proxy, err := chaos.New(server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = proxy.Close() })
-	client := redis.NewClient(&redis.Options{Addr: proxy.Addr()})
-	t.Cleanup(func() { _ = client.Close() })
-	s, near := open(t, client, nil), open(t, connect(t, server), nil)
-	l := startLoad(t, s, 8)
-	for range 10 {
-		l.until(ctxFor(t), near, 100)
-		proxy.DropRepliesTo("evalsha", 1)
-	}
-	l.until(ctxFor(t), near, 100)
-	acknowledged, unknown, refused := l.end()
-	t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
-	if proxy.Evidence().RepliesLost == 0 || unknown == 0 {
-		t.Errorf("%d replies lost, %d outcomes unknown", proxy.Evidence().RepliesLost, unknown)
+	for name, test := range map[string]struct {
+		command string // as the library writes it
+		connect func(addr string) redisconn.Conn
+	}{
+		"goredis": {"evalsha", func(addr string) redisconn.Conn {
+			client := redis.NewClient(&redis.Options{Addr: addr})
+			t.Cleanup(func() { _ = client.Close() })
+			return goredis.Wrap(client)
+		}},
+		"rueidis": {"EVALSHA", func(addr string) redisconn.Conn { return connectRueidis(t, addr) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := durable(t)
+			proxy, err := chaos.New(server.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = proxy.Close() })
+			s, near := openOver(t, test.connect(proxy.Addr()), nil), open(t, connect(t, server), nil)
+			l := startLoad(t, s, 8)
+			for range 10 {
+				l.until(ctxFor(t), near, 100)
+				proxy.DropRepliesTo(test.command, 1)
+			}
+			l.until(ctxFor(t), near, 100)
+			acknowledged, unknown, refused := l.end()
+			t.Logf("%d writes acknowledged, %d unknown, %d refused", acknowledged, unknown, refused)
+			if proxy.Evidence().RepliesLost == 0 || unknown == 0 {
+				t.Errorf("%d replies lost, %d outcomes unknown", proxy.Evidence().RepliesLost, unknown)
+			}
+		})
 	}
 }
 
@@ -88,9 +105,10 @@ func create(t testing.TB, s *redisstore.Store, id string) *driver.Record {
 }
 
 // TestFrozenServerHangsTheCaller: every call ends with its context.
-func TestFrozenServerHangsTheCaller(t *testing.T) {
-	server := durable(t)
-	s := open(t, connect(t, server), nil)
+func TestFrozenServerHangsTheCaller(t *testing.T) { overEach(t, testFrozenServerHangsTheCaller) }
+
+func testFrozenServerHangsTheCaller(t *testing.T, server *testenv.RedisServer, s *redisstore.Store) {
+	t.Helper()
 	rec := create(t, s, "a")
 	server.Freeze()
 	defer server.Thaw()
@@ -112,9 +130,10 @@ func TestFrozenServerHangsTheCaller(t *testing.T) {
 
 // TestFrozenWriteIsTakenForNotSent: the first write was sent, so that nobody
 // knows; what waits behind it was not.
-func TestFrozenWriteIsTakenForNotSent(t *testing.T) {
-	server := durable(t)
-	s := open(t, connect(t, server), nil)
+func TestFrozenWriteIsTakenForNotSent(t *testing.T) { overEach(t, testFrozenWriteIsTakenForNotSent) }
+
+func testFrozenWriteIsTakenForNotSent(t *testing.T, server *testenv.RedisServer, s *redisstore.Store) {
+	t.Helper()
 	rec := create(t, s, "a")
 	server.Freeze()
 	unsent, unknown := 0, 0
@@ -167,16 +186,19 @@ func TestWriteCutOffByCloseIsTakenForNotSent(t *testing.T) {
 	}
 }
 
-// sending says when a pipeline is about to be sent.
+// sending says when a command is about to be sent.
 type sending struct{ begun chan struct{} }
 
-func (s sending) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (s sending) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (s sending) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (s sending) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
+	return next
+}
+
+func (s sending) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
 		s.begun <- struct{}{}
-		return next(ctx, cmds)
+		return next(ctx, cmd)
 	}
 }
 
@@ -194,8 +216,9 @@ func TestVolatileServerIsAccepted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			client := connect(t, durable(t, tt.args...))
-			_, err := redisstore.New(ctxFor(t), client, nil)
-			if err == nil || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(err.Error(), "AllowVolatile") {
+			_, err := redisstore.New(ctxFor(t), goredis.Wrap(client), nil)
+			if err == nil || !strings.Contains(err.Error(), tt.reason) ||
+				!strings.Contains(err.Error(), "AllowVolatile") {
 				t.Errorf("want an error that says %q, got %v", tt.reason, err)
 			}
 			create(t, open(t, client, &redisstore.Options{AllowVolatile: true}), "a")
@@ -218,6 +241,35 @@ func TestPersistenceIsNotTold(t *testing.T) {
 	}
 }
 
+// busy is a server that tells nothing of CONFIG just now.
+type busy struct{ redisconn.Node }
+
+func (n busy) Do(ctx context.Context, args ...string) (redisconn.Reply, error) {
+	if args[0] == "CONFIG" {
+		return redisconn.Reply{}, &redisconn.ReplyError{Cause: errors.New("BUSY Redis is busy running a script")}
+	}
+	return n.Node.Do(ctx, args...)
+}
+
+// atBusy is a connection to such servers.
+type atBusy struct{ redisconn.Conn }
+
+func (c atBusy) Masters(ctx context.Context) ([]redisconn.Node, error) {
+	nodes, err := c.Conn.Masters(ctx)
+	for i := range nodes {
+		nodes[i] = busy{nodes[i]}
+	}
+	return nodes, err
+}
+
+// TestServerThatIsBusyIsTakenForSafe: what it would have said may be a reason to refuse it.
+func TestServerThatIsBusyIsTakenForSafe(t *testing.T) {
+	conn := goredis.Wrap(connect(t, durable(t, "--appendfsync", "no")))
+	if _, err := redisstore.New(ctxFor(t), atBusy{conn}, nil); !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("want ErrUnavailable, got %v", err)
+	}
+}
+
 // TestHarmlessEvictionIsRefused: nothing here has a time to live.
 func TestHarmlessEvictionIsRefused(t *testing.T) {
 	create(t, open(t, connect(t, durable(t, "--maxmemory-policy", "volatile-lru")), nil), "a")
@@ -225,20 +277,21 @@ func TestHarmlessEvictionIsRefused(t *testing.T) {
 
 func TestWrongOptionsAreAccepted(t *testing.T) {
 	client := connect(t, durable(t))
-	if _, err := redisstore.New(ctxFor(t), client, &redisstore.Options{Prefix: "{a}:"}); err == nil {
-		t.Error("a prefix with braces")
+	braces := &redisstore.Options{Prefix: "{a}:"}
+	if _, err := redisstore.New(ctxFor(t), goredis.Wrap(client), braces); !errors.Is(err, input.ErrInvalid) {
+		t.Errorf("a prefix with braces: %v", err)
 	}
-	if _, err := redisstore.New(ctxFor(t), nil, nil); err == nil {
-		t.Error("no client")
+	if _, err := redisstore.New(ctxFor(t), nil, nil); !errors.Is(err, input.ErrInvalid) {
+		t.Errorf("no client: %v", err)
 	}
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}})
 	defer ring.Close()
-	if _, err := redisstore.New(ctxFor(t), ring, nil); err == nil {
+	if _, err := redisstore.New(ctxFor(t), goredis.Wrap(ring), nil); err == nil {
 		t.Error("a ring")
 	}
 	nobody := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", DialerRetries: 1})
 	defer nobody.Close()
-	if _, err := redisstore.New(ctxFor(t), nobody, nil); !errors.Is(err, driver.ErrUnavailable) {
+	if _, err := redisstore.New(ctxFor(t), goredis.Wrap(nobody), nil); !errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("nobody there: %v", err)
 	}
 }
@@ -248,7 +301,8 @@ func TestWrongOptionsAreAccepted(t *testing.T) {
 func TestRefusedWriteIsUnknown(t *testing.T) {
 	refuses := func(t *testing.T, s *redisstore.Store, rec *driver.Record) {
 		t.Helper()
-		if err := s.Create(ctxFor(t), &driver.Record{ID: "b", Status: driver.Running}); !errors.Is(err, driver.ErrUnavailable) {
+		err := s.Create(ctxFor(t), &driver.Record{ID: "b", Status: driver.Running})
+		if !errors.Is(err, driver.ErrUnavailable) {
 			t.Errorf("create: %v", err)
 		}
 		if err := s.Update(ctxFor(t), rec.Version(), rec.Clone()); !errors.Is(err, driver.ErrUnavailable) {
@@ -303,9 +357,10 @@ func keysIn(server *testenv.RedisServer) []string {
 }
 
 // TestScriptsAreForgotten: a server that was restarted knows no script.
-func TestScriptsAreForgotten(t *testing.T) {
-	server := durable(t)
-	s := open(t, connect(t, server), nil)
+func TestScriptsAreForgotten(t *testing.T) { overEach(t, testScriptsAreForgotten) }
+
+func testScriptsAreForgotten(t *testing.T, server *testenv.RedisServer, s *redisstore.Store) {
+	t.Helper()
 	rec := create(t, s, "a")
 	server.Do("SCRIPT", "FLUSH")
 	if err := s.Update(ctxFor(t), rec.Version(), rec); err != nil {
@@ -324,7 +379,8 @@ func TestPermissionsAreMissing(t *testing.T) {
 	server := testenv.Redis(t, &testenv.RedisOptions{
 		Persistence: testenv.PersistAOF,
 		Users: []string{
-			"bedrock on >secret ~bedrock:* +@connection +@scripting +@hash +@sortedset +exists +del +time +info +config|get",
+			"bedrock on >secret ~bedrock:* +@connection +@scripting +@hash +@sortedset +exists +del +time +info " +
+				"+config|get",
 		},
 	})
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), Username: "bedrock", Password: "secret"})

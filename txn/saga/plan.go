@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -18,6 +19,9 @@ func (Mode) Name() string { return Name }
 
 // Start lets a saga run at once; there is nothing to begin and complete later.
 func (Mode) Start(begun bool) (txn.Status, bool) { return txn.Running, !begun }
+
+// Phases are those in which participants are called.
+func (Mode) Phases() []txn.Phase { return []txn.Phase{txn.PhaseDo, txn.PhaseUndo} }
 
 // Op names the operations.
 func (Mode) Op(p txn.Phase) string {
@@ -35,11 +39,11 @@ func (Mode) Op(p txn.Phase) string {
 func (Mode) Check(d *txn.Definition) error {
 	switch {
 	case len(d.Branches) == 0:
-		return &txn.FieldError{Field: "branches", Problem: "a saga needs at least one step"}
+		return &txn.InvalidError{Field: "branches", Problem: "a saga needs at least one step"}
 	case d.Recovery == txn.Forward && d.Timeout > 0:
-		return &txn.FieldError{Field: "timeout", Problem: "a saga with forward recovery is never rolled back"}
+		return &txn.InvalidError{Field: "timeout", Problem: "a saga with forward recovery is never rolled back"}
 	}
-	return plan.Only(d, plan.Allowed{
+	return check.Only(d, check.Allowed{
 		Parallel: true, Recovery: true, Timeout: true, Do: true, Undo: true,
 		After: true, Use: true, Compensate: d.Recovery != txn.Forward,
 	})
@@ -61,14 +65,14 @@ func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
 	case plan.Late(t, now):
 		return txn.Plan{Decide: txn.RollingBack, Reason: "not done in time"}
 	case w.Spent != nil:
-		return exhausted(t, *w.Spent)
+		return fallback(t, *w.Spent)
 	default:
 		return plan.Until(w.Plan(), t.Deadline)
 	}
 }
 
-// exhausted follows the step's own policy.
-func exhausted(t *txn.Transaction, s txn.Step) txn.Plan {
+// fallback follows the step's own policy.
+func fallback(t *txn.Transaction, s txn.Step) txn.Plan {
 	if plan.Parks(t, s) {
 		return txn.Plan{Park: plan.Why(t, s)}
 	}

@@ -32,10 +32,12 @@ func TestPlan(t *testing.T) {
 		progress [3]ops
 		want     txn.Plan
 	}{
-		"begins":    {txn.Running, nil, [3]ops{}, txn.Plan{Run: []txn.Step{do(0)}}},
-		"waits":     {txn.Running, nil, [3]ops{{Do: flying}}, txn.Plan{}},
-		"forks":     {txn.Running, nil, [3]ops{{Do: done}}, txn.Plan{Run: []txn.Step{do(1), do(2)}}},
-		"skipped":   {txn.Running, nil, [3]ops{{Do: txn.Op{State: txn.Skipped}}}, txn.Plan{Run: []txn.Step{do(1), do(2)}}},
+		"begins": {txn.Running, nil, [3]ops{}, txn.Plan{Run: []txn.Step{do(0)}}},
+		"waits":  {txn.Running, nil, [3]ops{{Do: flying}}, txn.Plan{}},
+		"forks":  {txn.Running, nil, [3]ops{{Do: done}}, txn.Plan{Run: []txn.Step{do(1), do(2)}}},
+		"skipped": {
+			txn.Running, nil, [3]ops{{Do: txn.Op{State: txn.Skipped}}}, txn.Plan{Run: []txn.Step{do(1), do(2)}},
+		},
 		"again":     {txn.Running, nil, [3]ops{{Do: done}, {Do: unsure}, {Do: done}}, txn.Plan{Run: []txn.Step{do(1)}}},
 		"later":     {txn.Running, nil, [3]ops{{Do: later}}, txn.Plan{Next: now.Add(time.Second)}},
 		"committed": {txn.Running, nil, [3]ops{{Do: done}, {Do: done}, {Do: done}}, txn.Plan{Decide: txn.Committed}},
@@ -139,7 +141,9 @@ func TestPlan(t *testing.T) {
 			[3]ops{{Do: done, Undo: done}, {Do: refused}, {Do: unsure, Undo: txn.Op{State: txn.Skipped}}},
 			txn.Plan{Decide: txn.RolledBack, Reason: "because"},
 		},
-		"nothing to undo": {txn.RollingBack, because, [3]ops{{Do: refused}}, txn.Plan{Decide: txn.RolledBack, Reason: "because"}},
+		"nothing to undo": {
+			txn.RollingBack, because, [3]ops{{Do: refused}}, txn.Plan{Decide: txn.RolledBack, Reason: "because"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func New(name string) *Saga {
 func (s *Saga) Step(id string, do, undo txn.Target) *Saga {
 	before := s.draft.Latest()
 	s.draft.Add(txn.Branch{ID: id, Do: do, Undo: undo})
-	return s.follow(before)
+	return s.waitFor(before)
 }
 
 // Nested adds the steps of another saga as if they were one step. They are called
@@ -40,11 +40,11 @@ func (s *Saga) Nested(id string, other *Saga) *Saga {
 	}
 	before := s.draft.Latest()
 	s.draft.Nest(id, &other.draft)
-	return s.follow(before)
+	return s.waitFor(before)
 }
 
-// follow makes the latest step wait for the one before it.
-func (s *Saga) follow(before string) *Saga {
+// waitFor makes the latest step wait for the one before it.
+func (s *Saga) waitFor(before string) *Saga {
 	if before != "" {
 		s.draft.After(before)
 	}

@@ -108,7 +108,8 @@ func TestNested(t *testing.T) {
 
 // What is said about a nested saga holds for its steps that say nothing themselves.
 func TestNestedModifiers(t *testing.T) {
-	inner := saga.New("").Step("a", "f", "").Step("b", "f", "").Payload("own").Policy(txn.Policy{Attempts: 1}).Use("x", "a")
+	inner := saga.New("").Step("a", "f", "").
+		Step("b", "f", "").Payload("own").Policy(txn.Policy{Attempts: 1}).Use("x", "a")
 	got := define(t, saga.New("").Step("z", "f", "").
 		Nested("n", inner).Payload("outer").Policy(txn.Policy{Attempts: 2}).Use("x", "z").Use("y", "z"), nil)
 	want := []txn.Branch{
@@ -144,19 +145,39 @@ func TestMistakes(t *testing.T) {
 		saga *saga.Saga
 		want string
 	}{
-		"After first":     {saga.New("").After("a"), "after: comes before there is anything it could belong to"},
-		"Use first":       {saga.New("").Use("a", "b"), "use: comes before"},
-		"Payload first":   {saga.New("").Payload(1), "payload: comes before"},
-		"Policy first":    {saga.New("").Policy(txn.Policy{}), "policy: comes before"},
-		"payload":         {saga.New("").Step("a", "f", "").Payload(math.Inf(1)), "branches[0].payload: json: unsupported value"},
-		"empty":           {saga.New("").Nested("n", saga.New("")), "branches: nested n is empty"},
-		"inner mistake":   {saga.New("").Nested("n", saga.New("").Use("a", "b").Step("a", "f", "")), "use: comes before"},
-		"nested timeout":  {saga.New("").Nested("n", saga.New("").Step("a", "f", "").Timeout(1)), "nested n: timeout, recovery"},
-		"nested ID":       {saga.New("").Nested("n", saga.New("").Step("a", "f", "").ID("x")), "nested n: timeout, recovery"},
-		"step like part":  {saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Step("n", "f", ""), "branches: two parts are called n"},
-		"part like step":  {saga.New("").Step("n", "f", "").Nested("n", saga.New("").Step("a", "f", "")), "branches: two parts are called n"},
-		"part like part":  {saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Nested("n", saga.New("").Step("b", "f", "")), "branches: two parts are called n"},
-		"several of them": {saga.New("").After("a").Use("a", "b"), "after: comes before there is anything it could belong to\nuse: comes before"},
+		"After first":   {saga.New("").After("a"), "after: comes before there is anything it could belong to"},
+		"Use first":     {saga.New("").Use("a", "b"), "use: comes before"},
+		"Payload first": {saga.New("").Payload(1), "payload: comes before"},
+		"Policy first":  {saga.New("").Policy(txn.Policy{}), "policy: comes before"},
+		"payload": {
+			saga.New("").Step("a", "f", "").Payload(math.Inf(1)), "branches[0].payload: json: unsupported value",
+		},
+		"empty": {saga.New("").Nested("n", saga.New("")), "branches: nested n is empty"},
+		"inner mistake": {
+			saga.New("").Nested("n", saga.New("").Use("a", "b").Step("a", "f", "")), "use: comes before",
+		},
+		"nested timeout": {
+			saga.New("").Nested("n", saga.New("").Step("a", "f", "").Timeout(1)), "nested n: timeout, recovery",
+		},
+		"nested ID": {
+			saga.New("").Nested("n", saga.New("").Step("a", "f", "").ID("x")), "nested n: timeout, recovery",
+		},
+		"step like part": {
+			saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Step("n", "f", ""),
+			"branches: two parts are called n",
+		},
+		"part like step": {
+			saga.New("").Step("n", "f", "").Nested("n", saga.New("").Step("a", "f", "")),
+			"branches: two parts are called n",
+		},
+		"part like part": {
+			saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Nested("n", saga.New("").Step("b", "f", "")),
+			"branches: two parts are called n",
+		},
+		"several of them": {
+			saga.New("").After("a").Use("a", "b"),
+			"after: comes before there is anything it could belong to\nuse: comes before",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +185,7 @@ func TestMistakes(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
-			if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+			if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 				t.Errorf("%T", err)
 			}
 			if _, err := test.saga.Submit(t.Context(), nil, nil); err == nil { // nil: would panic if it was used
@@ -183,7 +204,8 @@ func TestMistakes(t *testing.T) {
 
 // One saga can be used by many at once, and what they get is theirs.
 func TestShared(t *testing.T) {
-	s := saga.New("order").Step("a", "f", "").Nested("n", saga.New("").Step("b", "f", "")).Step("c", "f", "").Header("h", "1")
+	s := saga.New("order").Step("a", "f", "").Nested("n", saga.New("").Step("b", "f", "")).
+		Step("c", "f", "").Header("h", "1")
 	want := define(t, s, nil)
 	var all sync.WaitGroup
 	for range 8 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -15,15 +16,15 @@ import (
 // what others have locked they are about to claim, or to write.
 func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
 	var claimed driver.Claimed
-	err := s.call(ctx, fmt.Sprintf("claim for %q", c.Owner), func(ctx context.Context) (err error) {
+	err := s.whileAlive(ctx, fmt.Sprintf("claim for %q", c.Owner), func(ctx context.Context) (err error) {
 		var some bool
-		if claimed.Now, some, err = s.look(ctx, c); err != nil || !some {
+		if claimed.Now, some, err = s.anyDue(ctx, c); err != nil || !some {
 			return Unwritten(err)
 		}
-		return s.settling.durably(ctx, func() error {
+		return s.syncer.durably(ctx, func() error {
 			return s.repeat(ctx, func() error {
 				return InTx(ctx, s.db.Write, func(tx *sql.Tx) (err error) {
-					claimed, err = s.claim(ctx, tx, c)
+					claimed, err = s.claimIn(ctx, tx, c)
 					return err
 				})
 			})
@@ -35,8 +36,8 @@ func (s *Store) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, erro
 	return claimed, nil
 }
 
-// look reads the clock, and tells whether there is anything to claim.
-func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some bool, err error) {
+// anyDue reads the clock, and reports whether there is anything to claim.
+func (s *Store) anyDue(ctx context.Context, c driver.Claim) (now time.Time, some bool, err error) {
 	now, err = s.dialect.Now(ctx, s.db.Read)
 	if err != nil {
 		return now, false, err
@@ -51,9 +52,9 @@ func (s *Store) look(ctx context.Context, c driver.Claim) (now time.Time, some b
 	return now, err == nil, err
 }
 
-// claim takes several round trips. Somebody who is frozen in between must not keep
-// for long what he has locked: others are to take over from him.
-func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
+// claimIn takes several round trips. A process that is frozen in between must not keep for
+// long what it has locked, because others are to take over from it.
+func (s *Store) claimIn(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.Claimed, error) {
 	if text := s.clauses.Claiming; text != "" {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
 			return driver.Claimed{}, err
@@ -63,7 +64,7 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 	if err != nil {
 		return driver.Claimed{}, err
 	}
-	recs, err := s.lock(ctx, tx, c, now)
+	recs, err := s.lockDue(ctx, tx, c, now)
 	if err != nil {
 		return driver.Claimed{}, err
 	}
@@ -75,10 +76,10 @@ func (s *Store) claim(ctx context.Context, tx *sql.Tx, c driver.Claim) (driver.C
 	return driver.Claimed{Records: recs, Now: now}, s.handOver(ctx, tx, recs)
 }
 
-// lock selects what the claim asks for and nobody else has locked, in the order of an
+// lockDue selects what the claim asks for and nobody else has locked, in the order of an
 // index: a backlog must not be sorted, nor locked, for a claim of its first hundred.
-// What has no due time comes last.
-func (s *Store) lock(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
+// Records without a due time come last.
+func (s *Store) lockDue(ctx context.Context, tx *sql.Tx, c driver.Claim, now time.Time) ([]*driver.Record, error) {
 	query := func() *query { return s.due("SELECT "+Columns, c, now) }
 	if c.Target == "" {
 		return s.first(ctx, tx, query(), " ORDER BY due, id", c.Limit)
@@ -126,7 +127,7 @@ func (s *Store) handOver(ctx context.Context, tx *sql.Tx, recs []*driver.Record)
 	}
 	q := &query{text: "UPDATE {tx} SET waits = '', epoch = epoch + 1, revision = revision + 1"}
 	q.add(", owner = ?, due = ?", recs[0].Owner, Micros(recs[0].Due))
-	q.add(" WHERE id IN (" + marks(len(recs)) + ")")
+	q.add(" WHERE id IN (" + sqlkind.Marks(len(recs)) + ")")
 	for _, rec := range recs {
 		q.args = append(q.args, rec.ID)
 	}

@@ -14,7 +14,7 @@ import (
 // some time, in proportion; it is never more than a minute old.
 func (s *Store) Count(ctx context.Context) (driver.Counts, error) {
 	var n driver.Counts
-	err := s.call(ctx, "count", func(ctx context.Context) (err error) {
+	err := s.whileAlive(ctx, "count", func(ctx context.Context) (err error) {
 		n, err = s.count(ctx)
 		return Unwritten(err)
 	})
@@ -36,9 +36,11 @@ func (s *Store) count(ctx context.Context) (driver.Counts, error) {
 	return n, s.countMarked(ctx, &n)
 }
 
-// countStatus counts what has one of some statuses; an index is enough for that.
+// countStatus counts the records with one of some statuses; an index is enough for that.
 func (s *Store) countStatus(ctx context.Context, which string) (map[driver.Status]int, error) {
-	rows, err := s.db.Read.QueryContext(ctx, s.sql("SELECT status, COUNT(*) FROM {tx} WHERE status IN "+which+" GROUP BY status"))
+	rows, err := s.db.Read.QueryContext(
+		ctx, s.sql("SELECT status, COUNT(*) FROM {tx} WHERE status IN "+which+" GROUP BY status"),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func (s *Store) countStatus(ctx context.Context, which string) (map[driver.Statu
 	return n, rows.Err()
 }
 
-// countMarked counts what is parked or due, and looks for what is oldest.
+// countMarked counts the records that are parked or due, and looks for the oldest.
 func (s *Store) countMarked(ctx context.Context, n *driver.Counts) error {
 	now, err := s.dialect.Now(ctx, s.db.Read)
 	if err != nil {
@@ -101,7 +103,7 @@ type tally struct {
 	until time.Time
 }
 
-// get counts, or says what was counted before. Whoever asks meanwhile waits.
+// get counts, or says what was counted before. A caller that comes meanwhile waits.
 func (t *tally) get(count func() (map[driver.Status]int, error)) (map[driver.Status]int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

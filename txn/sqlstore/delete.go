@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -16,7 +17,7 @@ const deleteRows = 250
 // of its own; after an error the count says how many are known to be gone.
 func (s *Store) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
 	removed := 0
-	err := s.call(ctx, fmt.Sprintf("delete %d records", len(refs)), func(ctx context.Context) error {
+	err := s.whileAlive(ctx, fmt.Sprintf("delete %d records", len(refs)), func(ctx context.Context) error {
 		for chunk := range slices.Chunk(refs, deleteRows) {
 			n, err := s.remove(ctx, chunk)
 			if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
 func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 	// The list of IDs is what planners understand; the versions are for the rows it
 	// leads to.
-	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + marks(len(refs)) +
+	text := "DELETE FROM {tx} WHERE " + isFinal + " AND id IN (" + sqlkind.Marks(len(refs)) +
 		") AND (" + AsSeen(len(refs)) + ")"
 	args := make([]any, 0, 5*len(refs))
 	for _, ref := range refs {
@@ -42,7 +43,7 @@ func (s *Store) remove(ctx context.Context, refs []driver.Ref) (int, error) {
 		args = append(args, ref.ID, ref.Revision, ref.Epoch, ref.Created)
 	}
 	var n int64
-	err := s.settling.durably(ctx, func() error {
+	err := s.syncer.durably(ctx, func() error {
 		return s.repeat(ctx, func() error {
 			result, err := s.db.Write.ExecContext(ctx, s.sql(text), args...)
 			if err != nil {

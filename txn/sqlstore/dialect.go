@@ -4,15 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
 // Dialect is what sets one kind of database apart. Its methods may be called by
 // many goroutines at once.
+//
+// The packages below this one have those that there are. Another kind of database has to be
+// known to Bedrock itself, by its Kind; a store that is altogether one's own implements
+// [driver.Store].
 type Dialect interface {
 	// Clauses is the SQL that differs.
 	Clauses() Clauses
@@ -39,19 +42,17 @@ type Dialect interface {
 
 // Clauses is SQL in one dialect.
 type Clauses struct {
-	// Name is what errors call the database.
-	Name string
-	// Numbered: parameters are $1, $2 and so on rather than question marks.
-	Numbered bool
+	// Kind is the kind of database, and what errors call it.
+	Kind sqlkind.Kind
 	// IfAbsent ends an INSERT that does nothing when the ID is taken. Where there is
 	// none, the INSERT fails and Judge says Duplicate.
 	IfAbsent string
 	// SkipLocked ends a SELECT that locks what it finds and passes over what others
 	// have locked.
 	SkipLocked string
-	// Claiming begins the transaction of a claim, which takes several round trips. It
-	// has the server end that transaction when its client falls silent, and tells its
-	// planner what it needs to be told. Empty where that is so anyway.
+	// Claiming begins the transaction of a claim, which takes several round trips. It has
+	// the server end that transaction when its client falls silent, and gives the planner
+	// the hints that it needs. Empty where neither is needed.
 	Claiming string
 	// ByStatus follows the table where its rows are wanted in the order of the index
 	// by status, for planners that need to be told.
@@ -82,40 +83,22 @@ type Update struct {
 }
 
 // Verdict is what an error means for the call that failed.
-type Verdict int
+type Verdict = sqlkind.Class
 
+// The verdicts; see package sqlkind.
 const (
 	// Refused means that the database, or its driver, does not take the call as it is.
-	Refused Verdict = iota
+	Refused = sqlkind.Refused
 	// Duplicate means that the ID is taken.
-	Duplicate
-	// Collided means that the transaction met another one and was rolled back; it
+	Duplicate = sqlkind.Duplicate
+	// Deadlocked means that the transaction was rolled back so that others can go on; it
 	// may be repeated.
-	Collided
-	// Broken means that the connection could not be made, or ended.
-	Broken
+	Deadlocked = sqlkind.Deadlocked
+	// Busy means that it has met one that took too long; it may be repeated.
+	Busy = sqlkind.Busy
+	// Broken means that the connection could not be made, or ended, or that nothing is
+	// written for a while.
+	Broken = sqlkind.Broken
 	// TooLarge means that the database takes nothing of this size.
-	TooLarge
+	TooLarge = sqlkind.TooLarge
 )
-
-// rebind gives a query the dialect's parameters. No query of this package has a
-// question mark that is none.
-func (c Clauses) rebind(query string) string {
-	if !c.Numbered {
-		return query
-	}
-	var b strings.Builder
-	for n := 1; ; n++ {
-		before, after, found := strings.Cut(query, "?")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		b.WriteByte('$')
-		b.WriteString(strconv.Itoa(n))
-		query = after
-	}
-}
-
-// marks is a list of n parameters.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

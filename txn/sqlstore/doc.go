@@ -3,7 +3,13 @@
 // imports the one it uses:
 //
 //	store, err := sqlite.Open(ctx, "bedrock.db", nil)
+//
+// or
+//
 //	store, err := mysql.Open(ctx, "mysql://user:secret@db/app", nil)
+//
+// or
+//
 //	store, err := postgres.New(ctx, db, nil) // the *sql.DB you already have
 //
 // # Writes

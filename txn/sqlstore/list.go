@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -17,7 +18,7 @@ const defaultLimit = 100
 // List implements [driver.Store].
 func (s *Store) List(ctx context.Context, q driver.Query) ([]*driver.Record, error) {
 	var recs []*driver.Record
-	err := s.call(ctx, "list", func(ctx context.Context) (err error) {
+	err := s.whileAlive(ctx, "list", func(ctx context.Context) (err error) {
 		recs, err = s.list(ctx, q)
 		return Unwritten(err)
 	})
@@ -35,13 +36,14 @@ func (s *Store) list(ctx context.Context, q driver.Query) ([]*driver.Record, err
 	}
 	q.Limit = cmp.Or(q.Limit, defaultLimit)
 	found := s.find(q, statuses)
-	found.text = "SELECT " + columns + " FROM {tx} WHERE id IN (SELECT id FROM (" + found.text + ") AS found)" + newestFirst
+	found.text = "SELECT " + columns + " FROM {tx} WHERE id IN (SELECT id FROM (" + found.text + ") AS found)" +
+		newestFirst
 	rows, err := s.db.Read.QueryContext(ctx, s.sql(found.text), found.args...)
 	if err != nil {
 		return nil, err
 	}
 	recs, err := scanAll(rows, !q.Brief)
-	return recs, errors.Join(err, s.settling.seen(ctx))
+	return recs, errors.Join(err, s.syncer.waitSynced(ctx))
 }
 
 const newestFirst = " ORDER BY created DESC, id DESC"
@@ -57,7 +59,10 @@ func (s *Store) find(q driver.Query, statuses []driver.Status) *query {
 	if q.Parked {
 		// The first condition is for partial indexes, the second for that of MySQL, which
 		// has only the first byte and cannot tell > from >=.
-		found := &query{text: "SELECT id, created FROM {tx} WHERE parked > '' AND parked >= ? AND ", args: []any{"\x01"}}
+		found := &query{
+			text: "SELECT id, created FROM {tx} WHERE parked > '' AND parked >= ? AND ",
+			args: []any{"\x01"},
+		}
 		in(found, "COALESCE(status, '')", statuses)
 		return newest(found, q)
 	}
@@ -103,7 +108,7 @@ func newest(found *query, q driver.Query) *query {
 
 // in selects by a list.
 func in[T ~string](q *query, column string, values []T) {
-	q.add(column + " IN (" + marks(len(values)) + ")")
+	q.add(column + " IN (" + sqlkind.Marks(len(values)) + ")")
 	for _, v := range values {
 		q.args = append(q.args, string(v))
 	}

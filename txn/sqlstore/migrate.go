@@ -43,15 +43,15 @@ func (s *Store) migrate(ctx context.Context, q Querier) (from, to int, err error
 		return 0, 0, s.tooNew(from, len(scripts))
 	}
 	for i, script := range scripts[from:] {
-		if err := s.step(ctx, q, from+i+1, script); err != nil {
+		if err := s.migrateTo(ctx, q, from+i+1, script); err != nil {
 			return 0, 0, fmt.Errorf("to version %d: %w", from+i+1, err)
 		}
 	}
 	return from, len(scripts), nil
 }
 
-// step runs one script and notes that it has.
-func (s *Store) step(ctx context.Context, q Querier, version int, script string) error {
+// migrateTo runs one script and records that.
+func (s *Store) migrateTo(ctx context.Context, q Querier, version int, script string) error {
 	for statement := range strings.SplitSeq(script, ";\n") {
 		statement = strings.ReplaceAll(strings.TrimSpace(statement), defaultTable, s.opts.Table)
 		if statement == "" {
@@ -61,7 +61,9 @@ func (s *Store) step(ctx context.Context, q Querier, version int, script string)
 			return err
 		}
 	}
-	_, err := q.ExecContext(ctx, s.sql("INSERT INTO {tx}_schema (version, applied) VALUES (?, ?)"), version, Micros(time.Now()))
+	_, err := q.ExecContext(
+		ctx, s.sql("INSERT INTO {tx}_schema (version, applied) VALUES (?, ?)"), version, Micros(time.Now()),
+	)
 	return err
 }
 
@@ -74,9 +76,13 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	version, err := s.version(ctx, s.db.Read)
 	switch {
 	case err != nil:
-		return fmt.Errorf("read version of the schema of %s, which may have to be migrated first: %w", s.opts.Table, err)
+		return fmt.Errorf(
+			"read version of the schema of %s, which may have to be migrated first: %w", s.opts.Table, err,
+		)
 	case version < len(scripts):
-		return fmt.Errorf("schema of %s has version %d, this code needs %d: migrate it first", s.opts.Table, version, len(scripts))
+		return fmt.Errorf(
+			"schema of %s has version %d, this code needs %d: migrate it first", s.opts.Table, version, len(scripts),
+		)
 	case version > len(scripts):
 		return s.tooNew(version, len(scripts))
 	default:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Options configure a store. The zero value and nil mean the defaults.
@@ -33,7 +35,7 @@ const (
 // than 63 bytes, and indexes are named after the table.
 var tableName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
-// filled puts the defaults in.
+// filled returns the options with their defaults.
 func (o *Options) filled() (Options, error) {
 	var own Options
 	if o != nil {
@@ -50,9 +52,10 @@ func (o *Options) filled() (Options, error) {
 	}
 	switch {
 	case !tableName.MatchString(own.Table):
-		return own, fmt.Errorf("table %q: want at most 40 lower-case letters, digits and underscores", own.Table)
+		problem := fmt.Sprintf("%q: want at most 40 lower-case letters, digits and underscores", own.Table)
+		return own, &input.Error{Field: "table", Problem: problem}
 	case own.Writers < 0:
-		return own, fmt.Errorf("%d writers: want at least 1", own.Writers)
+		return own, &input.Error{Field: "writers", Problem: fmt.Sprintf("%d: want at least 1", own.Writers)}
 	}
 	return own, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
 )
 
 // A transaction that met another is repeated a few times, after pauses that grow
@@ -18,24 +20,12 @@ func (s *Store) repeat(ctx context.Context, fn func() error) error {
 	pause := firstPause
 	for n := 0; ; n++ {
 		err := fn()
-		if err == nil || n == repeats || !isUnwritten(err) || s.judge(err) != Collided {
+		if err == nil || n == repeats || !isUnwritten(err) || !s.verdictOn(err).Collided() {
 			return err
 		}
-		if !rest(ctx, pause/2+rand.N(pause)) {
+		if !sleep.For(ctx, pause/2+rand.N(pause)) {
 			return err
 		}
 		pause *= 2
-	}
-}
-
-// rest pauses, and tells whether it was left to.
-func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

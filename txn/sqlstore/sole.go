@@ -5,13 +5,14 @@ import "context"
 // Sole is a [Dialect] that may know that nobody else has the database open, and that
 // nobody can open it before the store is closed.
 type Sole interface {
-	// Sole tells whether that is so.
+	// Sole reports whether that is so.
 	Sole() bool
 }
 
-// inherit makes due what others were driving when they ended: there is no need to wait
-// for the leases of the dead. What nobody drives, and only waits for its time, goes on
-// waiting; so does what was begun and is its beginner's until it is claimed.
+// inherit makes due what others were driving when they ended: there is no need to wait for
+// the leases of the dead. A record that nobody drives, and that only waits for its time,
+// goes on waiting; so does an open transaction, which is its beginner's until it is
+// claimed.
 func (s *Store) inherit(ctx context.Context) error {
 	if d, ok := s.dialect.(Sole); !ok || !d.Sole() {
 		return nil

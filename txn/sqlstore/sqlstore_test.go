@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
@@ -30,7 +31,7 @@ type fake struct {
 	judge func(error) sqlstore.Verdict
 }
 
-func (f *fake) Clauses() sqlstore.Clauses { return sqlstore.Clauses{Name: "fake"} }
+func (f *fake) Clauses() sqlstore.Clauses { return sqlstore.Clauses{Kind: "fake"} }
 
 func (f *fake) Now(context.Context, sqlstore.Querier) (time.Time, error) { return time.Now(), nil }
 
@@ -77,6 +78,18 @@ func open(t *testing.T, f *fake) *sqlstore.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// TestOptionsThatMakeNoSenseAreAccepted by a store of any kind.
+func TestOptionsThatMakeNoSenseAreAccepted(t *testing.T) {
+	for field, opts := range map[string]sqlstore.Options{
+		"table": {Table: "x y"}, "writers": {Writers: -1},
+	} {
+		_, err := sqlstore.Open(t.Context(), &fake{}, sqlstore.Databases{}, &opts)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
 }
 
 func record(id string) *driver.Record { return &driver.Record{ID: id, Status: driver.Running} }
@@ -162,14 +175,17 @@ func TestPoisonousRowFailsAlone(t *testing.T) {
 func TestRefusalIsToldToTheRightWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		f := &fake{write: func(context.Context, []string) ([]string, error) { g.hold(); return []string{"b", "d"}, nil }}
+		f := &fake{
+			write: func(context.Context, []string) ([]string, error) { g.hold(); return []string{"b", "d"}, nil },
+		}
 		s := open(t, f)
 		rec := record("d")
 		calls := append(creating(t, s, "a", "b"),
 			func() error { return s.Update(t.Context(), driver.Version{Revision: 3}, record("c")) },
 			func() error { return s.Update(t.Context(), driver.Version{Revision: 3}, rec) })
 		errs := gathered(t, s, g, calls...)
-		if errs[0] != nil || !errors.Is(errs[1], driver.ErrExists) || errs[2] != nil || !errors.Is(errs[3], driver.ErrStale) {
+		if errs[0] != nil || !errors.Is(errs[1], driver.ErrExists) || errs[2] != nil ||
+			!errors.Is(errs[3], driver.ErrStale) {
 			t.Errorf("got %v", errs)
 		}
 		if rec.Revision != 0 {
@@ -228,7 +244,7 @@ func TestCollisionIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n int
 		f := &fake{
-			judge: func(error) sqlstore.Verdict { return sqlstore.Collided },
+			judge: func(error) sqlstore.Verdict { return sqlstore.Deadlocked },
 			write: func(context.Context, []string) ([]string, error) {
 				if n++; n < 4 {
 					return nil, sqlstore.Unwritten(errors.New("deadlock"))
@@ -326,13 +342,16 @@ func TestLongFieldIsRefused(t *testing.T) {
 // in time, and Close does not wait for it.
 func TestDatabaseThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{write: func(ctx context.Context, _ []string) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }}
+		f := &fake{
+			write: func(ctx context.Context, _ []string) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() },
+		}
 		s := open(t, f)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
 		err := s.Create(ctx, record("a"))
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnavailable) || time.Since(start) != time.Second {
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnavailable) ||
+			time.Since(start) != time.Second {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		if err = s.Create(t.Context(), record("b")); err == nil || time.Since(start) != 60*time.Second {

@@ -14,13 +14,13 @@ import (
 // Store keeps records in one table of a database. The packages below this one
 // open it.
 type Store struct {
-	dialect  Dialect
-	clauses  Clauses
-	opts     Options
-	db       Databases
-	writers  []*writer
-	settling *settling
-	counts   tally
+	dialect Dialect
+	clauses Clauses
+	opts    Options
+	db      Databases
+	writers []*writer
+	syncer  *syncer
+	counts  tally
 
 	// life ends with the store. It ends what calls and writers do at the database,
 	// and is stored because it belongs to no call.
@@ -54,11 +54,11 @@ func Open(ctx context.Context, d Dialect, db Databases, opts *Options) (*Store, 
 	if err != nil {
 		return nil, errors.Join(err, db.close())
 	}
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepareToServe(ctx); err != nil {
 		s.end()
 		return nil, errors.Join(err, db.close())
 	}
-	s.settling = startSettling(d)
+	s.syncer = startSyncer(d)
 	s.startWriters()
 	return s, nil
 }
@@ -67,16 +67,16 @@ func newStore(d Dialect, db Databases, opts *Options) (*Store, error) {
 	clauses := d.Clauses()
 	own, err := opts.filled()
 	if err != nil {
-		return nil, fmt.Errorf("%s: options: %w", clauses.Name, err)
+		return nil, fmt.Errorf("%s: options: %w", clauses.Kind, err)
 	}
 	s := &Store{dialect: d, clauses: clauses, opts: own, db: db}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
 
-// prepare brings the schema up to date, or only looks at it, and takes over what is
-// nobody's any more.
-func (s *Store) prepare(ctx context.Context) error {
+// prepareToServe brings the schema up to date, or only checks it, and takes over the
+// records whose owners are gone.
+func (s *Store) prepareToServe(ctx context.Context) error {
 	if err := s.prepareSchema(ctx); err != nil {
 		return err
 	}
@@ -98,15 +98,15 @@ func (d Databases) close() error {
 	return d.Close()
 }
 
-// Close implements [driver.Store]. What is being written is cut off where the
-// database can be; its callers are told that they do not know.
+// Close implements [driver.Store]. Writes under way are cut off where the database allows
+// it; their callers get an error that leaves open what became of them.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.end()
 		for _, w := range s.writers {
 			<-w.stopped
 		}
-		s.settling.stop()
+		s.syncer.stop()
 		s.closeErr = s.db.close()
 	})
 	return s.closeErr
@@ -115,7 +115,7 @@ func (s *Store) Close() error {
 // Load implements [driver.Store].
 func (s *Store) Load(ctx context.Context, id string) (*driver.Record, error) {
 	var rec *driver.Record
-	err := s.call(ctx, "load "+quoted(id), func(ctx context.Context) (err error) {
+	err := s.whileAlive(ctx, "load "+quoted(id), func(ctx context.Context) (err error) {
 		rec, err = s.load(ctx, id)
 		return Unwritten(err)
 	})
@@ -127,14 +127,14 @@ func (s *Store) load(ctx context.Context, id string) (*driver.Record, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, driver.ErrNotFound
 	}
-	return rec, errors.Join(err, s.settling.seen(ctx))
+	return rec, errors.Join(err, s.syncer.waitSynced(ctx))
 }
 
-// call runs fn, which is no write by a writer, for as long as its caller and the
+// whileAlive runs fn, which is no write by a writer, for as long as its caller and the
 // store live.
-func (s *Store) call(ctx context.Context, what string, fn func(context.Context) error) error {
+func (s *Store) whileAlive(ctx context.Context, what string, fn func(context.Context) error) error {
 	if err := s.open(ctx); err != nil {
-		return fmt.Errorf("%s: %s: %w", s.clauses.Name, what, err)
+		return fmt.Errorf("%s: %s: %w", s.clauses.Kind, what, err)
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +142,7 @@ func (s *Store) call(ctx context.Context, what string, fn func(context.Context) 
 	return s.wrap(ctx, what, fn(inner))
 }
 
-// open refuses calls of which nothing can come.
+// open refuses calls after Close, and those whose context has ended.
 func (s *Store) open(ctx context.Context) error {
 	if s.life.Err() != nil {
 		return driver.ErrClosed
@@ -153,12 +153,13 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// wrap says what failed, and why as far as a caller can tell errors apart.
+// wrap names the operation that failed, and adds the error by which callers tell failures
+// apart.
 func (s *Store) wrap(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: %w", s.clauses.Name, what, s.explain(ctx, err))
+	return fmt.Errorf("%s: %s: %w", s.clauses.Kind, what, s.explain(ctx, err))
 }
 
 // explain adds the error of the contract.
@@ -167,22 +168,22 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	case errors.Is(err, driver.ErrNotFound), errors.Is(err, driver.ErrExists), errors.Is(err, driver.ErrStale),
 		errors.Is(err, driver.ErrClosed), errors.Is(err, driver.ErrUnavailable), errors.Is(err, driver.ErrRefused):
 		return err
-	case isUnwritten(err) && s.judge(err) == TooLarge:
+	case isUnwritten(err) && s.verdictOn(err) == TooLarge:
 		return fmt.Errorf("%w: %w", driver.ErrRefused, err)
 	case s.life.Err() != nil && isUnwritten(err):
 		return fmt.Errorf("%w: %w", driver.ErrClosed, err)
 	case ctx.Err() != nil && !errors.Is(err, ctx.Err()): // drivers have words of their own for it
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
-	case isUnwritten(err) && s.judge(err) == Broken:
+	case isUnwritten(err) && s.verdictOn(err) == Broken:
 		return fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
 	default:
 		return err
 	}
 }
 
-// judge is the dialect's verdict. A call that was cut off has lost its
+// verdictOn is the dialect's verdict. A call that was cut off has lost its
 // connection, whatever the driver says of it.
-func (s *Store) judge(err error) Verdict {
+func (s *Store) verdictOn(err error) Verdict {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Broken
 	}
@@ -191,5 +192,5 @@ func (s *Store) judge(err error) Verdict {
 
 // sql completes a query: {tx} is the table, ? a parameter.
 func (s *Store) sql(query string) string {
-	return s.clauses.rebind(strings.ReplaceAll(query, "{tx}", s.opts.Table))
+	return s.clauses.Kind.Place(strings.ReplaceAll(query, "{tx}", s.opts.Table))
 }

@@ -11,8 +11,8 @@ type unwritten struct{ error }
 
 func (e unwritten) Unwrap() error { return e.error }
 
-// Unwritten marks an error of [Dialect.Write] after which nothing of the batch
-// is stored, for certain.
+// Unwritten marks an error after which nothing of what was to be written is stored, for
+// certain.
 func Unwritten(err error) error {
 	if err == nil {
 		return nil
@@ -25,8 +25,8 @@ func isUnwritten(err error) bool {
 	return ok
 }
 
-// InTx runs fn in a transaction and commits it. What fails before the commit is
-// marked by [Unwritten]: a transaction that nobody told to commit does not.
+// InTx runs fn in a transaction and commits it. An error before the commit is marked by
+// [Unwritten]: a transaction that was not told to commit does not.
 func InTx(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 	// Not the isolation MySQL has by default, under which rows that were not found
 	// are locked, too. The others are at it anyway.

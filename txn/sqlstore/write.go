@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Create(ctx context.Context, rec *driver.Record) error {
 	o := newOp(rec)
 	o.create = true
 	o.rec.Revision = 1
-	if err := s.submit(ctx, o); err != nil {
+	if err := s.writeAndWait(ctx, o); err != nil {
 		return s.wrap(ctx, "create "+quoted(rec.ID), err)
 	}
 	rec.Revision = 1
@@ -38,21 +39,21 @@ func (s *Store) Update(ctx context.Context, was driver.Version, rec *driver.Reco
 	o := newOp(rec)
 	o.was = was
 	o.rec.Revision = was.Revision + 1
-	if err := s.submit(ctx, o); err != nil {
+	if err := s.writeAndWait(ctx, o); err != nil {
 		return s.wrap(ctx, "update "+quoted(rec.ID), err)
 	}
 	rec.Revision = was.Revision + 1
 	return nil
 }
 
-// newOp copies the record: its caller may leave, and use it again, while it is
-// being written.
+// newOp copies the record, because the caller may leave and use its own again while this
+// one is being written.
 func newOp(rec *driver.Record) *op {
 	return &op{rec: rec.Clone(), done: make(chan struct{})}
 }
 
-// submit has an operation written and waits for the answer.
-func (s *Store) submit(ctx context.Context, o *op) error {
+// writeAndWait has an operation written and waits for the answer.
+func (s *Store) writeAndWait(ctx context.Context, o *op) error {
 	if err := o.rec.Check(); err != nil {
 		return err
 	}
@@ -67,12 +68,13 @@ func (s *Store) submit(ctx context.Context, o *op) error {
 	case <-o.done:
 		return o.err
 	case <-ctx.Done():
-		return o.leave(ctx)
+		return o.stopWaiting(ctx)
 	}
 }
 
-// leave gives up waiting. What the writer has not taken it never will.
-func (o *op) leave(ctx context.Context) error {
+// stopWaiting gives up waiting. An operation that the writer has not taken by now, it never
+// will.
+func (o *op) stopWaiting(ctx context.Context) error {
 	o.left.Store(true)
 	if !o.taken.Load() {
 		return fmt.Errorf("%w: not yet written: %w", driver.ErrUnavailable, ctx.Err())
@@ -80,14 +82,15 @@ func (o *op) leave(ctx context.Context) error {
 	return fmt.Errorf("left while it was written: %w", ctx.Err())
 }
 
-// take tells whether somebody still waits. The order of the two matters, here
-// and in leave: each side says what it does before it looks at the other.
-func (o *op) take() bool {
+// takeUnlessLeft reports whether somebody still waits. The order of the two statements
+// matters, here and in stopWaiting: each side says what it does before it looks at the
+// other.
+func (o *op) takeUnlessLeft() bool {
 	o.taken.Store(true)
 	return !o.left.Load()
 }
 
-func (o *op) answer(err error) {
+func (o *op) tellOutcome(err error) {
 	o.err = err
 	close(o.done)
 }
@@ -99,7 +102,7 @@ func (s *Store) CreateTx(ctx context.Context, tx *sql.Tx, rec *driver.Record) er
 		err = s.open(ctx)
 	}
 	if err == nil {
-		err = s.settling.reliable()
+		err = s.syncer.reliable()
 	}
 	if err == nil {
 		err = s.createTx(ctx, tx, rec)
@@ -115,10 +118,10 @@ func (s *Store) createTx(ctx context.Context, tx *sql.Tx, rec *driver.Record) er
 	own := rec.Clone()
 	own.Revision = 1
 	values := Values(own)
-	insert := "INSERT INTO {tx} (" + Columns + ") VALUES (" + marks(len(values)) + ") " + s.clauses.IfAbsent
+	insert := "INSERT INTO {tx} (" + Columns + ") VALUES (" + sqlkind.Marks(len(values)) + ") " + s.clauses.IfAbsent
 	result, err := tx.ExecContext(ctx, s.sql(insert), values...)
 	if err != nil {
-		if s.judge(err) == Duplicate {
+		if s.verdictOn(err) == Duplicate {
 			return driver.ErrExists
 		}
 		return err

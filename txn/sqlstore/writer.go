@@ -39,9 +39,9 @@ func (s *Store) startWriters() {
 	}
 }
 
-// enqueue hands an operation over, to be answered for certain. It waits if many do.
-// All callers meet at the channels of the store's life, which makes looking there
-// dear, so that is left to those who have to wait anyway.
+// enqueue hands an operation over, which is then answered for certain. It waits while the
+// queue is full. All callers contend for the channels of the store's life, so looking at
+// them is dear, and left to those that have to wait anyway.
 func (w *writer) enqueue(ctx context.Context, o *op) error {
 	select {
 	case w.queue <- o:
@@ -57,19 +57,19 @@ func (w *writer) enqueue(ctx context.Context, o *op) error {
 	if w.store.life.Err() != nil { // perhaps too late for the writer to see it
 		select {
 		case <-w.stopped:
-			w.strand()
+			w.refuseQueued()
 		case <-ctx.Done():
 		}
 	}
 	return nil
 }
 
-// strand answers what is queued and will not be written.
-func (w *writer) strand() {
+// refuseQueued answers the operations that are queued and will not be written.
+func (w *writer) refuseQueued() {
 	for {
 		select {
 		case o := <-w.queue:
-			o.answer(driver.ErrClosed)
+			o.tellOutcome(driver.ErrClosed)
 		default:
 			return
 		}
@@ -80,9 +80,9 @@ func (w *writer) strand() {
 func (w *writer) run() {
 	defer close(w.stopped)
 	defer w.loose.Wait()
-	defer w.strand()
+	defer w.refuseQueued()
 	for {
-		first := w.wait()
+		first := w.nextOp()
 		if first == nil {
 			return
 		}
@@ -92,8 +92,8 @@ func (w *writer) run() {
 	}
 }
 
-// wait returns the next operation, or nil at the end.
-func (w *writer) wait() *op {
+// nextOp returns the next operation, or nil at the end.
+func (w *writer) nextOp() *op {
 	if o := w.held; o != nil {
 		w.held = nil
 		return o
@@ -118,7 +118,7 @@ func (w *writer) gather(o *op) []*op {
 			w.held = o
 			return ops
 		}
-		if o.take() {
+		if o.takeUnlessLeft() {
 			ops, size = append(ops, o), size+o.size()
 			ids[o.rec.ID] = struct{}{}
 		}
@@ -139,39 +139,39 @@ func (o *op) size() int { return len(o.rec.Spec) + len(o.rec.State) }
 // same rows, if any.
 func (w *writer) write(ops []*op) {
 	slices.SortFunc(ops, func(a, b *op) int { return strings.Compare(a.rec.ID, b.rec.ID) })
-	w.attempt(ops)
+	w.writeOrHalve(ops)
 }
 
-// attempt writes a batch and has it answered. A batch that fails as a whole is halved
-// until what is to blame stands alone.
-func (w *writer) attempt(ops []*op) {
-	settling := w.store.settling
-	if err := settling.commit(); err != nil {
-		answer(ops, nil, err)
+// writeOrHalve writes a batch and has it answered. A batch that fails as a whole is halved
+// until the record that is to blame stands alone.
+func (w *writer) writeOrHalve(ops []*op) {
+	syncer := w.store.syncer
+	if err := syncer.announceCommit(); err != nil {
+		tellOutcomes(ops, nil, err)
 		return
 	}
 	refused, err := w.apply(ops)
 	if !isUnwritten(err) {
 		w.loose.Add(1)
-		settling.settled(func(failed error) {
-			answer(ops, refused, cmp.Or(err, failed))
+		syncer.whenCommitSynced(func(failed error) {
+			tellOutcomes(ops, refused, cmp.Or(err, failed))
 			w.loose.Done()
 		})
 		return
 	}
-	err = settling.abandon(err)
-	if len(ops) > 1 && w.store.judge(err) != Broken && w.store.life.Err() == nil {
+	err = syncer.withdrawCommit(err)
+	if len(ops) > 1 && w.store.verdictOn(err) != Broken && w.store.life.Err() == nil {
 		half := len(ops) / 2
-		w.attempt(ops[:half])
-		w.attempt(ops[half:])
+		w.writeOrHalve(ops[:half])
+		w.writeOrHalve(ops[half:])
 		return
 	}
-	answer(ops, refused, err)
+	tellOutcomes(ops, refused, err)
 }
 
-func answer(ops []*op, refused []string, err error) {
+func tellOutcomes(ops []*op, refused []string, err error) {
 	for _, o := range ops {
-		o.answer(o.outcome(refused, err))
+		o.tellOutcome(o.outcome(refused, err))
 	}
 }
 
@@ -188,7 +188,7 @@ func (o *op) outcome(refused []string, err error) error {
 	}
 }
 
-// apply writes a batch, again if others were in its way.
+// apply writes a batch, and repeats that if others were in its way.
 func (w *writer) apply(ops []*op) (refused []string, err error) {
 	s := w.store
 	ctx := s.life

@@ -58,7 +58,7 @@ func Begin(ctx context.Context, co txn.Coordinator, name string, opts *Options) 
 	}
 	payload, err := txn.Encode(o.Payload)
 	if err != nil {
-		return nil, &txn.FieldError{Field: "payload", Problem: err.Error()}
+		return nil, &txn.InvalidError{Field: "payload", Problem: err.Error()}
 	}
 	headers := maps.Clone(o.Headers) // for the tries to come
 	id, err := co.Begin(ctx, txn.Definition{
@@ -77,7 +77,9 @@ func Begin(ctx context.Context, co txn.Coordinator, name string, opts *Options) 
 // tried with, see txn.CallFrom. Their IDs get the branch's as a prefix, and whoever
 // began the transaction decides them.
 func Join(co txn.Coordinator, call txn.Call) *Scope {
-	return &Scope{co: co, id: call.Transaction, prefix: call.Branch + "/", deadline: call.Deadline, headers: call.Headers}
+	return &Scope{
+		co: co, id: call.Transaction, prefix: call.Branch + "/", deadline: call.Deadline, headers: call.Headers,
+	}
 }
 
 // ID is the transaction's.
@@ -98,7 +100,7 @@ func (s *Scope) Below(id string) *Scope {
 // After an error the transaction is to be canceled.
 func (s *Scope) Try(ctx context.Context, b Branch, try func(ctx context.Context) error) error {
 	if try == nil {
-		return &txn.FieldError{Field: "try", Problem: "is nil"}
+		return &txn.InvalidError{Field: "try", Problem: "is nil"}
 	}
 	branch, err := s.branch(b)
 	if err != nil {
@@ -107,7 +109,7 @@ func (s *Scope) Try(ctx context.Context, b Branch, try func(ctx context.Context)
 	if err := s.co.Enlist(ctx, s.id, branch); err != nil {
 		return fmt.Errorf("enlist %s: %w", branch.ID, err)
 	}
-	ctx, cancel := s.until(txn.ContextWithCall(ctx, s.call(&branch)))
+	ctx, cancel := s.until(txn.ContextWithCall(ctx, s.tryCall(&branch)))
 	defer cancel()
 	if err := try(ctx); err != nil {
 		return fmt.Errorf("try %s: %w", branch.ID, err)
@@ -118,7 +120,7 @@ func (s *Scope) Try(ctx context.Context, b Branch, try func(ctx context.Context)
 // Assured adds a participant that is reached after the commit, through a message of
 // its own; see TCC.Assured.
 func (s *Scope) Assured(ctx context.Context, id string, to txn.Target, payload any) error {
-	branch, err := s.branch(Branch{ID: id, Confirm: assured(to), Payload: payload})
+	branch, err := s.branch(Branch{ID: id, Confirm: txn.Async(to), Payload: payload})
 	if err != nil {
 		return err
 	}
@@ -131,13 +133,13 @@ func (s *Scope) Assured(ctx context.Context, id string, to txn.Target, payload a
 func (s *Scope) branch(b Branch) (txn.Branch, error) {
 	payload, err := txn.Encode(b.Payload)
 	if err != nil {
-		return txn.Branch{}, &txn.FieldError{Field: "payload of " + b.ID, Problem: err.Error()}
+		return txn.Branch{}, &txn.InvalidError{Field: "payload of " + b.ID, Problem: err.Error()}
 	}
 	return txn.Branch{ID: s.prefix + b.ID, Confirm: b.Confirm, Undo: b.Cancel, Payload: payload, Policy: b.Policy}, nil
 }
 
-// call identifies the try as if the coordinator had made it.
-func (s *Scope) call(b *txn.Branch) txn.Call {
+// tryCall identifies the try as if the coordinator had made it.
+func (s *Scope) tryCall(b *txn.Branch) txn.Call {
 	return txn.Call{
 		Transaction: s.id, Branch: b.ID, Op: Mode{}.Op(txn.PhaseDo), Mode: Name, Attempt: 1,
 		Payload: b.Payload, Deadline: s.deadline, Headers: maps.Clone(s.headers),

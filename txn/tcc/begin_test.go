@@ -102,7 +102,9 @@ func (f *faraway) Begin(ctx context.Context, d txn.Definition) (string, error) {
 func TestCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, d *diary) {
 		ctx := t.Context()
-		tx, err := tcc.Begin(ctx, co, "trip", &tcc.Options{ID: "trip-1", Payload: 1, Headers: map[string]string{"tenant": "7"}})
+		tx, err := tcc.Begin(ctx, co, "trip", &tcc.Options{
+			ID: "trip-1", Payload: 1, Headers: map[string]string{"tenant": "7"},
+		})
 		if err != nil || tx.ID() != "trip-1" {
 			t.Fatal(tx, err)
 		}
@@ -168,7 +170,8 @@ func TestExpiry(t *testing.T) {
 		if err := tx.Commit(ctx); !errors.Is(err, txn.ErrDecided) {
 			t.Errorf("commit after expiry: %v", err)
 		}
-		if err := tx.Try(ctx, branch("late"), ok); !errors.Is(err, txn.ErrDecided) || !strings.HasPrefix(err.Error(), "enlist late: ") {
+		if err := tx.Try(ctx, branch("late"), ok); !errors.Is(err, txn.ErrDecided) ||
+			!strings.HasPrefix(err.Error(), "enlist late: ") {
 			t.Errorf("try after expiry: %v", err)
 		}
 	})
@@ -243,7 +246,8 @@ func TestDoCommits(t *testing.T) {
 func TestDoCancels(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, d *diary) {
 		res, err := tcc.Do(t.Context(), co, "trip", func(ctx context.Context, tx *tcc.Transaction) error {
-			return errors.Join(tx.Try(ctx, branch("a"), ok), tx.Try(ctx, branch("b"), func(context.Context) error { return errFull }))
+			return errors.Join(tx.Try(ctx, branch("a"), ok),
+				tx.Try(ctx, branch("b"), func(context.Context) error { return errFull }))
 		}, &tcc.Options{ID: "trip-1"})
 		rolledBack, _ := errors.AsType[*txn.RolledBackError](err)
 		if res.Outcome != txn.RolledBack || rolledBack == nil || !errors.Is(err, errFull) {
@@ -340,7 +344,7 @@ func TestBeginRefused(t *testing.T) {
 				return nil
 			}
 			_, err := tcc.Do(t.Context(), co, "trip", work, opts)
-			if _, ok := errors.AsType[*txn.FieldError](err); !ok {
+			if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 				t.Errorf("%+v: %v", opts, err)
 			}
 		}
@@ -358,7 +362,8 @@ func (b broken) RollBack(context.Context, string, string) error        { return 
 func TestDoWithoutCoordinator(t *testing.T) {
 	for name, failure := range map[string]error{"commit": nil, "cancel": errFull} {
 		t.Run(name, func(t *testing.T) {
-			res, err := tcc.Do(t.Context(), broken{}, "trip", func(context.Context, *tcc.Transaction) error { return failure }, nil)
+			res, err := tcc.Do(t.Context(), broken{}, "trip",
+				func(context.Context, *tcc.Transaction) error { return failure }, nil)
 			inDoubt, _ := errors.AsType[*txn.InDoubtError](err)
 			if res.Outcome != txn.InDoubt || inDoubt == nil || !errors.Is(err, txn.ErrUnavailable) {
 				t.Errorf("%+v, %v", res, err)
@@ -374,14 +379,14 @@ func TestDoWithoutCoordinator(t *testing.T) {
 func TestNothingIsCalled(t *testing.T) {
 	inBubble(t, func(t *testing.T, co *coord.Coordinator, _ *diary) {
 		res, err := tcc.Do(t.Context(), co, "trip", nil, nil)
-		if _, ok := errors.AsType[*txn.FieldError](err); !ok || res.Outcome != "" {
+		if _, ok := errors.AsType[*txn.InvalidError](err); !ok || res.Outcome != "" {
 			t.Errorf("%+v, %v", res, err)
 		}
 		tx, err := tcc.Begin(t.Context(), co, "trip", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := errors.AsType[*txn.FieldError](tx.Try(t.Context(), branch("a"), nil)); !ok {
+		if _, ok := errors.AsType[*txn.InvalidError](tx.Try(t.Context(), branch("a"), nil)); !ok {
 			t.Error("a try of nothing is no error")
 		}
 		if found, err := co.Get(t.Context(), tx.ID()); err != nil || len(found.Branches) > 0 {

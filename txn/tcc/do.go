@@ -13,9 +13,12 @@ import (
 // canceled if it fails or panics. Do waits until all branches know. The error is
 // nil only if the transaction was committed; otherwise it matches both what work
 // returned and what became of the transaction, such as *txn.RolledBackError.
-func Do(ctx context.Context, co txn.Coordinator, name string, work func(ctx context.Context, t *Transaction) error, opts *Options) (txn.Result, error) {
+func Do(
+	ctx context.Context, co txn.Coordinator, name string, work func(ctx context.Context, t *Transaction) error,
+	opts *Options,
+) (txn.Result, error) {
 	if work == nil {
-		err := &txn.FieldError{Field: "work", Problem: "is nil"}
+		err := &txn.InvalidError{Field: "work", Problem: "is nil"}
 		return notBegun(err), err
 	}
 	t, err := Begin(ctx, co, name, opts)

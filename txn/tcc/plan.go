@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
@@ -29,6 +30,9 @@ func (Mode) Start(begun bool) (txn.Status, bool) {
 	return txn.Running, true
 }
 
+// Phases are those in which participants are called.
+func (Mode) Phases() []txn.Phase { return []txn.Phase{txn.PhaseDo, txn.PhaseConfirm, txn.PhaseUndo} }
+
 // Op names the operations.
 func (Mode) Op(p txn.Phase) string {
 	switch p {
@@ -48,22 +52,23 @@ func (Mode) Check(d *txn.Definition) error {
 	if d.Timeout == 0 {
 		d.Timeout = DefaultTimeout
 	}
-	if err := answered(d); err != nil {
+	if err := checkTries(d); err != nil {
 		return err
 	}
-	return plan.Only(d, plan.Allowed{
+	return check.Only(d, check.Allowed{
 		Parallel: true, Timeout: true, Do: true, Confirm: true, Undo: true,
 		After: true, Use: true, Compensate: true,
 	})
 }
 
-// answered refuses tries that go by messages of their own: nobody would hear the answer,
+// checkTries refuses tries that go by messages of their own: nobody would hear the answer,
 // and they would arrive although the transaction is rolled back.
-func answered(d *txn.Definition) error {
+func checkTries(d *txn.Definition) error {
 	for i := range d.Branches {
-		if plan.Posted(d.Branches[i].Do) {
-			return &txn.FieldError{
-				Field: fmt.Sprintf("branches[%d].do", i), Problem: "cannot be sent through async:, which brings no answer; a confirm can",
+		if _, async := d.Branches[i].Do.Async(); async {
+			return &txn.InvalidError{
+				Field:   fmt.Sprintf("branches[%d].do", i),
+				Problem: "cannot be sent through async:, which brings no answer; a confirm can",
 			}
 		}
 	}
@@ -76,11 +81,11 @@ func (Mode) Plan(t *txn.Transaction, now time.Time) txn.Plan {
 	case txn.Open:
 		return open(t, now)
 	case txn.Running:
-		return try(t, now)
+		return planTries(t, now)
 	case txn.Committing:
-		return tell(t, plan.Confirm(t, now, parallel(t)), txn.Committed)
+		return planOutcome(t, plan.Confirm(t, now, parallel(t)), txn.Committed)
 	default:
-		return tell(t, plan.Backward(t, now, parallel(t), touched), txn.RolledBack)
+		return planOutcome(t, plan.Backward(t, now, parallel(t), touched), txn.RolledBack)
 	}
 }
 
@@ -92,15 +97,17 @@ func open(t *txn.Transaction, now time.Time) txn.Plan {
 	return txn.Plan{Next: t.Deadline}
 }
 
-func try(t *txn.Transaction, now time.Time) txn.Plan {
+// planTries commits when all tries are done, if that is before the deadline: what was tried
+// may have waited since for a person, or for a coordinator.
+func planTries(t *txn.Transaction, now time.Time) txn.Plan {
 	w := plan.Forward(t, now, parallel(t))
 	switch {
-	case w.Finished:
-		return txn.Plan{Decide: txn.Committing}
 	case w.Refused >= 0:
 		return txn.Plan{Decide: txn.RollingBack, Reason: plan.Why(t, txn.Step{Branch: w.Refused, Phase: txn.PhaseDo})}
 	case plan.Late(t, now):
-		return txn.Plan{Decide: txn.RollingBack, Reason: "not all tries were done in time"}
+		return txn.Plan{Decide: txn.RollingBack, Reason: lateReason(w)}
+	case w.Finished:
+		return txn.Plan{Decide: txn.Committing}
 	case w.Spent == nil:
 		return plan.Until(w.Plan(), t.Deadline)
 	case plan.Parks(t, *w.Spent):
@@ -110,8 +117,16 @@ func try(t *txn.Transaction, now time.Time) txn.Plan {
 	}
 }
 
-// tell goes on until every branch knows.
-func tell(t *txn.Transaction, w plan.Walk, end txn.Status) txn.Plan {
+// lateReason says what was missing at the deadline.
+func lateReason(w plan.Walk) string {
+	if w.Finished {
+		return "not decided in time"
+	}
+	return "not all tries were done in time"
+}
+
+// planOutcome goes on until every branch knows.
+func planOutcome(t *txn.Transaction, w plan.Walk, end txn.Status) txn.Plan {
 	switch {
 	case w.Finished:
 		return txn.Plan{Decide: end, Reason: t.Reason}
@@ -122,7 +137,7 @@ func tell(t *txn.Transaction, w plan.Walk, end txn.Status) txn.Plan {
 	}
 }
 
-// touched tells whether a branch has something to cancel. Tries made by the caller
+// touched reports whether a branch has something to cancel. Tries made by the caller
 // are unknown here, so they count as made.
 func touched(t *txn.Transaction, i int) bool {
 	return t.Branches[i].Do == "" || plan.Touched(t, i)

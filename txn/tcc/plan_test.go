@@ -31,29 +31,63 @@ func TestPlan(t *testing.T) {
 	}{
 		"open":      {txn.Open, nil, [3]ops{}, txn.Plan{Next: now.Add(time.Minute)}},
 		"open late": {txn.Open, late, [3]ops{}, txn.Plan{Decide: txn.RollingBack, Reason: "not decided in time"}},
-		"tries":     {txn.Running, nil, [3]ops{}, txn.Plan{Run: []txn.Step{do(0), do(1), do(2)}, Next: now.Add(time.Minute)}},
-		"decides":   {txn.Running, nil, [3]ops{{Do: done}, {Do: done}, {Do: done}}, txn.Plan{Decide: txn.Committing}},
+		"tries": {
+			txn.Running, nil, [3]ops{}, txn.Plan{Run: []txn.Step{do(0), do(1), do(2)}, Next: now.Add(time.Minute)},
+		},
+		"decides": {txn.Running, nil, [3]ops{{Do: done}, {Do: done}, {Do: done}}, txn.Plan{Decide: txn.Committing}},
 		"decides at the deadline": {
 			txn.Running, late,
 			[3]ops{{Do: done}, {Do: done}, {Do: done}},
-			txn.Plan{Decide: txn.Committing},
+			txn.Plan{Decide: txn.RollingBack, Reason: "not decided in time"},
 		},
-		"late":    {txn.Running, late, [3]ops{{Do: done}, {Do: flying}}, txn.Plan{Decide: txn.RollingBack, Reason: "not all tries were done in time"}},
-		"refused": {txn.Running, nil, [3]ops{{Do: done}, {Do: refused}}, txn.Plan{Decide: txn.RollingBack, Reason: "points was refused: full"}},
-		"spent":   {txn.Running, nil, [3]ops{{Do: spent}}, txn.Plan{Decide: txn.RollingBack, Reason: "flight failed 2 times"}},
+		"late": {
+			txn.Running, late,
+			[3]ops{{Do: done}, {Do: flying}},
+			txn.Plan{Decide: txn.RollingBack, Reason: "not all tries were done in time"},
+		},
+		"refused": {
+			txn.Running, nil,
+			[3]ops{{Do: done}, {Do: refused}},
+			txn.Plan{Decide: txn.RollingBack, Reason: "points was refused: full"},
+		},
+		"spent": {
+			txn.Running, nil, [3]ops{{Do: spent}}, txn.Plan{Decide: txn.RollingBack, Reason: "flight failed 2 times"},
+		},
 		"spent, park": {
 			txn.Running, func(t *txn.Transaction) { t.Branches[0].Policy = &txn.Policy{Attempts: 2, Then: txn.Park} },
 			[3]ops{{Do: spent}},
 			txn.Plan{Park: "flight failed 2 times"},
 		},
-		"confirms":       {txn.Committing, nil, [3]ops{}, txn.Plan{Run: []txn.Step{confirm(0), confirm(1), confirm(2)}}},
-		"confirms late":  {txn.Committing, late, [3]ops{{Confirm: done}, {Confirm: done}, {Confirm: unsure}}, txn.Plan{Run: []txn.Step{confirm(2)}}},
-		"confirms spent": {txn.Committing, nil, [3]ops{{Confirm: spent}, {Confirm: done}, {Confirm: done}}, txn.Plan{Park: "flight failed 2 times"}},
-		"committed":      {txn.Committing, nil, [3]ops{{Confirm: done}, {Confirm: done}, {Confirm: done}}, txn.Plan{Decide: txn.Committed}},
+		"confirms": {
+			txn.Committing, nil, [3]ops{}, txn.Plan{Run: []txn.Step{confirm(0), confirm(1), confirm(2)}},
+		},
+		"confirms late": {
+			txn.Committing, late,
+			[3]ops{{Confirm: done}, {Confirm: done}, {Confirm: unsure}},
+			txn.Plan{Run: []txn.Step{confirm(2)}},
+		},
+		"confirms spent": {
+			txn.Committing, nil,
+			[3]ops{{Confirm: spent}, {Confirm: done}, {Confirm: done}},
+			txn.Plan{Park: "flight failed 2 times"},
+		},
+		"committed": {
+			txn.Committing, nil,
+			[3]ops{{Confirm: done}, {Confirm: done}, {Confirm: done}},
+			txn.Plan{Decide: txn.Committed},
+		},
 		// The assured branch has no try, so it is told as well; it has nobody to tell.
-		"cancels":        {txn.RollingBack, nil, [3]ops{{Do: unsure}, {Do: refused}}, txn.Plan{Run: []txn.Step{undo(2), undo(0)}}},
-		"cancel refused": {txn.RollingBack, nil, [3]ops{{Do: done, Undo: spent}, {}, {Undo: done}}, txn.Plan{Park: "flight failed 2 times"}},
-		"rolled back":    {txn.RollingBack, nil, [3]ops{{Do: done, Undo: done}, {}, {Undo: done}}, txn.Plan{Decide: txn.RolledBack}},
+		"cancels": {
+			txn.RollingBack, nil, [3]ops{{Do: unsure}, {Do: refused}}, txn.Plan{Run: []txn.Step{undo(2), undo(0)}},
+		},
+		"cancel refused": {
+			txn.RollingBack, nil,
+			[3]ops{{Do: done, Undo: spent}, {}, {Undo: done}},
+			txn.Plan{Park: "flight failed 2 times"},
+		},
+		"rolled back": {
+			txn.RollingBack, nil, [3]ops{{Do: done, Undo: done}, {}, {Undo: done}}, txn.Plan{Decide: txn.RolledBack},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -40,11 +40,8 @@ func (t *TCC) Compensating(id string, do, compensate txn.Target) *TCC {
 // is reached after the commit, through a message of its own that is delivered until
 // it is taken; the transaction does not wait for it.
 func (t *TCC) Assured(id string, to txn.Target) *TCC {
-	return t.Branch(id, "", assured(to), "")
+	return t.Branch(id, "", txn.Async(to), "")
 }
-
-// assured is how a participant is reached through a message.
-func assured(to txn.Target) txn.Target { return "async:" + to }
 
 // Nested adds the branches of another TCC transaction as if they were one branch.
 // They are called id/theirs and are decided together with this transaction. What

@@ -13,7 +13,8 @@ import (
 )
 
 func TestBuilder(t *testing.T) {
-	hotel := tcc.New("hotel").Branch("room", "f", "g", "h").Branch("meal", "f", "g", "h").After("room").Use("room", "room.id")
+	hotel := tcc.New("hotel").Branch("room", "f", "g", "h").Branch("meal", "f", "g", "h").After("room").Use("room",
+		"room.id")
 	got, err := tcc.New("trip").
 		Branch("flight", "flight.try", "flight.confirm", "flight.cancel").Payload(1).Policy(txn.Policy{Attempts: 2}).
 		Compensating("points", "points.add", "points.remove").After("flight").Use("seat", "flight.seat").
@@ -32,7 +33,10 @@ func TestBuilder(t *testing.T) {
 				ID: "flight", Do: "flight.try", Confirm: "flight.confirm", Undo: "flight.cancel",
 				Payload: []byte("1"), Policy: &txn.Policy{Attempts: 2},
 			},
-			{ID: "points", Do: "points.add", Undo: "points.remove", After: []string{"flight"}, Use: map[string]string{"seat": "flight.seat"}},
+			{
+				ID: "points", Do: "points.add", Undo: "points.remove", After: []string{"flight"},
+				Use: map[string]string{"seat": "flight.seat"},
+			},
 			{ID: "mail", Confirm: "async:mail.send"},
 			{ID: "hotel/room", Do: "f", Confirm: "g", Undo: "h", After: []string{"flight"}},
 			{
@@ -51,10 +55,12 @@ func TestMistakes(t *testing.T) {
 		tcc  *tcc.TCC
 		want string
 	}{
-		"After first":    {tcc.New("").After("a"), "after: comes before"},
-		"payload":        {tcc.New("").Branch("a", "f", "g", "h").Payload(math.NaN()), "branches[0].payload: json"},
-		"empty":          {tcc.New("").Nested("n", tcc.New("")), "branches: nested n is empty"},
-		"nested timeout": {tcc.New("").Nested("n", tcc.New("").Branch("a", "f", "g", "h").Timeout(1)), "nested n: timeout, parallel"},
+		"After first": {tcc.New("").After("a"), "after: comes before"},
+		"payload":     {tcc.New("").Branch("a", "f", "g", "h").Payload(math.NaN()), "branches[0].payload: json"},
+		"empty":       {tcc.New("").Nested("n", tcc.New("")), "branches: nested n is empty"},
+		"nested timeout": {
+			tcc.New("").Nested("n", tcc.New("").Branch("a", "f", "g", "h").Timeout(1)), "nested n: timeout, parallel",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

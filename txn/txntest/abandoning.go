@@ -27,7 +27,8 @@ func calls(s driver.Store, rec *driver.Record) map[string]func(context.Context) 
 			_, err := s.Claim(ctx, driver.Claim{Owner: owner, Lease: time.Hour, Limit: 1})
 			return err
 		},
-		"list": func(ctx context.Context) error { _, err := s.List(ctx, driver.Query{}); return err },
+		"clock": func(ctx context.Context) error { _, err := s.Now(ctx); return err },
+		"list":  func(ctx context.Context) error { _, err := s.List(ctx, driver.Query{}); return err },
 		"delete": func(ctx context.Context) error {
 			_, err := s.Delete(ctx, []driver.Ref{{ID: "over", Version: driver.Version{Revision: 1}}})
 			return err
@@ -95,14 +96,15 @@ func (e *env) leaveOften(s driver.Store, id string, times int) error {
 // verify compares what a write said with what is stored. It returns the record
 // to go on with.
 func (e *env) verify(s driver.Store, was driver.Version, wrote *driver.Record, said error) (*driver.Record, error) {
-	seen, next, err := e.settle(s, wrote.ID)
+	seen, next, err := e.readSettled(s, wrote.ID)
 	if err != nil {
 		return nil, err
 	}
 	applied := seen.Revision == was.Revision+1 && string(seen.State) == string(wrote.State)
 	switch {
 	case !applied && seen.Revision != was.Revision:
-		return nil, fmt.Errorf("%q: after a write of revision %d it is %d: %q", seen.ID, was.Revision+1, seen.Revision, seen.State)
+		return nil, fmt.Errorf("%q: after a write of revision %d it is %d: %q", seen.ID, was.Revision+1, seen.Revision,
+			seen.State)
 	case !applied && said == nil:
 		return nil, fmt.Errorf("%q: a write that succeeded is lost", seen.ID)
 	case applied && (errors.Is(said, driver.ErrUnavailable) || errors.Is(said, driver.ErrStale)):
@@ -111,9 +113,9 @@ func (e *env) verify(s driver.Store, was driver.Version, wrote *driver.Record, s
 	return next, nil
 }
 
-// settle reads a record when nothing that was left behind can still change it:
+// readSettled reads a record when nothing that was left behind can still change it:
 // it raises the epoch, so that such a write is refused.
-func (e *env) settle(s driver.Store, id string) (seen, next *driver.Record, err error) {
+func (e *env) readSettled(s driver.Store, id string) (seen, next *driver.Record, err error) {
 	for {
 		seen, err = s.Load(e.ctx(), id)
 		if err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/bedrock-go/bedrock/internal/trial"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
 )
@@ -18,7 +20,8 @@ func TestIntactStorePasses(t *testing.T) {
 	for _, b := range behaviours() {
 		t.Run(b.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if failures := prove(t, b, func(testing.TB) driver.Store { return memstore.New(nil) }); len(failures) > 0 {
+				failures := prove(t, b, func(testing.TB) driver.Store { return memstore.New(nil) })
+				if len(failures) > 0 {
 					t.Error(failures)
 				}
 			})
@@ -50,6 +53,12 @@ func TestBrokenStoreIsCaught(t *testing.T) {
 	}
 }
 
+// prove runs one behaviour and returns how it failed.
+func prove(t testing.TB, b behaviour, open func(testing.TB) driver.Store) []string {
+	t.Helper()
+	return trial.Failures(t, func(t testing.TB) { b.run(newEnv(t, open)) })
+}
+
 func TestMutantsAreOfUse(t *testing.T) {
 	names := make(map[string]bool)
 	for _, b := range behaviours() {
@@ -73,6 +82,7 @@ type broken struct {
 	load   func(context.Context, string) (*driver.Record, error)
 	update func(context.Context, driver.Version, *driver.Record) error
 	claim  func(context.Context, driver.Claim) (driver.Claimed, error)
+	now    func(context.Context) (time.Time, error)
 	list   func(context.Context, driver.Query) ([]*driver.Record, error)
 	remove func(context.Context, []driver.Ref) (int, error)
 	count  func(context.Context) (driver.Counts, error)
@@ -82,7 +92,7 @@ type broken struct {
 func newBroken() *broken {
 	s := memstore.New(nil)
 	return &broken{
-		Store: s, create: s.Create, load: s.Load, update: s.Update, claim: s.Claim, list: s.List,
+		Store: s, create: s.Create, load: s.Load, update: s.Update, claim: s.Claim, now: s.Now, list: s.List,
 		remove: s.Delete, count: s.Count, end: s.Close,
 	}
 }
@@ -98,6 +108,8 @@ func (b *broken) Update(ctx context.Context, was driver.Version, rec *driver.Rec
 func (b *broken) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, error) {
 	return b.claim(ctx, c)
 }
+
+func (b *broken) Now(ctx context.Context) (time.Time, error) { return b.now(ctx) }
 
 func (b *broken) List(ctx context.Context, q driver.Query) ([]*driver.Record, error) {
 	return b.list(ctx, q)

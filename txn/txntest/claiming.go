@@ -28,6 +28,7 @@ func claiming() []behaviour {
 		{"TargetTakesFromTheOwner", targetTakesFromTheOwner},
 		{"ClockIsWrong", clockIsWrong},
 		{"ClockStandsStill", clockStandsStill},
+		{"ClockIsNotTheClaims", clockIsNotTheClaims},
 	}
 }
 
@@ -45,7 +46,7 @@ func dueRecordIsOverlooked(e *env) {
 		e.create(rec)
 		want = append(want, rec.ID)
 	}
-	got := ids(e.claim(driver.Claim{}))
+	got := ids(e.claimDue(driver.Claim{}))
 	slices.Sort(got)
 	slices.Sort(want)
 	e.same("what is due", got, want)
@@ -75,20 +76,20 @@ func claimIgnoresDueOrder(e *env) {
 	}
 	e.create(recs...)
 	slices.SortFunc(recs, func(a, b *driver.Record) int { return a.Due.Compare(b.Due) })
-	e.same("the first claim", ids(e.claim(driver.Claim{Limit: 15})), ids(recs[:15]))
-	e.same("the second claim", ids(e.claim(driver.Claim{Limit: 15})), ids(recs[15:30]))
-	e.same("the third claim", ids(e.claim(driver.Claim{Limit: 15})), ids(recs[30:]))
+	e.same("the first claim", ids(e.claimDue(driver.Claim{Limit: 15})), ids(recs[:15]))
+	e.same("the second claim", ids(e.claimDue(driver.Claim{Limit: 15})), ids(recs[15:30]))
+	e.same("the third claim", ids(e.claimDue(driver.Claim{Limit: 15})), ids(recs[30:]))
 }
 
 func claimExceedsItsLimit(e *env) {
 	now := e.now()
 	e.create(several("r", 30, func(id string) *driver.Record { return dueAt(id, now.Add(-time.Second)) })...)
 	for _, limit := range []int{1, 7, 20} {
-		if n := len(e.claim(driver.Claim{Limit: limit})); n != limit {
+		if n := len(e.claimDue(driver.Claim{Limit: limit})); n != limit {
 			e.Fatalf("%d records claimed, want %d", n, limit)
 		}
 	}
-	if n := len(e.claim(driver.Claim{Limit: 100})); n != 2 {
+	if n := len(e.claimDue(driver.Claim{Limit: 100})); n != 2 {
 		e.Fatalf("%d records claimed of the 2 left", n)
 	}
 }
@@ -114,7 +115,7 @@ func parkedRecordIsClaimed(e *env) {
 	e.nothingDue("it is parked")
 	updated.Parked, updated.Due = "", e.now().Add(-time.Minute)
 	e.update(updated)
-	e.same("what is due after it was resumed", ids(e.claim(driver.Claim{})), []string{"b"})
+	e.same("what is due after it was resumed", ids(e.claimDue(driver.Claim{})), []string{"b"})
 }
 
 func finalRecordIsClaimed(e *env) {
@@ -155,7 +156,7 @@ func overtakenOwnerWrites(e *env) {
 
 func leaseIsIgnored(e *env) {
 	e.create(dueAt("a", e.now().Add(-time.Minute)))
-	e.claim(driver.Claim{Lease: time.Minute})
+	e.claimDue(driver.Claim{Lease: time.Minute})
 	e.nothingDue("it has an owner")
 }
 
@@ -181,12 +182,13 @@ func renewedLeaseEnds(e *env) {
 	}
 	claimed.Records[0].Due = claimed.Now.Add(time.Hour)
 	e.update(claimed.Records[0])
-	e.eventually("the first lease is over", func() bool { return e.now().After(claimed.Now.Add(60 * time.Millisecond)) })
+	e.eventually("the first lease is over",
+		func() bool { return e.now().After(claimed.Now.Add(60 * time.Millisecond)) })
 	e.nothingDue("its owner has renewed the lease")
 }
 
-// waiting returns a record that waits for a target.
-func waiting(id, target string, due time.Time) *driver.Record {
+// recordThatWaits returns a record that waits for a target.
+func recordThatWaits(id, target string, due time.Time) *driver.Record {
 	rec := dueAt(id, due)
 	rec.Waits = target
 	return rec
@@ -195,27 +197,29 @@ func waiting(id, target string, due time.Time) *driver.Record {
 func targetWakesOthers(e *env) {
 	later := e.now().Add(time.Hour)
 	e.create(
-		waiting("a", "pay", later.Add(time.Second)), waiting("b", "pay", later), waiting("c", "Pay", later),
-		waiting("d", "pay.example", later), dueAt("e", e.now().Add(-time.Minute)), running("f"),
+		recordThatWaits("a", "pay", later.Add(time.Second)), recordThatWaits("b", "pay", later),
+		recordThatWaits("c", "Pay", later),
+		recordThatWaits("d", "pay.example", later), dueAt("e", e.now().Add(-time.Minute)), running("f"),
 	)
-	moved := waiting("g", "pay", later)
+	moved := recordThatWaits("g", "pay", later)
 	e.create(moved)
 	moved.Waits = "elsewhere"
 	e.update(moved)
-	e.same("what waits for the target", ids(e.claim(driver.Claim{Target: "pay", Limit: 1})), []string{"b"})
-	e.same("what still waits for it", ids(e.claim(driver.Claim{Target: "pay"})), []string{"a"})
-	e.same("what waits for the other", ids(e.claim(driver.Claim{Target: "elsewhere"})), []string{"g"})
-	e.same("what is due by time", ids(e.claim(driver.Claim{})), []string{"e"})
+	e.same("what waits for the target", ids(e.claimDue(driver.Claim{Target: "pay", Limit: 1})), []string{"b"})
+	e.same("what still waits for it", ids(e.claimDue(driver.Claim{Target: "pay"})), []string{"a"})
+	e.same("what waits for the other", ids(e.claimDue(driver.Claim{Target: "elsewhere"})), []string{"g"})
+	e.same("what is due by time", ids(e.claimDue(driver.Claim{})), []string{"e"})
 }
 
 func targetWakesTheWrongStatus(e *env) {
-	parked, over := waiting("a", "pay", e.now().Add(time.Hour)), waiting("b", "pay", e.now().Add(time.Hour))
+	parked, over := recordThatWaits("a", "pay", e.now().Add(time.Hour)),
+		recordThatWaits("b", "pay", e.now().Add(time.Hour))
 	e.create(parked, over)
 	parked.Parked = "for a person"
 	e.update(parked)
 	over.Status, over.Finished = driver.RolledBack, dawn()
 	e.update(over)
-	if recs := e.claim(driver.Claim{Target: "pay"}); len(recs) > 0 {
+	if recs := e.claimDue(driver.Claim{Target: "pay"}); len(recs) > 0 {
 		e.Fatalf("claimed %v, which are parked or final", ids(recs))
 	}
 }
@@ -223,9 +227,9 @@ func targetWakesTheWrongStatus(e *env) {
 // targetTakesFromTheOwner: a claimed record waits no longer, however it was
 // claimed; else two owners of it would be at work.
 func targetTakesFromTheOwner(e *env) {
-	e.create(waiting("a", "pay", e.now().Add(time.Hour)), waiting("b", "pay", e.now().Add(-time.Hour)))
-	recs := e.claim(driver.Claim{})
-	recs = append(recs, e.claim(driver.Claim{Target: "pay"})...)
+	e.create(recordThatWaits("a", "pay", e.now().Add(time.Hour)), recordThatWaits("b", "pay", e.now().Add(-time.Hour)))
+	recs := e.claimDue(driver.Claim{})
+	recs = append(recs, e.claimDue(driver.Claim{Target: "pay"})...)
 	e.same("what was claimed by time and by target", ids(recs), []string{"b", "a"})
 	for _, rec := range recs {
 		if rec.Waits != "" || e.load(rec.ID).Waits != "" {
@@ -237,7 +241,7 @@ func targetTakesFromTheOwner(e *env) {
 	}
 }
 
-// clockIsWrong: the clock is a clock, told even when there is nothing to claim.
+// clockIsWrong: the clock is a clock, and reading it changes nothing.
 func clockIsWrong(e *env) {
 	if off := time.Until(e.now()).Abs(); off > time.Minute {
 		e.Fatalf("the store's clock is off by %s", off)
@@ -256,4 +260,14 @@ func clockStandsStill(e *env) {
 		}
 		return next.After(first.Add(10 * time.Millisecond))
 	})
+}
+
+// clockIsNotTheClaims: deadlines counted from the one would be missed by the other.
+func clockIsNotTheClaims(e *env) {
+	before := e.now()
+	claimed := e.claimAt(e.store, driver.Claim{}).Now
+	after := e.now()
+	if claimed.Before(before) || after.Before(claimed) {
+		e.Fatalf("a claim between %s and %s says that it is %s", before, after, claimed)
+	}
 }

@@ -23,7 +23,7 @@ func storeDiffersFromTheReference(e *env) {
 		stores: [2]driver.Store{memstore.New(nil), e.store},
 	}
 	for c.step = range 400 {
-		c.call()
+		c.compareNext()
 	}
 }
 
@@ -44,7 +44,7 @@ type comparison struct {
 	step   int
 }
 
-func (c *comparison) call() {
+func (c *comparison) compareNext() {
 	c.Helper()
 	switch n := c.random.IntN(20); {
 	case n < 6:
@@ -73,7 +73,8 @@ func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 // order of claims is certain.
 func (c *comparison) vary(rec *driver.Record, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, uint64(c.step)))
-	rec.Status = pick(r, driver.Open, driver.Running, driver.Running, driver.Committing, driver.RollingBack, driver.Committed, driver.InDoubt)
+	rec.Status = pick(r, driver.Open, driver.Running, driver.Running, driver.Committing, driver.RollingBack,
+		driver.Committed, driver.InDoubt)
 	rec.Parked = pick(r, "", "", "", "for a person")
 	rec.Waits = pick(r, "", "", "pay", "stock")
 	rec.Finished = time.Time{}
@@ -144,7 +145,8 @@ func (c *comparison) compareCreate() {
 func (c *comparison) compareUpdate() {
 	c.Helper()
 	same := driver.Version{}
-	id, off := c.id(), pick(c.random, same, same, same, driver.Version{Revision: 1}, driver.Version{Epoch: 1}, driver.Version{Created: 1})
+	id, off := c.id(), pick(c.random, same, same, same, driver.Version{Revision: 1}, driver.Version{Epoch: 1},
+		driver.Version{Created: 1})
 	raise := pick[int64](c.random, 0, 0, 1)
 	c.both("update "+id, func(s driver.Store) (any, error) {
 		rec, err := s.Load(c.ctx(), id)

@@ -54,7 +54,7 @@ func countMissesAChange(e *env) {
 	rec := dueAt("a", e.now().Add(-time.Minute))
 	e.create(rec)
 	e.counts(driver.Counts{ByStatus: map[driver.Status]int{driver.Running: 1}, Due: 1, Oldest: rec.Created})
-	rec = e.claim(driver.Claim{})[0]
+	rec = e.claimDue(driver.Claim{})[0]
 	e.counts(driver.Counts{ByStatus: map[driver.Status]int{driver.Running: 1}, Oldest: rec.Created})
 	rec.Status, rec.Parked = driver.RollingBack, "for a person"
 	e.update(rec)

@@ -52,7 +52,9 @@ func changedRecordIsDeleted(e *env) {
 	rec.Epoch = 3
 	e.create(rec)
 	e.update(rec)
-	for _, version := range []driver.Version{{Revision: 1, Epoch: 3}, {Revision: 3, Epoch: 3}, {Revision: 2, Epoch: 2}, {Revision: 2, Epoch: 4}, {}} {
+	for _, version := range []driver.Version{
+		{Revision: 1, Epoch: 3}, {Revision: 3, Epoch: 3}, {Revision: 2, Epoch: 2}, {Revision: 2, Epoch: 4}, {},
+	} {
 		other := final("a")
 		other.Revision, other.Epoch = version.Revision, version.Epoch
 		e.remove(0, other)

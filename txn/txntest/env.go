@@ -140,8 +140,8 @@ func (e *env) update(rec *driver.Record) {
 	}
 }
 
-// stale checks that a write is refused, and leaves everything as it is.
-func (e *env) stale(was driver.Version, rec *driver.Record) {
+// wantStale checks that a write is refused, and leaves everything as it is.
+func (e *env) wantStale(was driver.Version, rec *driver.Record) {
 	e.Helper()
 	before, given := e.load(rec.ID), rec.Clone()
 	if err := e.store.Update(e.ctx(), was, rec); !errors.Is(err, driver.ErrStale) {
@@ -156,11 +156,11 @@ func (e *env) late(was driver.Version, rec *driver.Record) {
 	e.Helper()
 	rec = rec.Clone()
 	rec.State = []byte("too late")
-	e.stale(was, rec)
+	e.wantStale(was, rec)
 }
 
-// claim claims as a replica would.
-func (e *env) claim(c driver.Claim) []*driver.Record {
+// claimDue claims as a replica would.
+func (e *env) claimDue(c driver.Claim) []*driver.Record {
 	e.Helper()
 	return e.claimAt(e.store, c).Records
 }
@@ -197,7 +197,11 @@ func (e *env) nothingDue(why string) {
 // now reads the store's clock.
 func (e *env) now() time.Time {
 	e.Helper()
-	return e.claimAt(e.store, driver.Claim{Target: "a target nobody waits for", Limit: 1}).Now
+	now, err := e.store.Now(e.ctx())
+	if err != nil {
+		e.Fatalf("read the clock: %v", err)
+	}
+	return now
 }
 
 // list reads records.

@@ -38,7 +38,8 @@ func statusDoesNotSelect(e *env) {
 		e.create(rec)
 	}
 	e.selects(driver.Query{Status: []driver.Status{driver.Committing}}, "committing")
-	e.selects(driver.Query{Status: []driver.Status{driver.Committed, driver.InDoubt, driver.Open}}, "committed", "in-doubt", "open")
+	e.selects(driver.Query{Status: []driver.Status{driver.Committed, driver.InDoubt, driver.Open}},
+		"committed", "in-doubt", "open")
 	e.selects(driver.Query{Status: []driver.Status{"commit"}})
 }
 
@@ -90,7 +91,9 @@ func parkedDoesNotSelect(e *env) {
 }
 
 func finishedBeforeDoesNotSelect(e *env) {
-	for id, age := range map[string]time.Duration{"old": 0, "just": time.Hour - time.Microsecond, "exact": time.Hour, "new": 2 * time.Hour} {
+	for id, age := range map[string]time.Duration{
+		"old": 0, "just": time.Hour - time.Microsecond, "exact": time.Hour, "new": 2 * time.Hour,
+	} {
 		rec := final(id)
 		rec.Finished = dawn().Add(age)
 		e.create(rec)
@@ -114,7 +117,9 @@ func selectionBreaksPages(e *env) {
 	}
 	e.create(recs...)
 	slices.SortFunc(want, newestFirst)
-	q := driver.Query{Status: []driver.Status{driver.Committed}, Modes: []string{"tcc"}, Name: "order", Prefix: "r-", Limit: 3}
+	q := driver.Query{
+		Status: []driver.Status{driver.Committed}, Modes: []string{"tcc"}, Name: "order", Prefix: "r-", Limit: 3,
+	}
 	var got []string
 	for page := e.list(q); len(page) > 0; page = e.list(q) {
 		got = append(got, ids(page)...)

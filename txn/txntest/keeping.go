@@ -99,8 +99,10 @@ func emptyBlobBecomesSomething(e *env) {
 // character means anything to the store.
 func idsAreConfused(e *env) {
 	names := []string{
-		"job", "Job", "JOB", "job.1", "job:1", "job-1", "job_1", "-", ".", "0", "00", "it's", `say "hi"`, "a`b", `back\slash`,
-		"%", "a%", "*", "[a]", "{1}", "a;b", "--", "x'; DROP TABLE bedrock_tx; --", strings.Repeat("x", 128), strings.Repeat("X", 128),
+		"job", "Job", "JOB", "job.1", "job:1", "job-1", "job_1", "-", ".", "0", "00", "it's", `say "hi"`, "a`b",
+		`back\slash`,
+		"%", "a%", "*", "[a]", "{1}", "a;b", "--", "x'; DROP TABLE bedrock_tx; --", strings.Repeat("x", 128),
+		strings.Repeat("X", 128),
 	}
 	for i, name := range names {
 		rec := running(name)
@@ -127,7 +129,7 @@ func textIsMangled(e *env) {
 
 func longTextIsCut(e *env) {
 	rec := full("a")
-	for _, c := range texts(rec) {
+	for _, c := range textColumns(rec) {
 		*c.text = strings.Repeat("x", c.most)
 	}
 	e.keeps(rec)
@@ -140,7 +142,7 @@ type column struct {
 	most int
 }
 
-func texts(rec *driver.Record) []column {
+func textColumns(rec *driver.Record) []column {
 	return []column{
 		{"ID", &rec.ID, driver.MaxID},
 		{"mode", &rec.Mode, driver.MaxMode},
@@ -157,14 +159,14 @@ func texts(rec *driver.Record) []column {
 func refusalLooksPassing(e *env) {
 	e.create(running("old"))
 	was := e.load("old")
-	for i := range texts(&driver.Record{}) {
+	for i := range textColumns(&driver.Record{}) {
 		for what, change := range map[string]func(column){
 			"too long": func(c column) { *c.text = strings.Repeat("x", c.most+1) },
 			"no text":  func(c column) { *c.text += "\xff" },
 			"a zero":   func(c column) { *c.text += "\x00" },
 		} {
 			rec := running("new")
-			c := texts(rec)[i]
+			c := textColumns(rec)[i]
 			change(c)
 			if err := e.store.Create(e.ctx(), rec); !errors.Is(err, driver.ErrRefused) {
 				e.Fatalf("create with %s %s: %v; want ErrRefused", c.name, what, err)

@@ -58,7 +58,13 @@ func brokenClaims() map[string]func(*broken) {
 				_ = b.Store.Update(context.Background(), rec.Version(), rec)
 			}
 		}),
-		"ClockIsWrong": asked(asIs, func(_ *broken, c *driver.Claimed) { c.Now = c.Now.Add(time.Hour) }),
+		"ClockIsWrong": func(b *broken) {
+			b.now = func(ctx context.Context) (time.Time, error) {
+				now, err := b.Store.Now(ctx)
+				return now.Add(time.Hour), err
+			}
+		},
+		"ClockIsNotTheClaims": asked(asIs, func(_ *broken, c *driver.Claimed) { c.Now = c.Now.Add(time.Hour) }),
 		"ClockStandsStill": func(b *broken) {
 			start := time.Now()
 			asked(asIs, func(_ *broken, c *driver.Claimed) { c.Now = start })(b)

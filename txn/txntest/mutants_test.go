@@ -17,7 +17,8 @@ type record = *driver.Record
 func mutants() map[string]func(*broken) {
 	all := make(map[string]func(*broken))
 	for _, some := range []map[string]func(*broken){
-		brokenCreates(), brokenContents(), brokenUpdates(), brokenClaims(), brokenSharing(), brokenLists(), brokenEnds(),
+		brokenCreates(), brokenContents(), brokenUpdates(), brokenClaims(), brokenSharing(), brokenLists(),
+		brokenEnds(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -136,8 +137,10 @@ func brokenContents() map[string]func(*broken) {
 			_, offset := rec.Updated.Zone()
 			rec.Updated = rec.Updated.Add(time.Duration(offset) * time.Second)
 		}),
-		"LargeBlobIsCut":     written(func(rec record) { rec.State = rec.State[:min(len(rec.State), 1<<16)] }),
-		"BytesOfABlobChange": loaded(func(rec record) { rec.State = []byte(strings.ToValidUTF8(string(rec.State), "?")) }),
+		"LargeBlobIsCut": written(func(rec record) { rec.State = rec.State[:min(len(rec.State), 1<<16)] }),
+		"BytesOfABlobChange": loaded(func(rec record) {
+			rec.State = []byte(strings.ToValidUTF8(string(rec.State), "?"))
+		}),
 		"EmptyBlobBecomesSomething": loaded(func(rec record) {
 			if len(rec.State) == 0 {
 				rec.State = []byte("null")
@@ -145,7 +148,9 @@ func brokenContents() map[string]func(*broken) {
 		}),
 		"IDsAreConfused": func(b *broken) {
 			created(func(rec record) { rec.ID = strings.ToLower(rec.ID) })(b)
-			b.load = func(ctx context.Context, id string) (record, error) { return b.Store.Load(ctx, strings.ToLower(id)) }
+			b.load = func(ctx context.Context, id string) (record, error) {
+				return b.Store.Load(ctx, strings.ToLower(id))
+			}
 		},
 		"TextIsMangled": created(func(rec record) { rec.Name = strings.ReplaceAll(rec.Name, "№", "?") }),
 		"LongTextIsCut": created(func(rec record) { rec.Parked = rec.Parked[:min(len(rec.Parked), 255)] }),
@@ -179,10 +184,12 @@ func brokenUpdates() map[string]func(*broken) {
 				rec.Spec = []byte("null")
 			}
 		}),
-		"StaleRevisionWrites":    revisionBlind,
-		"IncrementIsLost":        revisionBlind,
-		"StaleEpochWrites":       updated(func(was *driver.Version, _, stored record) { was.Epoch = stored.Epoch }),
-		"EarlierLifeWrites":      updated(func(was *driver.Version, _, stored record) { was.Created = stored.Version().Created }),
+		"StaleRevisionWrites": revisionBlind,
+		"IncrementIsLost":     revisionBlind,
+		"StaleEpochWrites":    updated(func(was *driver.Version, _, stored record) { was.Epoch = stored.Epoch }),
+		"EarlierLifeWrites": updated(func(was *driver.Version, _, stored record) {
+			was.Created = stored.Version().Created
+		}),
 		"UpdateCreates":          reviving,
 		"DeletedRecordIsRevived": reviving,
 		"ImmutableFieldChanges": func(b *broken) {
@@ -212,7 +219,9 @@ func brokenUpdates() map[string]func(*broken) {
 func brokenEnds() map[string]func(*broken) {
 	return map[string]func(*broken){
 		"EndedContextIsIgnored": func(b *broken) {
-			b.create = func(ctx context.Context, rec record) error { return b.Store.Create(context.WithoutCancel(ctx), rec) }
+			b.create = func(ctx context.Context, rec record) error {
+				return b.Store.Create(context.WithoutCancel(ctx), rec)
+			}
 		},
 		"UnsentWriteIsApplied": func(b *broken) {
 			b.update = func(ctx context.Context, was driver.Version, rec record) error {

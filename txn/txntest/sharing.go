@@ -45,7 +45,7 @@ func (e *env) claimAll(c driver.Claim) *handedOut {
 	return h
 }
 
-// add notes what was claimed, and tells whether to go on.
+// add notes what was claimed, and reports whether to go on.
 func (h *handedOut) add(recs []*driver.Record, err error) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +70,7 @@ func (e *env) once(h *handedOut, n int) {
 		}
 	}
 	// Claimants that meet may leave something to the next round.
-	left := e.claim(driver.Claim{})
+	left := e.claimDue(driver.Claim{})
 	if got := len(h.times) + len(left); got != n {
 		e.Fatalf("%d of %d records were claimed", got, n)
 	}
@@ -86,7 +86,7 @@ func recordIsClaimedTwice(e *env) {
 func waitingRecordIsClaimedTwice(e *env) {
 	const n = 200
 	past := e.now().Add(-time.Minute) // so that both ways lead to it
-	e.create(several("r", n, func(id string) *driver.Record { return waiting(id, "pay", past) })...)
+	e.create(several("r", n, func(id string) *driver.Record { return recordThatWaits(id, "pay", past) })...)
 	e.once(e.claimAll(driver.Claim{Limit: 7, Target: "pay"}), n)
 }
 
@@ -96,7 +96,7 @@ func shardIsForgotten(e *env) {
 	e.create(recs...)
 	claimed := 0
 	for from := 0; from < driver.Shards; from += 16 {
-		claimed += len(e.claim(driver.Claim{From: from, To: from + 16}))
+		claimed += len(e.claimDue(driver.Claim{From: from, To: from + 16}))
 	}
 	if claimed != len(recs) {
 		e.Fatalf("all shards together gave %d of %d records", claimed, len(recs))
@@ -107,7 +107,7 @@ func shardsOverlap(e *env) {
 	past := e.now().Add(-time.Minute)
 	e.create(several("r", 200, func(id string) *driver.Record { return dueAt(id, past) })...)
 	for _, bounds := range [][2]int{{0, 1}, {1, 9}, {20, 21}, {63, 64}} {
-		for _, rec := range e.claim(driver.Claim{From: bounds[0], To: bounds[1]}) {
+		for _, rec := range e.claimDue(driver.Claim{From: bounds[0], To: bounds[1]}) {
 			if shard := driver.Shard(rec.ID); shard < bounds[0] || shard >= bounds[1] {
 				e.Fatalf("%q of shard %d was claimed with %v", rec.ID, shard, bounds)
 			}
@@ -131,21 +131,21 @@ func crowdedShardIsHeldBack(e *env) {
 	}
 	e.create(crowd...)
 	e.create(rest...)
-	e.same("the first claim", ids(e.claim(driver.Claim{Limit: 20})), ids(crowd[:20]))
-	e.same("the second claim", ids(e.claim(driver.Claim{Limit: 20})), append(ids(crowd[20:]), ids(rest[:10])...))
+	e.same("the first claim", ids(e.claimDue(driver.Claim{Limit: 20})), ids(crowd[:20]))
+	e.same("the second claim", ids(e.claimDue(driver.Claim{Limit: 20})), append(ids(crowd[20:]), ids(rest[:10])...))
 }
 
 func targetIgnoresShards(e *env) {
 	later := e.now().Add(time.Hour)
-	recs := several("r", 100, func(id string) *driver.Record { return waiting(id, "pay", later) })
+	recs := several("r", 100, func(id string) *driver.Record { return recordThatWaits(id, "pay", later) })
 	e.create(recs...)
-	first := e.claim(driver.Claim{Target: "pay", To: 32})
+	first := e.claimDue(driver.Claim{Target: "pay", To: 32})
 	for _, rec := range first {
 		if driver.Shard(rec.ID) >= 32 {
 			e.Fatalf("%q of shard %d was claimed with shards below 32", rec.ID, driver.Shard(rec.ID))
 		}
 	}
-	second := e.claim(driver.Claim{Target: "pay", From: 32, To: driver.Shards})
+	second := e.claimDue(driver.Claim{Target: "pay", From: 32, To: driver.Shards})
 	if n := len(first) + len(second); n != len(recs) {
 		e.Fatalf("both halves gave %d of %d records", n, len(recs))
 	}
@@ -159,10 +159,10 @@ func workIsLostUnderLoad(e *env) {
 	w := &work{e: e, total: workers * each}
 	together(2*workers, func(i int) {
 		if i < workers {
-			w.fail(w.submit(e.seat(i), fmt.Sprint("w", i), each, past))
+			w.addFailure(w.createRecords(e.seat(i), fmt.Sprint("w", i), each, past))
 			return
 		}
-		w.fail(w.drive(e.seat(i), fmt.Sprint("replica-", i)))
+		w.addFailure(w.drive(e.seat(i), fmt.Sprint("replica-", i)))
 	})
 	if w.failed != nil {
 		e.Fatal(w.failed)
@@ -173,7 +173,8 @@ func workIsLostUnderLoad(e *env) {
 	}
 	for _, rec := range recs {
 		if rec.Status != driver.Committed || rec.Epoch != 1 || rec.Revision != 3 {
-			e.Fatalf("%q is %s in epoch %d, revision %d; want committed, 1, 3", rec.ID, rec.Status, rec.Epoch, rec.Revision)
+			e.Fatalf("%q is %s in epoch %d, revision %d; want committed, 1, 3", rec.ID, rec.Status, rec.Epoch,
+				rec.Revision)
 		}
 	}
 	e.nothingDue("all is done")
@@ -189,14 +190,14 @@ type work struct {
 	failed error
 }
 
-func (w *work) fail(err error) {
+func (w *work) addFailure(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = errors.Join(w.failed, err)
 }
 
-// submit creates records.
-func (w *work) submit(s driver.Store, prefix string, n int, due time.Time) error {
+// createRecords creates records.
+func (w *work) createRecords(s driver.Store, prefix string, n int, due time.Time) error {
 	for i := range n {
 		if err := s.Create(w.e.ctx(), dueAt(fmt.Sprint(prefix, "-", i), due)); err != nil {
 			return err
@@ -208,7 +209,7 @@ func (w *work) submit(s driver.Store, prefix string, n int, due time.Time) error
 // drive claims records and finishes them until all are done.
 func (w *work) drive(s driver.Store, owner string) error {
 	ctx := w.e.ctx()
-	for !w.over() {
+	for !w.isOver() {
 		claimed, err := s.Claim(ctx, driver.Claim{Owner: owner, Lease: time.Hour, Limit: 5})
 		if err != nil {
 			return err
@@ -230,8 +231,8 @@ func (w *work) count() {
 	w.done++
 }
 
-// over tells whether all is done, or somebody has failed.
-func (w *work) over() bool {
+// isOver reports whether all is done, or somebody has failed.
+func (w *work) isOver() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.done >= w.total || w.failed != nil

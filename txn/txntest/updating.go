@@ -151,7 +151,7 @@ func epochIsNotRaised(e *env) {
 	e.same("the record after its epoch was raised", e.load("a"), rec)
 	late := rec.Clone()
 	was.Revision = rec.Revision
-	e.stale(was, late)
+	e.wantStale(was, late)
 }
 
 func updateSharesMemory(e *env) {
@@ -181,7 +181,8 @@ func twoUpdatesOfOneVersionSucceed(e *env) {
 			}
 		})
 		if won.Load() != 1 || odd.Load() != 0 {
-			e.Fatalf("%d of 8 writers of one version succeeded and %d had strange errors, want 1 and 0", won.Load(), odd.Load())
+			e.Fatalf("%d of 8 writers of one version succeeded and %d had strange errors, want 1 and 0", won.Load(),
+				odd.Load())
 		}
 		rec = e.load("a")
 		e.same("the revision", rec.Revision, was.Revision+1)
@@ -239,5 +240,5 @@ func updateLeavesTheOldDueTime(e *env) {
 	e.nothingDue("an update put it off")
 	rec.Due = past
 	e.update(rec)
-	e.same("what is due", ids(e.claim(driver.Claim{})), []string{"a"})
+	e.same("what is due", ids(e.claimDue(driver.Claim{})), []string{"a"})
 }

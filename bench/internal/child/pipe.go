@@ -19,7 +19,7 @@ func NewPipe(in io.Reader, out io.Writer) *Pipe {
 }
 
 // Job reads what the child is to do.
-func (p *Pipe) Job(job any) error { return p.receive(job) }
+func (p *Pipe) Job(job any) error { return p.readMessage(job) }
 
 // order is a request to a child.
 type order struct {
@@ -38,39 +38,39 @@ type Answer func(name string, args json.RawMessage) (any, error)
 
 // Serve says that the child is ready and answers orders until there are no more.
 func (p *Pipe) Serve(ready any, answer Answer) error {
-	if err := p.reply(ready, nil); err != nil {
+	if err := p.writeReply(ready, nil); err != nil {
 		return err
 	}
 	for {
 		var o order
-		if err := p.receive(&o); errors.Is(err, io.EOF) {
+		if err := p.readMessage(&o); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 		value, err := answer(o.Name, o.Args)
-		if err := p.reply(value, err); err != nil {
+		if err := p.writeReply(value, err); err != nil {
 			return err
 		}
 	}
 }
 
-// reply sends a value or an error.
-func (p *Pipe) reply(value any, failed error) error {
+// writeReply sends a value or an error.
+func (p *Pipe) writeReply(value any, failed error) error {
 	if failed != nil {
-		return p.send(reply{Error: failed.Error()})
+		return p.writeMessage(reply{Error: failed.Error()})
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode reply: %w", err)
 	}
-	return p.send(reply{Value: text})
+	return p.writeMessage(reply{Value: text})
 }
 
-// answer reads a reply into target, which may be nil.
-func (p *Pipe) answer(target any) error {
+// readReply reads a reply into target, which may be nil.
+func (p *Pipe) readReply(target any) error {
 	var r reply
-	if err := p.receive(&r); err != nil {
+	if err := p.readMessage(&r); err != nil {
 		return err
 	}
 	if r.Error != "" {
@@ -82,16 +82,16 @@ func (p *Pipe) answer(target any) error {
 	return json.Unmarshal(r.Value, target)
 }
 
-// send writes message.
-func (p *Pipe) send(message any) error {
+// writeMessage writes message.
+func (p *Pipe) writeMessage(message any) error {
 	if err := p.enc.Encode(message); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	return nil
 }
 
-// receive reads the next message into target.
-func (p *Pipe) receive(target any) error {
+// readMessage reads the next message into target.
+func (p *Pipe) readMessage(target any) error {
 	if err := p.dec.Decode(target); err != nil {
 		return fmt.Errorf("receive: %w", err)
 	}

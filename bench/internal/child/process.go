@@ -41,12 +41,12 @@ func Start(ctx context.Context, role string, job, ready any) (*Process, error) {
 	if err := p.run(ctx); err != nil {
 		return nil, fmt.Errorf("start %s: %w", role, err)
 	}
-	err := p.pipe.send(job)
+	err := p.pipe.writeMessage(job)
 	if err == nil {
-		err = p.pipe.answer(ready)
+		err = p.pipe.readReply(ready)
 	}
 	if err != nil {
-		return nil, p.failed(err)
+		return nil, p.killWith(err)
 	}
 	return p, nil
 }
@@ -99,10 +99,10 @@ func (p *Process) Ask(name string, args, target any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", p.role, name, err)
 	}
-	if err := p.pipe.send(order{Name: name, Args: text}); err != nil {
-		return p.failed(fmt.Errorf("%s: %w", name, err))
+	if err := p.pipe.writeMessage(order{Name: name, Args: text}); err != nil {
+		return p.killWith(fmt.Errorf("%s: %w", name, err))
 	}
-	if err := p.pipe.answer(target); err != nil {
+	if err := p.pipe.readReply(target); err != nil {
 		return fmt.Errorf("%s: %s: %w", p.role, name, err)
 	}
 	return nil
@@ -119,7 +119,7 @@ func (p *Process) Stop() error {
 		return fmt.Errorf("%s did not end within %v", p.role, patience)
 	}
 	if !p.cmd.ProcessState.Success() {
-		return p.failed(fmt.Errorf("ended with %v", p.cmd.ProcessState))
+		return p.killWith(fmt.Errorf("ended with %v", p.cmd.ProcessState))
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func (p *Process) Kill() {
 	p.ends()
 }
 
-// failed kills the child and adds its last words to err.
-func (p *Process) failed(err error) error {
+// killWith kills the child and adds its last words to err.
+func (p *Process) killWith(err error) error {
 	p.Kill()
 	if words := strings.TrimSpace(p.words.String()); words != "" {
 		return fmt.Errorf("%s: %w: %s", p.role, err, words)

@@ -72,15 +72,15 @@ func (c *Client) TCC(ctx context.Context, id string, branches []Branch, payload 
 		return err
 	}
 	for i, b := range branches {
-		if err := c.try(ctx, id, fmt.Sprintf("%02d", i+1), b, payload); err != nil {
+		if err := c.tryBranch(ctx, id, fmt.Sprintf("%02d", i+1), b, payload); err != nil {
 			return err
 		}
 	}
 	return c.post(ctx, "/submit", t)
 }
 
-// try registers a branch and calls its participant.
-func (c *Client) try(ctx context.Context, id, branch string, b Branch, payload string) error {
+// tryBranch registers a branch and calls its participant.
+func (c *Client) tryBranch(ctx context.Context, id, branch string, b Branch, payload string) error {
 	err := c.post(ctx, "/registerBranch", map[string]string{
 		"gid": id, "trans_type": "tcc", "branch_id": branch, "data": payload, "confirm": b.Confirm, "cancel": b.Cancel,
 	})
@@ -88,7 +88,7 @@ func (c *Client) try(ctx context.Context, id, branch string, b Branch, payload s
 		return err
 	}
 	query := url.Values{"gid": {id}, "trans_type": {"tcc"}, "branch_id": {branch}, "op": {"try"}, "dtm": {c.base}}
-	return c.send(ctx, b.Try+"?"+query.Encode(), []byte(payload))
+	return c.postJSON(ctx, b.Try+"?"+query.Encode(), []byte(payload))
 }
 
 // Status returns the state of a transaction, such as succeed.
@@ -97,7 +97,7 @@ func (c *Client) Status(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := c.do(request)
+	text, err := c.doRequest(request)
 	if err != nil {
 		return "", err
 	}
@@ -118,22 +118,22 @@ func (c *Client) post(ctx context.Context, path string, body any) error {
 	if err != nil {
 		return err
 	}
-	return c.send(ctx, c.base+path, text)
+	return c.postJSON(ctx, c.base+path, text)
 }
 
-// send posts JSON.
-func (c *Client) send(ctx context.Context, address string, body []byte) error {
+// postJSON posts JSON.
+func (c *Client) postJSON(ctx context.Context, address string, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	_, err = c.do(request)
+	_, err = c.doRequest(request)
 	return err
 }
 
-// do makes a request that must succeed.
-func (c *Client) do(request *http.Request) ([]byte, error) {
+// doRequest makes a request that must succeed.
+func (c *Client) doRequest(request *http.Request) ([]byte, error) {
 	response, err := c.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,8 @@ func (c *Client) do(request *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("read answer of %s: %w", request.URL.Path, err)
 	}
 	// A 200 whose body says otherwise is how its older servers refuse.
-	if response.StatusCode != http.StatusOK || bytes.Contains(text, []byte("FAILURE")) || bytes.Contains(text, []byte("ONGOING")) {
+	if response.StatusCode != http.StatusOK || bytes.Contains(text, []byte("FAILURE")) ||
+		bytes.Contains(text, []byte("ONGOING")) {
 		return nil, fmt.Errorf("%s answered %s: %.200s", request.URL.Path, response.Status, text)
 	}
 	return text, nil

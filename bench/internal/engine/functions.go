@@ -25,14 +25,16 @@ var errDown = errors.New("down for the benchmark")
 // register makes them participants.
 func (f *functions) register(co *coord.Coordinator) error {
 	var errs []error
-	for _, name := range []string{orders.FirstAction, orders.FirstCompensate, orders.LastAction, orders.LastCompensate} {
-		errs = append(errs, co.Register(name, f.call))
+	for _, name := range []string{
+		orders.FirstAction, orders.FirstCompensate, orders.LastAction, orders.LastCompensate,
+	} {
+		errs = append(errs, co.Register(name, f.doNothing))
 	}
 	return errors.Join(errs...)
 }
 
-// call does nothing, unless the functions are down.
-func (f *functions) call(context.Context, txn.Call) ([]byte, error) {
+// doNothing does nothing, unless the functions are down.
+func (f *functions) doNothing(context.Context, txn.Call) ([]byte, error) {
 	if f.down.Load() {
 		return nil, errDown
 	}

@@ -16,11 +16,11 @@ type served struct {
 	done chan error
 }
 
-// serve puts the coordinator behind the server, as bedrock serve does on a loopback
+// startServer puts the coordinator behind the server, as bedrock serve does on a loopback
 // address.
-func serve(ctx context.Context, e *engine) (*served, error) {
+func startServer(ctx context.Context, e *engine) (*served, error) {
 	debug.SetGCPercent(400) // as bedrock serve does
-	handler, err := server.New(server.Config{Coordinator: e.co, Inspector: e.co, Operator: e.co, Topics: e.co})
+	handler, err := server.New(server.Services{Coordinator: e.co, Inspector: e.co, Operator: e.co, Topics: e.co}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/redisstore"
 	"github.com/bedrock-go/bedrock/txn/sqlstore/mysql"
@@ -42,7 +43,7 @@ func (s redisStore) Close() error { return errors.Join(s.Store.Close(), s.rdb.Cl
 
 func openRedis(ctx context.Context, addr string) (driver.Store, error) {
 	rdb := redis.NewClient(&redis.Options{Addr: addr})
-	store, err := redisstore.New(ctx, rdb, nil)
+	store, err := redisstore.New(ctx, goredis.Wrap(rdb), nil)
 	if err != nil {
 		return nil, errors.Join(err, rdb.Close())
 	}

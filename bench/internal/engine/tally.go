@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/coord"
@@ -11,11 +12,11 @@ import (
 type tally struct{ committed, others atomic.Int64 }
 
 // Observe implements coord.Observer.
-func (t *tally) Observe(e coord.Event) {
+func (t *tally) Observe(_ context.Context, e coord.Event) {
 	switch {
-	case e.Kind == coord.Parked:
+	case e.Kind == coord.EventParked:
 		t.others.Add(1)
-	case e.Kind != coord.Finished:
+	case e.Kind != coord.EventFinished:
 	case e.Status == txn.Committed:
 		t.committed.Add(1)
 	default:

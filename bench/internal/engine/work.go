@@ -10,6 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/bench/internal/load"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -54,7 +55,7 @@ func Work(ctx context.Context, pipe *child.Pipe) error {
 	}
 	end, err := child.Profile(job.Profile)
 	if err == nil {
-		err = errors.Join(e.work(ctx, job, pipe), end())
+		err = errors.Join(e.answerOrders(ctx, job, pipe), end())
 	}
 	return errors.Join(err, e.stop(context.WithoutCancel(ctx)))
 }
@@ -78,7 +79,7 @@ func (e *engine) start(ctx context.Context, replica string) (err error) {
 	}
 	e.co, err = coord.New(e.store, &coord.Options{
 		Replica:  replica,
-		Callers:  map[string]coord.Caller{"http": e.calls, "https": e.calls},
+		Callers:  []txn.Caller{e.calls},
 		Observer: &e.tally,
 	})
 	if err != nil {
@@ -90,16 +91,16 @@ func (e *engine) start(ctx context.Context, replica string) (err error) {
 	return e.co.Start(ctx)
 }
 
-// work answers orders, behind the server if the job asks for it.
-func (e *engine) work(ctx context.Context, job Job, pipe *child.Pipe) error {
+// answerOrders answers orders, behind the server if the job asks for it.
+func (e *engine) answerOrders(ctx context.Context, job Job, pipe *child.Pipe) error {
 	if !job.Serve {
-		return pipe.Serve(Ready{}, e.answer(ctx))
+		return pipe.Serve(Ready{}, e.carryOut(ctx))
 	}
-	served, err := serve(ctx, e)
+	served, err := startServer(ctx, e)
 	if err != nil {
 		return err
 	}
-	return errors.Join(pipe.Serve(Ready{served.url}, e.answer(ctx)), served.stop())
+	return errors.Join(pipe.Serve(Ready{served.url}, e.carryOut(ctx)), served.stop())
 }
 
 // stop ends everything in the order in which it depends on one another.
@@ -116,8 +117,8 @@ const (
 	orderOutage = "outage"
 )
 
-// answer carries out orders.
-func (e *engine) answer(ctx context.Context) child.Answer {
+// carryOut carries out orders.
+func (e *engine) carryOut(ctx context.Context) child.Answer {
 	return func(name string, args json.RawMessage) (any, error) {
 		switch name {
 		case orderState:

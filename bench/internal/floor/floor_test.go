@@ -35,7 +35,8 @@ func TestWhatWasWrittenIsInTheDatabase(t *testing.T) {
 	}
 	defer db.Close()
 	var rows int
-	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM floor WHERE record = x'7265636f7264'").Scan(&rows); err != nil {
+	if err := db.QueryRowContext(t.Context(),
+		"SELECT COUNT(*) FROM floor WHERE record = x'7265636f7264'").Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
 	if rows != writers*each {

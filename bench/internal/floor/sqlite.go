@@ -47,13 +47,13 @@ func newSQLiteWriter(ctx context.Context, db *sql.DB) (*sqliteWriter, error) {
 	w := &sqliteWriter{conn: conn}
 	_, err = conn.ExecContext(ctx, "CREATE TABLE floor (id INTEGER PRIMARY KEY, record BLOB NOT NULL)")
 	if err == nil {
-		err = conn.Raw(func(raw any) error { return w.prepare(ctx, raw) })
+		err = conn.Raw(func(raw any) error { return w.prepareStatements(ctx, raw) })
 	}
 	return w, err
 }
 
-// prepare makes the statements.
-func (w *sqliteWriter) prepare(ctx context.Context, raw any) error {
+// prepareStatements makes the statements.
+func (w *sqliteWriter) prepareStatements(ctx context.Context, raw any) error {
 	conn, ok := raw.(driver.ConnPrepareContext)
 	if !ok {
 		return fmt.Errorf("driver %T cannot prepare", raw)

@@ -56,7 +56,7 @@ func run(ctx context.Context, clients int, do Do, more func() bool) (*Tally, err
 	var group sync.WaitGroup
 	for i := range clients {
 		group.Go(func() {
-			if err := tallies[i].client(ctx, i, do, more); err != nil {
+			if err := tallies[i].runClient(ctx, i, do, more); err != nil {
 				stop(fmt.Errorf("client %d: %w", i, err))
 			}
 		})
@@ -70,8 +70,8 @@ func run(ctx context.Context, clients int, do Do, more func() bool) (*Tally, err
 	return sum, context.Cause(ctx)
 }
 
-// client is one client's life.
-func (t *Tally) client(ctx context.Context, id int, do Do, more func() bool) error {
+// runClient is one client's life.
+func (t *Tally) runClient(ctx context.Context, id int, do Do, more func() bool) error {
 	t.Times = new(stats.Histogram)
 	for ctx.Err() == nil && more() {
 		began := time.Now()

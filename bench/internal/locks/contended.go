@@ -10,6 +10,6 @@ func contended(quick bool) Workload {
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Goroutines: 64, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
 		measure: storms(1, Fairness, Longest, Violations),
-		work:    storm{shared: true}.work,
+		work:    storm{shared: true}.runInWorker,
 	}
 }

@@ -10,6 +10,6 @@ func fleet(quick bool) Workload {
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Goroutines: 16, Time: either(quick, 400*time.Millisecond, 2*time.Second)},
 		measure: storms(4, Fairness, ProcFairness, Longest),
-		work:    storm{shared: true}.work,
+		work:    storm{shared: true}.runInWorker,
 	}
 }

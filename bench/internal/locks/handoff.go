@@ -60,16 +60,16 @@ func workHandoff(ctx context.Context, job Job, w *wire) error {
 		return err
 	}
 	mutex := locker.Mutex(job.Key)
-	if err := errors.Join(mutex.Lock(ctx), mutex.Unlock(ctx), w.send(ready)); err != nil {
+	if err := errors.Join(mutex.Lock(ctx), mutex.Unlock(ctx), w.writeMessage(ready)); err != nil {
 		return err
 	}
 	for {
 		var order string
-		if w.receive(&order) != nil {
+		if w.readMessage(&order) != nil {
 			return locker.Close()
 		}
 		at, err := obey(ctx, order, mutex)
-		if err := errors.Join(err, w.send(at)); err != nil {
+		if err := errors.Join(err, w.writeMessage(at)); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func measureHandoff(ctx context.Context, m measurement) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer workers.kill()
+	defer workers.killAll()
 	monitor, err := redisd.Watch(ctx, m.job.Redis)
 	if err != nil {
 		return nil, err
@@ -121,11 +121,11 @@ func measureHandoff(ctx context.Context, m measurement) (Sample, error) {
 
 // run makes hand-offs for the given time, and at least two.
 func (r *relay) run(ctx context.Context, length time.Duration) error {
-	if _, err := r.order(r.holder, orderLock); err != nil {
+	if _, err := r.giveOrder(r.holder, orderLock); err != nil {
 		return err
 	}
 	for end := time.Now().Add(length); time.Now().Before(end) || r.times.Total() < 2; {
-		if err := r.pass(ctx); err != nil {
+		if err := r.passOn(ctx); err != nil {
 			return err
 		}
 		r.holder, r.waiter = r.waiter, r.holder
@@ -133,26 +133,26 @@ func (r *relay) run(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// pass makes one hand-off. The server's counters are read before the unlock is
+// passOn makes one hand-off. The server's counters are read before the unlock is
 // ordered and after the lock has returned, never in between.
-func (r *relay) pass(ctx context.Context) error {
-	if err := r.waiter.send(orderLock); err != nil {
-		return r.waiter.failed(err)
+func (r *relay) passOn(ctx context.Context) error {
+	if err := r.waiter.writeMessage(orderLock); err != nil {
+		return r.waiter.killWith(err)
 	}
-	if err := pause(ctx, arrival+rand.N(r.poll+1)); err != nil {
+	if err := sleepFor(ctx, arrival+rand.N(r.poll+1)); err != nil {
 		return err
 	}
 	before, err := r.monitor.Read(ctx)
 	if err != nil {
 		return err
 	}
-	released, err := r.order(r.holder, orderUnlock)
+	released, err := r.giveOrder(r.holder, orderUnlock)
 	if err != nil {
 		return err
 	}
 	var acquired instant
-	if err := r.waiter.receive(&acquired); err != nil {
-		return r.waiter.failed(err)
+	if err := r.waiter.readMessage(&acquired); err != nil {
+		return r.waiter.killWith(err)
 	}
 	after, err := r.monitor.Read(ctx)
 	r.times.Add(time.Duration(acquired - released))
@@ -160,10 +160,10 @@ func (r *relay) pass(ctx context.Context) error {
 	return err
 }
 
-// order gives p an order and returns when it was carried out.
-func (r *relay) order(p *process, order string) (at instant, err error) {
-	if err := errors.Join(p.send(order), p.receive(&at)); err != nil {
-		return 0, p.failed(err)
+// giveOrder gives p an order and returns when it was carried out.
+func (r *relay) giveOrder(p *process, order string) (at instant, err error) {
+	if err := errors.Join(p.writeMessage(order), p.readMessage(&at)); err != nil {
+		return 0, p.killWith(err)
 	}
 	return at, nil
 }

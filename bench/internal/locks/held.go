@@ -39,10 +39,10 @@ func measureHeld(ctx context.Context, m measurement) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer worker.kill()
+	defer worker.killProcess()
 	var sample Sample
-	if err := errors.Join(worker.send(start), worker.receive(&sample)); err != nil {
-		return nil, worker.failed(err)
+	if err := errors.Join(worker.writeMessage(start), worker.readMessage(&sample)); err != nil {
+		return nil, worker.killWith(err)
 	}
 	return sample, worker.finish()
 }
@@ -61,15 +61,15 @@ func workHeld(ctx context.Context, job Job, w *wire) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(w.send(ready), w.receive(nil)); err != nil {
+	if err := errors.Join(w.writeMessage(ready), w.readMessage(nil)); err != nil {
 		return err
 	}
-	share, goroutines, err := watch(ctx, job.Time)
+	share, goroutines, err := watchIdle(ctx, job.Time)
 	if err != nil {
 		return err
 	}
 	missing := lost(mutexes)
-	return errors.Join(locker.Close(), w.send(Sample{
+	return errors.Join(locker.Close(), w.writeMessage(Sample{
 		Value: share, Lost: float64(missing), Leases: float64(job.Leases),
 		Goroutines: goroutines, Growth: goroutines - float64(before),
 	}))
@@ -100,9 +100,9 @@ func lost(mutexes []subject.Mutex) (count int) {
 	return count
 }
 
-// watch returns the share of one core, in percent, that this process uses, and
+// watchIdle returns the share of one core, in percent, that this process uses, and
 // how many goroutines it usually has: a renewal under way has a few more.
-func watch(ctx context.Context, window time.Duration) (share, goroutines float64, err error) {
+func watchIdle(ctx context.Context, window time.Duration) (share, goroutines float64, err error) {
 	before, err := cpuTime()
 	if err != nil {
 		return 0, 0, err
@@ -110,7 +110,7 @@ func watch(ctx context.Context, window time.Duration) (share, goroutines float64
 	var counts []float64
 	began := time.Now()
 	for time.Since(began) < window {
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := sleepFor(ctx, 50*time.Millisecond); err != nil {
 			return 0, 0, err
 		}
 		counts = append(counts, float64(runtime.NumGoroutine()))

@@ -38,7 +38,8 @@ func TestSubjectNamesAreUnique(t *testing.T) {
 func TestWhoeverCannotWaitIsNotContended(t *testing.T) {
 	for _, w := range locks.Workloads(true) {
 		for _, s := range subject.All() {
-			if s.Role == subject.Raw && w.Fits(s) && !strings.HasPrefix(w.Name, "uncontended-1") && w.Name != "own-keys-64" {
+			if s.Role == subject.Raw && w.Fits(s) && !strings.HasPrefix(w.Name, "uncontended-1") &&
+				w.Name != "own-keys-64" {
 				t.Errorf("%s would measure %s, which does not wait", w.Name, s.Name)
 			}
 		}

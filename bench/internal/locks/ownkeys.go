@@ -9,6 +9,6 @@ func ownKeys(quick bool) Workload {
 		Rounds:  either(quick, 1, 5),
 		Job:     Job{Goroutines: 64, Time: either(quick, 250*time.Millisecond, 700*time.Millisecond)},
 		measure: storms(1, Allocs, Fairness),
-		work:    storm{pairs: true}.work,
+		work:    storm{pairs: true}.runInWorker,
 	}
 }

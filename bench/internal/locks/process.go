@@ -40,8 +40,8 @@ func launch(ctx context.Context, job Job) (*process, error) {
 	if err := p.run(job); err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
-	if err := errors.Join(p.send(job), p.receive(nil)); err != nil {
-		return nil, p.failed(err)
+	if err := errors.Join(p.writeMessage(job), p.readMessage(nil)); err != nil {
+		return nil, p.killWith(err)
 	}
 	return p, nil
 }
@@ -64,22 +64,22 @@ func (p *process) run(job Job) error {
 func (p *process) finish() error {
 	_ = p.input.Close()
 	if err := p.cmd.Wait(); err != nil {
-		return p.failed(err)
+		return p.killWith(err)
 	}
 	return nil
 }
 
-// failed kills the worker and adds its last words to err.
-func (p *process) failed(err error) error {
-	p.kill()
+// killWith kills the worker and adds its last words to err.
+func (p *process) killWith(err error) error {
+	p.killProcess()
 	if words := strings.TrimSpace(p.errors.String()); words != "" {
 		return fmt.Errorf("worker: %w: %s", err, words)
 	}
 	return fmt.Errorf("worker: %w", err)
 }
 
-// kill ends the worker at once; it is harmless when it has ended already.
-func (p *process) kill() {
+// killProcess ends the worker at once; it is harmless when it has ended already.
+func (p *process) killProcess() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
@@ -93,7 +93,7 @@ func gather(ctx context.Context, job Job, n int) (crew, error) {
 	for range n {
 		p, err := launch(ctx, job)
 		if err != nil {
-			workers.kill()
+			workers.killAll()
 			return nil, err
 		}
 		workers = append(workers, p)
@@ -101,9 +101,9 @@ func gather(ctx context.Context, job Job, n int) (crew, error) {
 	return workers, nil
 }
 
-// kill ends all workers that still run.
-func (c crew) kill() {
+// killAll ends all workers that still run.
+func (c crew) killAll() {
 	for _, p := range c {
-		p.kill()
+		p.killProcess()
 	}
 }

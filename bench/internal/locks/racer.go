@@ -46,7 +46,7 @@ func (r *racer) run(end time.Time) error {
 		if err := r.mutex.Unlock(last); err != nil {
 			return fmt.Errorf("unlock: %w", err)
 		}
-		r.record(began, waited)
+		r.addTime(began, waited)
 	}
 }
 
@@ -71,8 +71,8 @@ func (r *racer) stay() {
 	r.inside.Store(0)
 }
 
-// record counts an acquisition.
-func (r *racer) record(began time.Time, waited time.Duration) {
+// addTime counts an acquisition.
+func (r *racer) addTime(began time.Time, waited time.Duration) {
 	r.count++
 	if r.pairs {
 		waited = time.Since(began)

@@ -43,8 +43,8 @@ type storm struct {
 	pairs bool
 }
 
-// work runs the storm in a worker.
-func (s storm) work(ctx context.Context, job Job, w *wire) error {
+// runInWorker runs the storm in a worker.
+func (s storm) runInWorker(ctx context.Context, job Job, w *wire) error {
 	locker, err := job.open(ctx)
 	if err != nil {
 		return err
@@ -53,17 +53,17 @@ func (s storm) work(ctx context.Context, job Job, w *wire) error {
 	if err := warm(ctx, job.Goroutines, job.Key, locker); err != nil {
 		return err
 	}
-	if err := w.send(ready); err != nil {
+	if err := w.writeMessage(ready); err != nil {
 		return err
 	}
-	if err := w.receive(nil); err != nil {
+	if err := w.readMessage(nil); err != nil {
 		return err
 	}
 	result, err := race(racers, job.Time)
 	if err != nil {
 		return err
 	}
-	if err := w.send(result); err != nil {
+	if err := w.writeMessage(result); err != nil {
 		return err
 	}
 	return locker.Close()

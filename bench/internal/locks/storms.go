@@ -16,7 +16,7 @@ func storms(processes int, keep ...Metric) func(context.Context, measurement) (S
 		if err != nil {
 			return nil, err
 		}
-		defer workers.kill()
+		defer workers.killAll()
 		tallies, err := workers.storm()
 		if err != nil {
 			return nil, err
@@ -28,14 +28,14 @@ func storms(processes int, keep ...Metric) func(context.Context, measurement) (S
 // storm starts all workers at once and collects their tallies.
 func (c crew) storm() ([]tally, error) {
 	for _, p := range c {
-		if err := p.send(start); err != nil {
-			return nil, p.failed(err)
+		if err := p.writeMessage(start); err != nil {
+			return nil, p.killWith(err)
 		}
 	}
 	tallies := make([]tally, len(c))
 	for i, p := range c {
-		if err := p.receive(&tallies[i]); err != nil {
-			return nil, p.failed(err)
+		if err := p.readMessage(&tallies[i]); err != nil {
+			return nil, p.killWith(err)
 		}
 	}
 	var errs []error
@@ -56,12 +56,12 @@ func summarize(tallies []tally) Sample {
 	)
 	for _, t := range tallies {
 		shares = append(shares, t.Counts...)
-		perProcess = append(perProcess, sum(t.Counts))
+		perProcess = append(perProcess, totalOf(t.Counts))
 		times.Merge(t.Times)
 		mallocs += t.Mallocs
 		violations += t.Violations
 		elapsed = max(elapsed, t.Elapsed)
-		total += sum(t.Counts)
+		total += totalOf(t.Counts)
 	}
 	return Sample{
 		Value:        float64(total) / elapsed.Seconds(),
@@ -84,7 +84,7 @@ func (s Sample) only(metrics []Metric) Sample {
 	return kept
 }
 
-func sum(counts []int64) (total int64) {
+func totalOf(counts []int64) (total int64) {
 	for _, n := range counts {
 		total += n
 	}

@@ -65,7 +65,7 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 		}
 		outcomes := s.outcomes(w)
 		for round := range w.Rounds {
-			s.round(ctx, outcomes, round, run)
+			s.runRound(ctx, outcomes, round, run)
 		}
 		all = append(all, outcomes...)
 	}
@@ -86,28 +86,28 @@ func (s *Suite) outcomes(w Workload) []*Outcome {
 	return list
 }
 
-// round measures every subject once. Each round starts at another subject, so
+// runRound measures every subject once. Each round starts at another subject, so
 // that none always follows the same neighbour.
-func (s *Suite) round(ctx context.Context, outcomes []*Outcome, round int, run string) {
+func (s *Suite) runRound(ctx context.Context, outcomes []*Outcome, round int, run string) {
 	for i := 0; i < len(outcomes) && ctx.Err() == nil; i++ {
 		o := outcomes[(i+round)%len(outcomes)]
-		s.progress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
+		s.showProgress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
 		key := fmt.Sprintf("bedrock-bench/%s/%s/%s/%d", run, o.Workload.Name, o.Subject.Name, round)
-		sample, err := s.measure(ctx, o, key)
+		sample, err := s.measureSubject(ctx, o, key)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
 			o.Err = err
-			s.progress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
+			s.showProgress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
 			continue
 		}
 		o.Samples = append(o.Samples, sample)
 	}
 }
 
-// measure makes one measurement.
-func (s *Suite) measure(ctx context.Context, o *Outcome, key string) (Sample, error) {
+// measureSubject makes one measurement.
+func (s *Suite) measureSubject(ctx context.Context, o *Outcome, key string) (Sample, error) {
 	job := o.Workload.Job
 	job.Workload, job.Subject, job.Key = o.Workload.Name, o.Subject.Name, key
 	job.Redis, job.ServerProcess = s.Redis, s.Server
@@ -119,8 +119,8 @@ func (s *Suite) measure(ctx context.Context, o *Outcome, key string) (Sample, er
 	return o.Workload.measure(ctx, measurement{job: job, subject: o.Subject})
 }
 
-// progress reports a line.
-func (s *Suite) progress(format string, args ...any) {
+// showProgress reports a line.
+func (s *Suite) showProgress(format string, args ...any) {
 	if s.Progress != nil {
 		s.Progress(fmt.Sprintf(format, args...))
 	}

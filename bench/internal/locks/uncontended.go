@@ -13,7 +13,7 @@ func uncontended(quick bool) Workload {
 			Time: either(quick, 150*time.Millisecond, 400*time.Millisecond),
 		},
 		measure: storms(1, Allocs),
-		work:    storm{pairs: true}.work,
+		work:    storm{pairs: true}.runInWorker,
 	}
 }
 

@@ -33,7 +33,7 @@ func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer worker.kill()
+	defer worker.killProcess()
 	monitor, err := redisd.Watch(ctx, m.job.Redis)
 	if err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
 		return nil, err
 	}
 	var memory float64
-	if err := errors.Join(worker.send(start), worker.receive(&memory)); err != nil {
-		return nil, worker.failed(err)
+	if err := errors.Join(worker.writeMessage(start), worker.readMessage(&memory)); err != nil {
+		return nil, worker.killWith(err)
 	}
 	return Sample{Value: memory, WaiterMemory: memory, Commands: rate}, worker.finish()
 }
@@ -57,7 +57,7 @@ func commandRate(ctx context.Context, monitor *redisd.Monitor, window time.Durat
 		return 0, err
 	}
 	began := time.Now()
-	if err := pause(ctx, window); err != nil {
+	if err := sleepFor(ctx, window); err != nil {
 		return 0, err
 	}
 	elapsed := time.Since(began)
@@ -83,16 +83,16 @@ func workWaiters(ctx context.Context, job Job, w *wire) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	crowd(waiting, locker, job.Key, 1)
-	if err := pause(ctx, settling); err != nil {
+	if err := sleepFor(ctx, settling); err != nil {
 		return err
 	}
 	before := footprint()
 	crowd(waiting, locker, job.Key, job.Goroutines)
-	if err := errors.Join(pause(ctx, settling), w.send(ready), w.receive(nil)); err != nil {
+	if err := errors.Join(sleepFor(ctx, settling), w.writeMessage(ready), w.readMessage(nil)); err != nil {
 		return err
 	}
 	each := (footprint() - before) / float64(job.Goroutines)
-	return w.send(each)
+	return w.writeMessage(each)
 }
 
 // crowd lets n goroutines wait for key until ctx or the process ends. They are
@@ -114,8 +114,8 @@ func footprint() float64 {
 	return float64(m.HeapAlloc + m.StackInuse)
 }
 
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// sleepFor waits for d or until ctx ends.
+func sleepFor(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

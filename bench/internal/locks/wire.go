@@ -16,16 +16,16 @@ func newWire(r io.Reader, w io.Writer) *wire {
 	return &wire{enc: json.NewEncoder(w), dec: json.NewDecoder(r)}
 }
 
-// send writes message.
-func (w *wire) send(message any) error {
+// writeMessage writes message.
+func (w *wire) writeMessage(message any) error {
 	if err := w.enc.Encode(message); err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
 	return nil
 }
 
-// receive reads the next message into target, or skips it when target is nil.
-func (w *wire) receive(target any) error {
+// readMessage reads the next message into target, or skips it when target is nil.
+func (w *wire) readMessage(target any) error {
 	if target == nil {
 		target = new(json.RawMessage)
 	}

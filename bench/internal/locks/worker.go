@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/pprof"
 
+	"github.com/bedrock-go/bedrock/bench/internal/child"
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
@@ -17,14 +16,14 @@ import (
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := newWire(in, out)
 	var job Job
-	if err := w.receive(&job); err != nil {
+	if err := w.readMessage(&job); err != nil {
 		return err
 	}
 	workload, found := find(job.Workload)
 	if !found {
 		return fmt.Errorf("no workload is called %q", job.Workload)
 	}
-	end, err := profile(job.Profile)
+	end, err := child.Profile(job.Profile)
 	if err != nil {
 		return err
 	}
@@ -38,22 +37,4 @@ func (j Job) open(ctx context.Context) (subject.Locker, error) {
 		return nil, fmt.Errorf("no subject is called %q", j.Subject)
 	}
 	return s.Open(ctx, j.Redis, cmp.Or(j.TTL, subject.Lease))
-}
-
-// profile writes a CPU profile to path until the returned function is called.
-func profile(path string) (end func() error, err error) {
-	if path == "" {
-		return func() error { return nil }, nil
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("write profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, fmt.Errorf("write profile: %w", errors.Join(err, file.Close()))
-	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return file.Close()
-	}, nil
 }

@@ -94,7 +94,7 @@ func Workloads(quick bool) []Workload {
 		fleet(quick),
 		waiters(quick),
 		handoff(quick),
-		hold(quick),
+		holdOneMillisecond(quick),
 		held(quick),
 	}
 }

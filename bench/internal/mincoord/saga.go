@@ -55,15 +55,15 @@ func (c *coordinator) run(ctx context.Context, body []byte) error {
 		return err
 	}
 	for _, step := range s.Steps {
-		if err := c.call(ctx, step.Action, s.Payload); err != nil {
+		if err := c.callParticipant(ctx, step.Action, s.Payload); err != nil {
 			return err
 		}
 	}
 	return c.log.append([]byte(s.ID + " committed"))
 }
 
-// call calls one participant.
-func (c *coordinator) call(ctx context.Context, url string, payload []byte) error {
+// callParticipant calls one participant.
+func (c *coordinator) callParticipant(ctx context.Context, url string, payload []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
 	if err != nil {
 		return err

@@ -32,11 +32,11 @@ func Work(ctx context.Context, pipe *child.Pipe) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(serve(ctx, job, pipe), end())
+	return errors.Join(serveUntilDone(ctx, job, pipe), end())
 }
 
-// serve answers requests until there are no more orders.
-func serve(ctx context.Context, job Job, pipe *child.Pipe) error {
+// serveUntilDone answers requests until there are no more orders.
+func serveUntilDone(ctx context.Context, job Job, pipe *child.Pipe) error {
 	log, err := openLog(filepath.Join(job.Dir, "minimal.log"))
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func serve(ctx context.Context, job Job, pipe *child.Pipe) error {
 		ReadHeaderTimeout: time.Minute,
 	}
 	go func() { _ = server.Serve(listener) }()
-	err = pipe.Serve(Ready{"http://" + listener.Addr().String()}, refuse)
+	err = pipe.Serve(Ready{"http://" + listener.Addr().String()}, refuseOrder)
 	return errors.Join(err, server.Shutdown(ctx), log.close())
 }
 
-// refuse knows no orders.
-func refuse(name string, _ json.RawMessage) (any, error) {
+// refuseOrder knows no orders.
+func refuseOrder(name string, _ json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("no order is called %q", name)
 }

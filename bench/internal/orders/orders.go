@@ -62,11 +62,13 @@ func Branches(addr string) []txn.Branch {
 	return []txn.Branch{
 		{
 			ID:      "first",
-			Confirm: txn.Target(participants.First(addr, "confirm")), Undo: txn.Target(participants.First(addr, "cancel")),
+			Confirm: txn.Target(participants.First(addr, "confirm")),
+			Undo:    txn.Target(participants.First(addr, "cancel")),
 		},
 		{
 			ID:      "last",
-			Confirm: txn.Target(participants.Last(addr, "confirm")), Undo: txn.Target(participants.Last(addr, "cancel")),
+			Confirm: txn.Target(participants.Last(addr, "confirm")),
+			Undo:    txn.Target(participants.Last(addr, "cancel")),
 		},
 	}
 }

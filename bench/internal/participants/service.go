@@ -23,7 +23,7 @@ type service struct {
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if s.track {
-		s.note(r)
+		s.countCall(r)
 	}
 	if s.delay > 0 {
 		time.Sleep(s.delay)
@@ -32,8 +32,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"ok":true}`)
 }
 
-// note counts a call, and the transactions that have reached the last branch.
-func (s *service) note(r *http.Request) {
+// countCall counts a call, and the transactions that have reached the last branch.
+func (s *service) countCall(r *http.Request) {
 	id := r.Header.Get("Bedrock-Transaction")
 	if id == "" {
 		id = r.URL.Query().Get("gid")

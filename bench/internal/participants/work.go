@@ -41,12 +41,12 @@ func Work(ctx context.Context, pipe *child.Pipe) error {
 		return err
 	}
 	s := &service{delay: job.Delay, track: job.Track, finished: make(map[string]struct{})}
-	hanging, err := listen(ctx, "", http.HandlerFunc(hang))
+	hanging, err := listenAt(ctx, "", http.HandlerFunc(hang))
 	if err != nil {
 		return err
 	}
 	since := time.Now()
-	addr, err := listen(ctx, job.Addr, s)
+	addr, err := listenAt(ctx, job.Addr, s)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func Work(ctx context.Context, pipe *child.Pipe) error {
 
 const orderStats = "stats"
 
-// listen serves handler until the process ends.
-func listen(ctx context.Context, addr string, handler http.Handler) (string, error) {
+// listenAt serves handler until the process ends.
+func listenAt(ctx context.Context, addr string, handler http.Handler) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", cmp.Or(addr, "127.0.0.1:0"))
 	if err != nil {

@@ -70,7 +70,7 @@ func parse(text string) (Counters, error) {
 		if !found || strings.HasPrefix(stat, "info:") {
 			continue
 		}
-		calls, err := calls(stat)
+		calls, err := callsOf(stat)
 		if err != nil {
 			return Counters{}, fmt.Errorf("read server counters: %s: %w", line, err)
 		}
@@ -79,8 +79,8 @@ func parse(text string) (Counters, error) {
 	return c, nil
 }
 
-// calls reads a line such as get:calls=12,usec=34.
-func calls(stat string) (int64, error) {
+// callsOf reads a line such as get:calls=12,usec=34.
+func callsOf(stat string) (int64, error) {
 	_, rest, _ := strings.Cut(stat, ":calls=")
 	number, _, _ := strings.Cut(rest, ",")
 	return strconv.ParseInt(number, 10, 64)

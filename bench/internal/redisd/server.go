@@ -57,7 +57,7 @@ func start(ctx context.Context, dir string, settings ...string) (*Server, error)
 	if err := s.process.Start(); err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}
-	if err := s.await(ctx); err != nil {
+	if err := s.waitListening(ctx); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("start redis-server on %s: %w", s.Addr, err)
 	}
@@ -73,8 +73,8 @@ func (s *Server) Stop() {
 	_ = s.process.Wait()
 }
 
-// await returns once the server accepts connections.
-func (s *Server) await(ctx context.Context) error {
+// waitListening returns once the server accepts connections.
+func (s *Server) waitListening(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var dialer net.Dialer

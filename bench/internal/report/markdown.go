@@ -14,10 +14,10 @@ func Markdown(w io.Writer, rows []*Row, verdicts []Verdict) error {
 		if r.Workload != workload {
 			workload = r.Workload
 			fmt.Fprintf(&text, "\n### %s\n\n", workload)
-			line(&text, "subject", r.Unit, "p50 µs", "p99 µs", "× best peer", "× raw", "× local", "")
-			line(&text, strings.Split(strings.Repeat("---,", 7)+"---", ",")...)
+			writeLine(&text, "subject", r.Unit, "p50 µs", "p99 µs", "× best peer", "× raw", "× local", "")
+			writeLine(&text, strings.Split(strings.Repeat("---,", 7)+"---", ",")...)
 		}
-		line(&text, r.Subject, Number(&r.Value), Number(r.P50), Number(r.P99), Number(r.RatioToBestPeer),
+		writeLine(&text, r.Subject, Number(&r.Value), Number(r.P50), Number(r.P99), Number(r.RatioToBestPeer),
 			Number(r.RatioToRaw), Number(r.RatioToLocal), strings.Join(r.notes(), ", "))
 	}
 	MarkdownVerdicts(&text, verdicts)
@@ -28,18 +28,18 @@ func Markdown(w io.Writer, rows []*Row, verdicts []Verdict) error {
 // MarkdownVerdicts writes the section of verdicts.
 func MarkdownVerdicts(text *strings.Builder, verdicts []Verdict) {
 	fmt.Fprint(text, "\n### Targets\n\n")
-	line(text, "target", "subject", "wanted", "measured", "")
-	line(text, "---", "---", "---", "---", "---")
+	writeLine(text, "target", "subject", "wanted", "measured", "")
+	writeLine(text, "---", "---", "---", "---", "---")
 	for _, v := range verdicts {
 		word := v.word()
 		if word == "missed" {
 			word = "**missed**"
 		}
-		line(text, v.Target, v.Subject, v.relation()+" "+Number(&v.Limit), v.measured(), word)
+		writeLine(text, v.Target, v.Subject, v.relation()+" "+Number(&v.Limit), v.measured(), word)
 	}
 }
 
-// line writes a line of a table.
-func line(w io.Writer, cells ...string) {
+// writeLine writes a line of a table.
+func writeLine(w io.Writer, cells ...string) {
 	fmt.Fprintln(w, "| "+strings.Join(cells, " | ")+" |")
 }

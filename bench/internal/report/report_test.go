@@ -50,7 +50,8 @@ func TestRatiosPointTheRightWay(t *testing.T) {
 				measured(w, ours(), 1000), measured(w, peer("slow"), 50), measured(w, peer("fast"), 500),
 			})
 			if rows[0].BestPeer != c.best || !near(rows[0].RatioToBestPeer, c.ratio) {
-				t.Errorf("best peer %s, ratio %v; want %s, %v", rows[0].BestPeer, *rows[0].RatioToBestPeer, c.best, c.ratio)
+				t.Errorf("best peer %s, ratio %v; want %s, %v",
+					rows[0].BestPeer, *rows[0].RatioToBestPeer, c.best, c.ratio)
 			}
 		})
 	}

@@ -27,25 +27,70 @@ func targets() []target {
 	toBestPeer := func(r *Row, _ []*Row) *float64 { return r.RatioToBestPeer }
 	toRaw := func(r *Row, _ []*Row) *float64 { return r.RatioToRaw }
 	return []target{
-		{workload: "uncontended-1", text: "uncontended p50, x raw on the same client", limit: 1.15, atMost: true, measure: pairTimeToRaw},
-		{workload: "uncontended-1-shared", text: "the same, sharing a processor with the server", limit: 1.15, atMost: true, measure: pairTimeToRaw},
-		{workload: "uncontended-1", text: "allocations of an uncontended pair", client: "rueidis", limit: 12, atMost: true, measure: own(func(r *Row) *float64 { return r.Allocs })},
+		{
+			workload: "uncontended-1", text: "uncontended p50, x raw on the same client", limit: 1.15, atMost: true,
+			measure: pairTimeToRaw,
+		},
+		{
+			workload: "uncontended-1-shared", text: "the same, sharing a processor with the server", limit: 1.15,
+			atMost: true, measure: pairTimeToRaw,
+		},
+		{
+			workload: "uncontended-1", text: "allocations of an uncontended pair", client: "rueidis", limit: 12,
+			atMost: true, measure: own(func(r *Row) *float64 { return r.Allocs }),
+		},
 		{workload: "own-keys-64", text: "own keys, x raw on the same client", limit: 0.85, measure: toRaw},
 		{workload: "own-keys-64", text: "own keys, x best peer", limit: 1.2, measure: toBestPeer},
 		{workload: "contended-64", text: "one key, x best peer", limit: 25, measure: toBestPeer},
-		{workload: "contended-64", text: "one key, p99 wait, x best peer's", limit: 0.02, atMost: true, measure: waitToBestPeer},
-		{workload: "contended-64", text: "one key, Jain fairness", limit: 0.95, measure: own(func(r *Row) *float64 { return r.Jain })},
+		{
+			workload: "contended-64", text: "one key, p99 wait, x best peer's", limit: 0.02, atMost: true,
+			measure: waitToBestPeer,
+		},
+		{
+			workload: "contended-64", text: "one key, Jain fairness", limit: 0.95,
+			measure: own(func(r *Row) *float64 { return r.Jain }),
+		},
 		{workload: "contended-4x16", text: "4 processes, x best peer", limit: 10, measure: toBestPeer},
-		{workload: "contended-4x16", text: "4 processes, Jain fairness of processes", limit: 0.9, measure: own(func(r *Row) *float64 { return r.JainProcesses })},
-		{workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true, measure: own(func(r *Row) *float64 { return r.Commands })},
-		{workload: "waiters-1000", text: "bytes per waiter", limit: 3500, atMost: true, measure: own(func(r *Row) *float64 { return r.BytesPerWaiter })},
-		{workload: "handoff", text: "hand-off p50, x rueidislock's as it comes", limit: 0.65, atMost: true, measure: timeTo("rueidislock")},
-		{workload: "handoff", text: "hand-off p50, x rueidislock's with one key", limit: 0.65, atMost: true, measure: timeTo("rueidislock-1key")},
-		{workload: "handoff", text: "round trips of a hand-off", limit: 3, atMost: true, measure: own(func(r *Row) *float64 { return r.RoundTrips })},
-		{workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95, measure: own(func(r *Row) *float64 { return r.RatioToLocal })},
-		{workload: "held-100k", text: "processor of idle leases, % of a core", limit: 10, atMost: true, measure: own(func(r *Row) *float64 { return &r.Value })},
-		{workload: "held-100k", text: "leases lost", limit: 0, atMost: true, measure: own(func(r *Row) *float64 { return r.Lost })},
-		{workload: "held-100k", text: "goroutines added by all leases", limit: 1, atMost: true, measure: own(func(r *Row) *float64 { return r.Growth })},
+		{
+			workload: "contended-4x16", text: "4 processes, Jain fairness of processes", limit: 0.9,
+			measure: own(func(r *Row) *float64 { return r.JainProcesses }),
+		},
+		{
+			workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.Commands }),
+		},
+		{
+			workload: "waiters-1000", text: "bytes per waiter", limit: 3500, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.BytesPerWaiter }),
+		},
+		{
+			workload: "handoff", text: "hand-off p50, x rueidislock's as it comes", limit: 0.65, atMost: true,
+			measure: timeTo("rueidislock"),
+		},
+		{
+			workload: "handoff", text: "hand-off p50, x rueidislock's with one key", limit: 0.65, atMost: true,
+			measure: timeTo("rueidislock-1key"),
+		},
+		{
+			workload: "handoff", text: "round trips of a hand-off", limit: 3, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.RoundTrips }),
+		},
+		{
+			workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95,
+			measure: own(func(r *Row) *float64 { return r.RatioToLocal }),
+		},
+		{
+			workload: "held-100k", text: "processor of idle leases, % of a core",
+			limit: 10, atMost: true, measure: own(func(r *Row) *float64 { return &r.Value }),
+		},
+		{
+			workload: "held-100k", text: "leases lost", limit: 0, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.Lost }),
+		},
+		{
+			workload: "held-100k", text: "goroutines added by all leases", limit: 1, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.Growth }),
+		},
 	}
 }
 

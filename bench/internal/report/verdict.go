@@ -8,7 +8,7 @@ import (
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
-// Verdict says whether a subject reached a target.
+// Verdict reports whether a subject reached a target.
 type Verdict struct {
 	Target   string
 	Subject  string
@@ -79,7 +79,8 @@ func WriteVerdicts(w io.Writer, verdicts []Verdict) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\nTARGET\tSUBJECT\tWANTED\tMEASURED\tVERDICT")
 	for _, v := range verdicts {
-		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n", v.Target, v.Subject, v.relation(), Number(&v.Limit), v.measured(), v.word())
+		fmt.Fprintf(tab, "%s\t%s\t%s %s\t%s\t%s\n",
+			v.Target, v.Subject, v.relation(), Number(&v.Limit), v.measured(), v.word())
 	}
 	return tab.Flush()
 }

@@ -13,12 +13,13 @@ import (
 // mariadb runs MariaDB.
 type mariadb struct{}
 
-func (mariadb) prepare(ctx context.Context, dir string) error {
-	setup, err := look("mariadb-install-db", "mysql_install_db")
+func (mariadb) makeDatabase(ctx context.Context, dir string) error {
+	setup, err := findProgram("mariadb-install-db", "mysql_install_db")
 	if err != nil {
 		return err
 	}
-	account := fmt.Sprintf("GRANT ALL ON *.* TO '%s'@'127.0.0.1' IDENTIFIED BY '%s' WITH GRANT OPTION;\n", user, password)
+	account := fmt.Sprintf("GRANT ALL ON *.* TO '%s'@'127.0.0.1' IDENTIFIED BY '%s' WITH GRANT OPTION;\n",
+		user, password)
 	if err := os.WriteFile(filepath.Join(dir, "account.sql"), []byte(account), 0o600); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (mariadb) prepare(ctx context.Context, dir string) error {
 }
 
 func (mariadb) command(dir, port string) (*exec.Cmd, error) {
-	server, err := look("mariadbd", "mysqld", "/usr/sbin/mariadbd")
+	server, err := findProgram("mariadbd", "mysqld", "/usr/sbin/mariadbd")
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func newPostgres() postgres {
 	return postgres{} // it will say what is wrong
 }
 
-func (p postgres) prepare(ctx context.Context, dir string) error {
+func (p postgres) makeDatabase(ctx context.Context, dir string) error {
 	initdb, err := postgresProgram("initdb")
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func postgresProgram(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return look(append([]string{name}, places...)...)
+	return findProgram(append([]string{name}, places...)...)
 }
 
 func (postgres) driver() string  { return "pgx" }

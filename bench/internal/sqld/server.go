@@ -37,8 +37,8 @@ type Server struct {
 
 // kind is what the two servers do differently.
 type kind interface {
-	// prepare makes the data folder.
-	prepare(ctx context.Context, dir string) error
+	// makeDatabase makes the data folder.
+	makeDatabase(ctx context.Context, dir string) error
 	// command runs the server on a port.
 	command(dir, port string) (*exec.Cmd, error)
 	// driver is the database/sql driver's name, and its words for a database.
@@ -89,7 +89,7 @@ func Start(ctx context.Context, name, dir string) (*Server, error) {
 
 // start prepares the folder and runs the server in it.
 func (s *Server) start(ctx context.Context) error {
-	if err := s.kind.prepare(ctx, s.dir); err != nil {
+	if err := s.kind.makeDatabase(ctx, s.dir); err != nil {
 		return err
 	}
 	cmd, err := s.kind.command(s.dir, s.port)
@@ -110,11 +110,11 @@ func (s *Server) start(ctx context.Context) error {
 		_ = cmd.Wait()
 		close(s.gone)
 	}()
-	return s.await(ctx)
+	return s.waitAnswering(ctx)
 }
 
-// await returns once the server answers.
-func (s *Server) await(ctx context.Context) error {
+// waitAnswering returns once the server answers.
+func (s *Server) waitAnswering(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	db, err := s.Open(s.kind.root())
@@ -220,8 +220,8 @@ func prepareWith(cmd *exec.Cmd) error {
 	return nil
 }
 
-// look finds a program on the path or in one of the given places.
-func look(names ...string) (string, error) {
+// findProgram finds a program on the path or in one of the given places.
+func findProgram(names ...string) (string, error) {
 	var errs []error
 	for _, name := range names {
 		path, err := exec.LookPath(name)

@@ -8,8 +8,9 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/lock/redislock/goredis"
-	"github.com/bedrock-go/bedrock/lock/redislock/rueidis"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
 // bedrockGoredis is Bedrock over go-redis.
@@ -46,7 +47,7 @@ type bedrockLocker struct {
 	disconnect func() error
 }
 
-func newBedrock(conn redislock.Conn, lease time.Duration, disconnect func() error) (Locker, error) {
+func newBedrock(conn redisconn.Conn, lease time.Duration, disconnect func() error) (Locker, error) {
 	client, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: lease}})
 	if err != nil {
 		return nil, fmt.Errorf("open bedrock: %w", err)
@@ -61,7 +62,7 @@ func (l *bedrockLocker) Mutex(name string) Mutex {
 
 // Close releases what is held before it disconnects.
 func (l *bedrockLocker) Close() error {
-	return errors.Join(l.client.Close(context.Background()), l.disconnect())
+	return errors.Join(l.client.Stop(context.Background()), l.disconnect())
 }
 
 type bedrockMutex struct {

@@ -25,7 +25,7 @@ func newValues() values {
 	return values{prefix: strconv.FormatUint(rand.Uint64(), 36) + ":"}
 }
 
-func (v *values) next() string {
+func (v *values) nextValue() string {
 	v.count++
 	return v.prefix + strconv.FormatUint(v.count, 36)
 }

@@ -44,7 +44,7 @@ type rawGoredisMutex struct {
 
 // Lock fails when the key is taken; it does not wait.
 func (m *rawGoredisMutex) Lock(ctx context.Context) error {
-	m.value = m.values.next()
+	m.value = m.values.nextValue()
 	set, err := m.locker.rdb.SetNX(ctx, m.keys[0], m.value, m.locker.lease).Result()
 	if err == nil && !set {
 		err = errTaken

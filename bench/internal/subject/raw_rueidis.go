@@ -47,7 +47,7 @@ type rawRueidisMutex struct {
 
 // Lock fails when the key is taken; it does not wait.
 func (m *rawRueidisMutex) Lock(ctx context.Context) error {
-	m.args[0] = m.values.next()
+	m.args[0] = m.values.nextValue()
 	client := m.locker.client
 	set := client.B().Set().Key(m.keys[0]).Value(m.args[0]).Nx().PxMilliseconds(m.locker.lease.Milliseconds())
 	err := client.Do(ctx, set.Build()).Error()

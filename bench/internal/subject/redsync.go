@@ -57,7 +57,9 @@ type redsyncLocker struct {
 	close   func() error
 }
 
-func newRedsync(pool redsyncredis.Pool, closePool func() error, lease time.Duration, options []redsync.Option) *redsyncLocker {
+func newRedsync(
+	pool redsyncredis.Pool, closePool func() error, lease time.Duration, options []redsync.Option,
+) *redsyncLocker {
 	options = append([]redsync.Option{redsync.WithExpiry(lease)}, options...)
 	return &redsyncLocker{Redsync: redsync.New(pool), options: options, close: closePool}
 }

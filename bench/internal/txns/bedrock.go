@@ -29,7 +29,7 @@ func (b *bed) startBedrock(ctx context.Context, s Subject, profile string) (syst
 	}
 	system := &bedrockSystem{bed: b, place: p}
 	for n := range s.Replicas {
-		err := system.join(ctx, engine.Job{
+		err := system.addReplica(ctx, engine.Job{
 			Store: s.Store, Place: p.url, Replica: strconv.Itoa(n + 1), Serve: true, Profile: numbered(profile, n),
 		})
 		if err != nil {
@@ -47,8 +47,8 @@ func numbered(profile string, n int) string {
 	return fmt.Sprintf("%s.%d", profile, n+1)
 }
 
-// join starts a replica and a client of it.
-func (s *bedrockSystem) join(ctx context.Context, job engine.Job) error {
+// addReplica starts a replica and a client of it.
+func (s *bedrockSystem) addReplica(ctx context.Context, job engine.Job) error {
 	replica, err := engine.Start(ctx, job)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *bedrockSystem) join(ctx context.Context, job engine.Job) error {
 // of spreads clients over the replicas.
 func (s *bedrockSystem) of(client int) txn.Coordinator { return s.clients[client%len(s.clients)] }
 
-func (s *bedrockSystem) do(m mode, addr string) (load.Do, error) {
+func (s *bedrockSystem) doer(m mode, addr string) (load.Do, error) {
 	switch m {
 	case saga:
 		return s.run(orders.Saga(addr)), nil
@@ -127,7 +127,7 @@ func complete(ctx context.Context, co txn.Coordinator, d txn.Definition, work fu
 	return err
 }
 
-func (s *bedrockSystem) submit(ctx context.Context, client, _ int, addr string) error {
+func (s *bedrockSystem) submitSaga(ctx context.Context, client, _ int, addr string) error {
 	_, err := s.of(client).Submit(ctx, orders.Saga(addr))
 	return err
 }

@@ -45,7 +45,7 @@ func (d *dtmSystem) id() string { return d.run + "-" + strconv.FormatInt(d.ids.A
 // submitted names the saga that was submitted as number n.
 func (d *dtmSystem) submitted(n int) string { return d.run + "-open-" + strconv.Itoa(n) }
 
-func (d *dtmSystem) do(m mode, addr string) (load.Do, error) {
+func (d *dtmSystem) doer(m mode, addr string) (load.Do, error) {
 	steps := steps(addr)
 	switch m {
 	case saga:
@@ -83,7 +83,7 @@ func dtmBranch(addr string, at func(addr, operation string) string) dtm.Branch {
 	return dtm.Branch{Try: at(addr, "try"), Confirm: at(addr, "confirm"), Cancel: at(addr, "cancel")}
 }
 
-func (d *dtmSystem) submit(ctx context.Context, _, n int, addr string) error {
+func (d *dtmSystem) submitSaga(ctx context.Context, _, n int, addr string) error {
 	return d.client.Saga(ctx, d.submitted(n), steps(addr), orders.Payload, false)
 }
 

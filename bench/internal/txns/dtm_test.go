@@ -88,7 +88,9 @@ func (f *fakeDTM) called(url string) bool {
 }
 
 func TestDTMIsDrivenThroughItsAPI(t *testing.T) {
-	fake := &fakeDTM{confirms: make(map[string][]string), status: make(map[string]string), requests: make(map[string]int)}
+	fake := &fakeDTM{
+		confirms: make(map[string][]string), status: make(map[string]string), requests: make(map[string]int),
+	}
 	server := httptest.NewServer(fake)
 	defer server.Close()
 	defer fake.work.Wait()
@@ -97,7 +99,9 @@ func TestDTMIsDrivenThroughItsAPI(t *testing.T) {
 	}, len(dtmWorkloads()))
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
-	for _, request := range []string{"submit saga", "prepare tcc", "registerBranch tcc", "submit tcc", "prepare msg", "submit msg"} {
+	for _, request := range []string{
+		"submit saga", "prepare tcc", "registerBranch tcc", "submit tcc", "prepare msg", "submit msg",
+	} {
 		if fake.requests[request] == 0 {
 			t.Errorf("no %s among %v", request, fake.requests)
 		}

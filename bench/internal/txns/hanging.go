@@ -13,7 +13,7 @@ import (
 // share of what it was before there were others.
 func besideHanging(clients int) Workload {
 	return Workload{
-		Name: named("beside-hanging", clients), Unit: "of normal",
+		Name: nameFor("beside-hanging", clients), Unit: "of normal",
 		fits: func(s Subject) bool { return s.Role == Bedrock && s.Store == embedded },
 		measure: func(ctx context.Context, m measurement) (Sample, error) {
 			system, err := m.bed.start(ctx, m.subject, m.profile)
@@ -32,7 +32,7 @@ const healthy = 19
 // measureHanging measures the rate without those that hang and then with them,
 // after they have piled up for as long as the measurements last.
 func measureHanging(ctx context.Context, m measurement, system system, clients int) (Sample, error) {
-	do, err := system.do(saga, m.bed.parties.Addr)
+	do, err := system.doer(saga, m.bed.parties.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func mix(system system, clients int, do load.Do, hanging string) load.Do {
 	var handed atomic.Int64
 	return func(ctx context.Context, client int) error {
 		if turns[client]++; turns[client]%healthy == 0 {
-			if err := system.submit(ctx, client, int(handed.Add(1)), hanging); err != nil {
+			if err := system.submitSaga(ctx, client, int(handed.Add(1)), hanging); err != nil {
 				return err
 			}
 		}

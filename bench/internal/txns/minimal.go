@@ -41,8 +41,8 @@ func (b *bed) startMinimal(ctx context.Context, profile string) (system, error) 
 	return &minimalSystem{process: process, place: p, url: ready.URL, client: b.client}, nil
 }
 
-// do knows sagas.
-func (s *minimalSystem) do(m mode, addr string) (load.Do, error) {
+// doer knows sagas.
+func (s *minimalSystem) doer(m mode, addr string) (load.Do, error) {
 	if m != saga {
 		return nil, unfit("the minimal coordinator", m)
 	}
@@ -64,7 +64,7 @@ func (s *minimalSystem) do(m mode, addr string) (load.Do, error) {
 // errUnfit is what the minimal coordinator says to what it leaves out.
 var errUnfit = errors.New("the minimal coordinator recovers nothing")
 
-func (s *minimalSystem) submit(context.Context, int, int, string) error { return errUnfit }
+func (s *minimalSystem) submitSaga(context.Context, int, int, string) error { return errUnfit }
 
 func (s *minimalSystem) finished(context.Context, int) (int, error) { return 0, errUnfit }
 

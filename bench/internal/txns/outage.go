@@ -89,7 +89,7 @@ func submitAll(ctx context.Context, system system, sagas int, addr string) error
 		next <- n
 	}
 	_, err := load.Times(ctx, submitters, sagas, func(ctx context.Context, client int) error {
-		return system.submit(ctx, client, <-next, addr)
+		return system.submitSaga(ctx, client, <-next, addr)
 	})
 	return err
 }

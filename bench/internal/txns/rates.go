@@ -13,7 +13,7 @@ import (
 // roundTrips is clients that call a participant themselves.
 func roundTrips(clients int) Workload {
 	return Workload{
-		Name: named("round-trips", clients), Unit: "calls/s",
+		Name: nameFor("round-trips", clients), Unit: "calls/s",
 		fits: func(s Subject) bool { return s.Role == Floor && s.Store == "" },
 		measure: func(ctx context.Context, m measurement) (Sample, error) {
 			url := participants.First(m.bed.parties.Addr, "action")
@@ -32,7 +32,7 @@ func roundTrips(clients int) Workload {
 // writes is callers that make two durable writes for each transaction.
 func writes(callers int) Workload {
 	return Workload{
-		Name: named("durable-writes", callers), Unit: "pairs/s",
+		Name: nameFor("durable-writes", callers), Unit: "pairs/s",
 		fits: func(s Subject) bool { return s.Role == Floor && s.Store != "" },
 		measure: func(ctx context.Context, m measurement) (Sample, error) {
 			p, err := m.bed.place(ctx, m.subject.Store)
@@ -54,7 +54,7 @@ func writes(callers int) Workload {
 // rate is clients that run transactions of a mode, one after the other.
 func rate(m mode, clients int) Workload {
 	return Workload{
-		Name: named(m, clients), Unit: "tx/s",
+		Name: nameFor(m, clients), Unit: "tx/s",
 		fits: func(s Subject) bool {
 			if m != saga && s.Role != DTM {
 				return s.Role == Bedrock && s.Store == embedded
@@ -77,7 +77,7 @@ const embedded = "sqlite"
 
 // measureRate warms up and measures.
 func measureRate(ctx context.Context, at measurement, system system, m mode, clients int) (Sample, error) {
-	do, err := system.do(m, at.bed.parties.Addr)
+	do, err := system.doer(m, at.bed.parties.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func metered(coordinators, stores []int, run func() (*load.Tally, error)) (Sampl
 // inProcess is callers that run sagas of functions in the coordinator's own process.
 func inProcess(callers int) Workload {
 	return Workload{
-		Name: named("functions", callers), Unit: "tx/s",
+		Name: nameFor("functions", callers), Unit: "tx/s",
 		fits: func(s Subject) bool { return s.Role == Bedrock && s.Replicas == 1 },
 		measure: func(ctx context.Context, m measurement) (Sample, error) {
 			e, err := m.bed.startEngine(ctx, m.subject.Store, m.profile)

@@ -53,13 +53,17 @@ func TestEveryWorkloadRunsOnTheEmbeddedStore(t *testing.T) {
 }
 
 func TestServersAreStartedForTheirStores(t *testing.T) {
-	for store, program := range map[string]string{"mariadb": "mariadbd", "postgres": "postgres", "redis": "redis-server"} {
+	for store, program := range map[string]string{
+		"mariadb": "mariadbd", "postgres": "postgres", "redis": "redis-server",
+	} {
 		t.Run(store, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(program); err != nil {
 				t.Skip(program + " is not installed")
 			}
-			rows := smoke(t, &Suite{Stores: []string{store}, Workloads: []string{"saga-16", "durable-writes-64", "functions-64"}}, 4)
+			rows := smoke(t, &Suite{
+				Stores: []string{store}, Workloads: []string{"saga-16", "durable-writes-64", "functions-64"},
+			}, 4)
 			if r := find(rows, "saga-16", "bedrock-"+store); r == nil || r.StoreCPU == nil || r.RatioToMinimal == nil {
 				t.Errorf("saga-16 = %+v: want the store's processor time, and a ratio", r)
 			}

@@ -85,7 +85,7 @@ func (s *Suite) Run(ctx context.Context) ([]*Outcome, error) {
 	if err := s.check(workloads); err != nil {
 		return nil, err
 	}
-	b, err := newBed(ctx, s.Dir, s.progress)
+	b, err := newBed(ctx, s.Dir, s.showProgress)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Suite) Run(ctx context.Context) ([]*Outcome, error) {
 		}
 		outcomes := s.outcomes(w)
 		for round := range w.Rounds {
-			s.round(ctx, b, outcomes, round)
+			s.runRound(ctx, b, outcomes, round)
 		}
 		all = append(all, outcomes...)
 	}
@@ -135,19 +135,19 @@ func (s *Suite) outcomes(w Workload) []*Outcome {
 	return list
 }
 
-// round measures every subject once. Each round starts at another subject, so
+// runRound measures every subject once. Each round starts at another subject, so
 // that none always follows the same neighbour.
-func (s *Suite) round(ctx context.Context, b *bed, outcomes []*Outcome, round int) {
+func (s *Suite) runRound(ctx context.Context, b *bed, outcomes []*Outcome, round int) {
 	for i := 0; i < len(outcomes) && ctx.Err() == nil; i++ {
 		o := outcomes[(i+round)%len(outcomes)]
-		s.progress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
-		sample, err := s.measure(ctx, b, o)
+		s.showProgress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
+		sample, err := s.measureSubject(ctx, b, o)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
 			o.Err = err
-			s.progress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
+			s.showProgress("%s  %s failed: %v", o.Workload.Name, o.Subject.Name, err)
 			continue
 		}
 		o.Samples = append(o.Samples, sample)
@@ -157,8 +157,8 @@ func (s *Suite) round(ctx context.Context, b *bed, outcomes []*Outcome, round in
 // errTooLong ends a measurement that takes much longer than it should.
 var errTooLong = errors.New("measurement took too long")
 
-// measure makes one measurement.
-func (s *Suite) measure(ctx context.Context, b *bed, o *Outcome) (Sample, error) {
+// measureSubject makes one measurement.
+func (s *Suite) measureSubject(ctx context.Context, b *bed, o *Outcome) (Sample, error) {
 	m := measurement{bed: b, subject: o.Subject}
 	if s.Profile != "" {
 		m.profile = filepath.Join(s.Profile, o.Workload.Name+"."+o.Subject.Name+".prof")
@@ -176,8 +176,8 @@ func (s *Suite) measure(ctx context.Context, b *bed, o *Outcome) (Sample, error)
 	return sample, err
 }
 
-// progress reports a line.
-func (s *Suite) progress(format string, args ...any) {
+// showProgress reports a line.
+func (s *Suite) showProgress(format string, args ...any) {
 	if s.Progress != nil {
 		s.Progress(fmt.Sprintf(format, args...))
 	}

@@ -24,11 +24,11 @@ const (
 
 // system is a coordinator that runs.
 type system interface {
-	// do is what a client does for one transaction of a mode, with the participants
+	// doer is what a client does for one transaction of a mode, with the participants
 	// at an address.
-	do(m mode, addr string) (load.Do, error)
-	// submit hands over a saga and does not wait; n tells the sagas apart.
-	submit(ctx context.Context, client, n int, addr string) error
+	doer(m mode, addr string) (load.Do, error)
+	// submitSaga hands over a saga and does not wait; n tells the sagas apart.
+	submitSaga(ctx context.Context, client, n int, addr string) error
 	// finished is how many of the first n submitted sagas are committed.
 	finished(ctx context.Context, n int) (int, error)
 	// processes are those of the coordinator and of its store, as far as they run

@@ -31,10 +31,12 @@ func Markdown(w io.Writer, rows []*Row, verdicts []report.Verdict) error {
 	for _, r := range rows {
 		if r.Workload != workload {
 			workload = r.Workload
-			fmt.Fprintf(&text, "\n### %s\n\n| subject | %s | p50 µs | p99 µs | cpu s/1,000 | × minimal | × DTM | |\n", workload, r.Unit)
+			fmt.Fprintf(&text, "\n### %s\n\n| subject | %s | p50 µs | p99 µs | cpu s/1,000 | × minimal | × DTM | |\n",
+				workload, r.Unit)
 			text.WriteString(strings.Repeat("| --- ", 8) + "|\n")
 		}
-		fmt.Fprintf(&text, "| %s | %s | %s |\n", r.Subject, strings.Join(r.cells(), " | "), strings.Join(r.notes(), ", "))
+		fmt.Fprintf(&text, "| %s | %s | %s |\n",
+			r.Subject, strings.Join(r.cells(), " | "), strings.Join(r.notes(), ", "))
 	}
 	report.MarkdownVerdicts(&text, verdicts)
 	_, err := io.WriteString(w, text.String())

@@ -52,7 +52,7 @@ func (f figures) sagas() []report.Verdict {
 func (f figures) modes() []report.Verdict {
 	var list []report.Verdict
 	for _, m := range []mode{tcc, ownTries, message} {
-		list = append(list, f.toDTM(named(m, 64), embedded, 5)...)
+		list = append(list, f.toDTM(nameFor(m, 64), embedded, 5)...)
 	}
 	return list
 }
@@ -104,7 +104,9 @@ func (f figures) costs() []report.Verdict {
 			cpu, p99 = ratio(r.CPU, other.CPU), ratio(r.P99, other.P99)
 			lacks = "the server's process is not to be seen"
 		}
-		v := report.Verdict{Target: "processor time of a saga, x " + peer, Subject: r.Subject, Limit: third, AtMost: true}
+		v := report.Verdict{
+			Target: "processor time of a saga, x " + peer, Subject: r.Subject, Limit: third, AtMost: true,
+		}
 		list = append(list, one(v, cpu, lacks)...)
 		v.Target = "p99 of a saga, x " + peer
 		list = append(list, one(v, p99, lacks)...)
@@ -129,8 +131,13 @@ func (f figures) outages() []report.Verdict {
 				continue
 			}
 			list = append(list,
-				report.Verdict{Target: t.workload + ", seconds to the first call", Subject: r.Subject, Measured: *r.FirstCall, Limit: 3, AtMost: true},
-				report.Verdict{Target: t.workload + ", drained a second", Subject: r.Subject, Measured: r.Value, Limit: t.drained},
+				report.Verdict{
+					Target: t.workload + ", seconds to the first call", Subject: r.Subject, Measured: *r.FirstCall,
+					Limit: 3, AtMost: true,
+				},
+				report.Verdict{
+					Target: t.workload + ", drained a second", Subject: r.Subject, Measured: r.Value, Limit: t.drained,
+				},
 			)
 		}
 	}

@@ -33,7 +33,9 @@ func measured(samples map[string]map[Subject]Sample) []*Row {
 	var outcomes []*Outcome
 	for workload, subjects := range samples {
 		for s, sample := range subjects {
-			outcomes = append(outcomes, &Outcome{Workload: Workload{Name: workload}, Subject: s, Samples: []Sample{sample}})
+			outcomes = append(outcomes, &Outcome{
+				Workload: Workload{Name: workload}, Subject: s, Samples: []Sample{sample},
+			})
 		}
 	}
 	return Rows(outcomes)
@@ -87,7 +89,9 @@ func TestFloorsAndReplicasAreComparedWithinTheRun(t *testing.T) {
 	rows := measured(map[string]map[Subject]Sample{
 		"durable-writes-64": {storeFloor("sqlite"): {Value: 50_000}},
 		"functions-64":      {bedrock("sqlite"): {Value: 30_000}},
-		"outage-slow":       {bedrock("mariadb"): {Value: 1000, FirstCall: 1}, pair("mariadb"): {Value: 1400, FirstCall: 1}},
+		"outage-slow": {
+			bedrock("mariadb"): {Value: 1000, FirstCall: 1}, pair("mariadb"): {Value: 1400, FirstCall: 1},
+		},
 		"outage-1000":       {bedrock("sqlite"): {Value: 2999, FirstCall: 3}},
 		"beside-hanging-64": {bedrock("sqlite"): {Value: 0.79}},
 	})
@@ -117,7 +121,9 @@ func TestJSONHasTheContractedFields(t *testing.T) {
 		if object["subject"] != "bedrock-sqlite" {
 			continue
 		}
-		for _, field := range []string{"workload", "value", "unit", "p50_us", "p99_us", "cpu_s_per_1000", "ratio_to_minimal", "rounds"} {
+		for _, field := range []string{
+			"workload", "value", "unit", "p50_us", "p99_us", "cpu_s_per_1000", "ratio_to_minimal", "rounds",
+		} {
 			if _, found := object[field]; !found {
 				t.Errorf("field %s is missing", field)
 			}

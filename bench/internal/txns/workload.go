@@ -97,7 +97,8 @@ func workloads(p pace) []Workload {
 		rate(saga, 1), rate(saga, 16), rate(saga, 64),
 		rate(tcc, 64), rate(ownTries, 64), rate(message, 64),
 		inProcess(64),
-		outage("outage-1000", 1000, 0), outage("outage-100k", p.many, 0), outage("outage-slow", min(p.many, 20_000), slowness),
+		outage("outage-1000", 1000, 0), outage("outage-100k", p.many, 0),
+		outage("outage-slow", min(p.many, 20_000), slowness),
 		functionOutage("outage-functions-1000", 1000), functionOutage("outage-functions-100k", p.many),
 		besideHanging(64),
 	}
@@ -118,8 +119,8 @@ func workloads(p pace) []Workload {
 	return list
 }
 
-// named is a workload's name with its number of clients.
-func named(what any, clients int) string { return fmt.Sprintf("%v-%d", what, clients) }
+// nameFor is a workload's name with its number of clients.
+func nameFor(what any, clients int) string { return fmt.Sprintf("%v-%d", what, clients) }
 
 // single fits Bedrock with one replica, and its peers.
 func single(s Subject) bool { return s.Role != Floor && s.Replicas < 2 }

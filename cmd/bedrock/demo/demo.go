@@ -14,7 +14,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/internal/child"
 )
 
 const (
@@ -66,7 +66,7 @@ func Run(ctx context.Context, opts Options) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s := &show{opts: opts, story: newStory(opts.Out), ledger: newLedger(), lock: lockName(opts.Backend)}
-	server, err := serve(ctx, s.ledger)
+	server, err := startServer(ctx, s.ledger)
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func Run(ctx context.Context, opts Options) error {
 			return s.explain(ctx, err)
 		}
 	}
-	return s.conclude()
+	return s.printVerdict()
 }
 
 func (s *show) acts() []func(context.Context) error {
 	acts := []func(context.Context) error{s.hire, s.share, s.kill}
 	if child.CanFreeze {
-		acts = append(acts, s.pause)
+		acts = append(acts, s.pauseHolder)
 	}
 	return acts
 }
@@ -106,7 +106,7 @@ func (s *show) hire(ctx context.Context) error {
 			return fmt.Errorf("start worker %s: %w", name, err)
 		}
 		s.workers = append(s.workers, w)
-		s.story.tell("worker %s is process %d", name, w.process.Pid())
+		s.story.tellLine("worker %s is process %d", name, w.process.Pid())
 	}
 	return nil
 }
@@ -118,15 +118,16 @@ func (s *show) dismiss() {
 	}
 }
 
-// conclude prints which promises were kept.
-func (s *show) conclude() error {
+// printVerdict prints which promises were kept.
+func (s *show) printVerdict() error {
 	balance, accepted, rising := s.ledger.summary()
-	s.check(balance == accepted, "no update was lost", "%d writes were accepted, and the balance is %d", accepted, balance)
+	s.check(balance == accepted, "no update was lost", "%d writes were accepted, and the balance is %d",
+		accepted, balance)
 	s.check(rising, "tokens only rise", "every grant had a higher token than all before it")
 	s.story.title("Did the lock keep its promises?")
 	kept := true
 	for _, c := range s.checks {
-		s.story.verdict(c)
+		s.story.tellCheck(c)
 		kept = kept && c.kept
 	}
 	if !kept {

@@ -14,30 +14,32 @@ const (
 func (s *show) kill(ctx context.Context) error {
 	a, b := s.workers[0], s.workers[1]
 	s.story.title("A holder is killed")
-	held, err := a.take(ctx)
+	held, err := a.takeLock(ctx)
 	if err != nil {
 		return err
 	}
-	s.story.tell("A has the lock, token %d, and has read the balance, %d", held.Token, held.Value)
-	if err := b.order(command{Do: doTake}); err != nil {
+	s.story.tellLine("A has the lock, token %d, and has read the balance, %d", held.Token, held.Value)
+	if err := b.sendCommand(command{Do: doTake}); err != nil {
 		return err
 	}
-	s.story.tell("B wants the lock and waits")
+	s.story.tellLine("B wants the lock and waits")
 	early, err := b.silentFor(ctx, holdTime)
 	if err != nil {
 		return err
 	}
-	s.check(!early, "a holder that works is left alone", "A kept the lock for %s, longer than one lease: it was renewed", holdTime)
+	s.check(!early, "a holder that works is left alone",
+		"A kept the lock for %s, longer than one lease: it was renewed", holdTime)
 	a.process.Kill()
 	killed := time.Now()
 	s.ledger.gone(a.name)
-	s.story.tell("A is killed (SIGKILL): it cannot release anything")
-	taken, err := b.await(ctx, eventTaken)
+	s.story.tellLine("A is killed (SIGKILL): it cannot release anything")
+	taken, err := b.nextEvent(ctx, eventTaken)
 	if err != nil {
 		return err
 	}
 	took := time.Since(killed)
-	s.story.tell("B has the lock, token %d, %s after the kill: A's lease had run out", taken.Token, took.Round(time.Millisecond))
+	s.story.tellLine("B has the lock, token %d, %s after the kill: A's lease had run out",
+		taken.Token, took.Round(time.Millisecond))
 	s.check(took <= leaseTTL+slack, "a dead holder blocks nobody for long", "B took over after %s, a lease lives %s",
 		took.Round(time.Millisecond), leaseTTL)
 	if _, err := s.write(ctx, b); err != nil {
@@ -48,10 +50,10 @@ func (s *show) kill(ctx context.Context) error {
 
 // write lets a holder write, and tells what came of it.
 func (s *show) write(ctx context.Context, w *worker) (accepted bool, err error) {
-	if err := w.order(command{Do: doWrite}); err != nil {
+	if err := w.sendCommand(command{Do: doWrite}); err != nil {
 		return false, err
 	}
-	r, err := w.await(ctx, eventWritten, eventRefused)
+	r, err := w.nextEvent(ctx, eventWritten, eventRefused)
 	if err != nil {
 		return false, err
 	}
@@ -61,8 +63,8 @@ func (s *show) write(ctx context.Context, w *worker) (accepted bool, err error) 
 
 func (s *show) tellWrite(w *worker, r report) {
 	if r.Event == eventWritten {
-		s.story.tell("%s writes the balance %d with token %d: accepted", w.name, r.Value, r.Token)
+		s.story.tellLine("%s writes the balance %d with token %d: accepted", w.name, r.Value, r.Token)
 		return
 	}
-	s.story.tell("%s writes the balance %d with token %d: REFUSED, %s", w.name, r.Value, r.Token, r.Text)
+	s.story.tellLine("%s writes the balance %d with token %d: REFUSED, %s", w.name, r.Value, r.Token, r.Text)
 }

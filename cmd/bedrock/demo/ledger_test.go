@@ -36,6 +36,7 @@ func TestLedgerNoticesBrokenPromises(t *testing.T) {
 	}
 	balance, accepted, rising := l.summary()
 	if l.overlaps() != 1 || rising || balance == accepted {
-		t.Errorf("not noticed: %d overlaps, rising %v, balance %d after %d writes", l.overlaps(), rising, balance, accepted)
+		t.Errorf("not noticed: %d overlaps, rising %v, balance %d after %d writes",
+			l.overlaps(), rising, balance, accepted)
 	}
 }

@@ -29,8 +29,8 @@ func dial(socket string) *api {
 // base is a URL for requests; the host in it does not matter.
 const base = "http://demo"
 
-// ask sends one JSON value and returns another.
-func ask[Out any](ctx context.Context, a *api, path string, in any) (out Out, err error) {
+// askServer sends one JSON value and returns another.
+func askServer[Out any](ctx context.Context, a *api, path string, in any) (out Out, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return out, err
@@ -52,11 +52,11 @@ func ask[Out any](ctx context.Context, a *api, path string, in any) (out Out, er
 }
 
 func (a *api) read(ctx context.Context, worker string, token uint64) (int, error) {
-	return ask[int](ctx, a, "/read", turn{Worker: worker, Token: token})
+	return askServer[int](ctx, a, "/read", turn{Worker: worker, Token: token})
 }
 
 func (a *api) write(ctx context.Context, worker string, token uint64, balance int) error {
-	_, err := ask[struct{}](ctx, a, "/write", turn{worker, token, balance})
+	_, err := askServer[struct{}](ctx, a, "/write", turn{worker, token, balance})
 	return err
 }
 
@@ -71,13 +71,13 @@ var (
 
 // Acquire implements [driver.Backend].
 func (r *remote) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	return ask[driver.Grant](ctx, r.api, "/acquire", req)
+	return askServer[driver.Grant](ctx, r.api, "/acquire", req)
 }
 
 // Renew implements [driver.Backend].
 func (r *remote) Renew(ctx context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
-	wired, err := ask[[]*wireError](ctx, r.api, "/renew", grants)
+	wired, err := askServer[[]*wireError](ctx, r.api, "/renew", grants)
 	for i := range errs {
 		if errs[i] = err; err == nil {
 			errs[i] = wired[i].err()
@@ -88,7 +88,7 @@ func (r *remote) Renew(ctx context.Context, grants []driver.Grant) []error {
 
 // Release implements [driver.Backend].
 func (r *remote) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	return ask[int](ctx, r.api, "/release", g)
+	return askServer[int](ctx, r.api, "/release", g)
 }
 
 // Close implements [driver.Backend].

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // connect serves a store and returns two backends on it.
 func connect(t *testing.T) (a, b *remote) {
 	t.Helper()
-	s, err := serve(t.Context(), newLedger())
+	s, err := startServer(t.Context(), newLedger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,8 @@ func TestRemoteCarriesEveryAnswer(t *testing.T) {
 	if _, err := a.Release(ctx, grant); err != nil {
 		t.Error(err)
 	}
-	if _, err := a.Acquire(ctx, driver.Request{Name: "n", Mode: driver.Exclusive + 1}); !errors.Is(err, driver.ErrRefused) {
+	if _, err := a.Acquire(ctx,
+		driver.Request{Name: "n", Mode: driver.Exclusive + 1}); !errors.Is(err, driver.ErrRefused) {
 		t.Errorf("an unknown mode: %v", err)
 	}
 }
@@ -61,7 +62,7 @@ func TestRemoteWakesWaiters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
+		t.Cleanup(func() { _ = c.Stop(context.WithoutCancel(t.Context())) })
 		return c
 	}
 	lease, err := client(a).Mutex("n", nil).Lock(t.Context())

@@ -24,7 +24,7 @@ type server struct {
 	ledger      *ledger
 }
 
-func serve(ctx context.Context, ledger *ledger) (*server, error) {
+func startServer(ctx context.Context, ledger *ledger) (*server, error) {
 	dir, err := os.MkdirTemp("", "bedrock-demo-") // nobody else may enter it
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
@@ -47,10 +47,10 @@ func (s *server) close() {
 
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /acquire", answer(func(r *http.Request, req driver.Request) (driver.Grant, error) {
+	mux.HandleFunc("POST /acquire", answerJSON(func(r *http.Request, req driver.Request) (driver.Grant, error) {
 		return s.backend.Acquire(r.Context(), req)
 	}))
-	mux.HandleFunc("POST /renew", answer(func(r *http.Request, grants []driver.Grant) ([]*wireError, error) {
+	mux.HandleFunc("POST /renew", answerJSON(func(r *http.Request, grants []driver.Grant) ([]*wireError, error) {
 		errs := s.backend.Renew(r.Context(), grants)
 		wired := make([]*wireError, len(errs))
 		for i, err := range errs {
@@ -58,21 +58,21 @@ func (s *server) routes() http.Handler {
 		}
 		return wired, nil
 	}))
-	mux.HandleFunc("POST /release", answer(func(r *http.Request, g driver.Grant) (int, error) {
+	mux.HandleFunc("POST /release", answerJSON(func(r *http.Request, g driver.Grant) (int, error) {
 		return s.backend.Release(r.Context(), g)
 	}))
-	mux.HandleFunc("POST /read", answer(func(_ *http.Request, t turn) (int, error) {
+	mux.HandleFunc("POST /read", answerJSON(func(_ *http.Request, t turn) (int, error) {
 		return s.ledger.read(t.Worker, t.Token)
 	}))
-	mux.HandleFunc("POST /write", answer(func(_ *http.Request, t turn) (struct{}, error) {
+	mux.HandleFunc("POST /write", answerJSON(func(_ *http.Request, t turn) (struct{}, error) {
 		return struct{}{}, s.ledger.write(t.Worker, t.Token, t.Balance)
 	}))
-	mux.HandleFunc("GET /watch", s.watch)
+	mux.HandleFunc("GET /watch", s.watchLock)
 	return mux
 }
 
-// answer makes a handler of a function from one JSON value to another.
-func answer[In, Out any](do func(*http.Request, In) (Out, error)) http.HandlerFunc {
+// answerJSON makes a handler of a function from one JSON value to another.
+func answerJSON[In, Out any](do func(*http.Request, In) (Out, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
@@ -84,8 +84,8 @@ func answer[In, Out any](do func(*http.Request, In) (Out, error)) http.HandlerFu
 	}
 }
 
-// watch sends one byte when it listens, and one whenever the lock may be free.
-func (s *server) watch(w http.ResponseWriter, r *http.Request) {
+// watchLock sends one byte when it listens, and one whenever the lock may be free.
+func (s *server) watchLock(w http.ResponseWriter, r *http.Request) {
 	watch, err := s.backend.(driver.Waiter).Watch(r.Context(), r.FormValue("name"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -16,13 +16,13 @@ const (
 func (s *show) share(ctx context.Context) error {
 	s.story.title("They share the lock, a turn at a time")
 	for _, w := range s.workers {
-		if err := w.order(command{Do: doCount, For: shareTime}); err != nil {
+		if err := w.sendCommand(command{Do: doCount, For: shareTime}); err != nil {
 			return err
 		}
 	}
 	turns, total := make([]int, len(s.workers)), 0
 	for counting := len(s.workers); counting > 0; {
-		i, r, err := s.next(ctx)
+		i, r, err := s.nextReport(ctx)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,8 @@ func (s *show) share(ctx context.Context) error {
 		case eventWritten:
 			turns[i]++
 			if total++; total <= shareTold {
-				s.story.tell("%s has the lock, token %d: balance %d -> %d", s.workers[i].name, r.Token, r.Value-1, r.Value)
+				s.story.tellLine("%s has the lock, token %d: balance %d -> %d",
+					s.workers[i].name, r.Token, r.Value-1, r.Value)
 			}
 		case eventCounted:
 			counting--
@@ -38,13 +39,14 @@ func (s *show) share(ctx context.Context) error {
 			return fmt.Errorf("%s was refused although it held the lock: %s", s.workers[i].name, r.Text)
 		}
 	}
-	s.story.tell("... and so on, %d turns: A %d, B %d, C %d", total, turns[0], turns[1], turns[2])
-	s.check(s.ledger.overlaps() == 0, "never two at once", "%d turns of 3 processes, %d overlaps", total, s.ledger.overlaps())
+	s.story.tellLine("... and so on, %d turns: A %d, B %d, C %d", total, turns[0], turns[1], turns[2])
+	s.check(s.ledger.overlaps() == 0, "never two at once", "%d turns of 3 processes, %d overlaps",
+		total, s.ledger.overlaps())
 	return nil
 }
 
-// next returns the next report of any worker.
-func (s *show) next(ctx context.Context) (worker int, r report, err error) {
+// nextReport returns the next report of any worker.
+func (s *show) nextReport(ctx context.Context) (worker int, r report, err error) {
 	select {
 	case r = <-s.workers[0].reports:
 		worker = 0
@@ -55,5 +57,5 @@ func (s *show) next(ctx context.Context) (worker int, r report, err error) {
 	case <-ctx.Done():
 		return 0, r, ctx.Err()
 	}
-	return worker, r, s.workers[worker].problem(r)
+	return worker, r, s.workers[worker].problemIn(r)
 }

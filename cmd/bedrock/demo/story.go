@@ -29,12 +29,12 @@ func (s *story) title(text string) {
 	fmt.Fprintf(s.out, "\n%d. %s\n", s.acts, text)
 }
 
-// tell prints one line.
-func (s *story) tell(text string, args ...any) {
+// tellLine prints one line.
+func (s *story) tellLine(text string, args ...any) {
 	fmt.Fprintf(s.out, "  %6.3fs  %s\n", time.Since(s.start).Seconds(), fmt.Sprintf(text, args...))
 }
 
-func (s *story) verdict(c check) {
+func (s *story) tellCheck(c check) {
 	mark := "yes"
 	if !c.kept {
 		mark = "NO!"

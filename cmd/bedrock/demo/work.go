@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -44,7 +44,7 @@ func Work(ctx context.Context, getenv func(string) string, stdin io.Reader, stdo
 	orders := json.NewDecoder(stdin)
 	for c := (command{}); orders.Decode(&c) == nil; c = (command{}) {
 		if err := s.obey(ctx, c); err != nil {
-			s.report(report{Event: eventFailed, Text: err.Error()})
+			s.sendReport(report{Event: eventFailed, Text: err.Error()})
 		}
 	}
 	return nil // the end of the show
@@ -56,7 +56,7 @@ func (s *self) connect(url string) (*lock.Client, error) {
 	if url == "" {
 		return lock.New(&remote{s.api}, &opts)
 	}
-	backend, err := backendurl.New(url)
+	backend, err := lockurl.New(url)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *self) connect(url string) (*lock.Client, error) {
 	return session.Client, nil
 }
 
-func (s *self) report(r report) {
+func (s *self) sendReport(r report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = s.reports.Encode(r) // nobody listens any more: the end is near
@@ -78,7 +78,7 @@ func (s *self) obey(ctx context.Context, c command) error {
 	case doCount:
 		return s.count(ctx, c.For)
 	case doTake:
-		return s.take(ctx)
+		return s.takeLock(ctx)
 	case doWrite:
 		return s.write(ctx)
 	case doRelease:
@@ -100,7 +100,7 @@ func (s *self) count(ctx context.Context, d time.Duration) error {
 			return err
 		}
 	}
-	s.report(report{Event: eventCounted})
+	s.sendReport(report{Event: eventCounted})
 	return nil
 }
 
@@ -112,20 +112,20 @@ func (s *self) lockAndRead(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *self) take(ctx context.Context) error {
+func (s *self) takeLock(ctx context.Context) error {
 	if err := s.lockAndRead(ctx); err != nil {
 		return err
 	}
-	s.report(report{Event: eventTaken, Token: s.lease.Token(), Value: s.value})
-	go s.watch(s.lease)
+	s.sendReport(report{Event: eventTaken, Token: s.lease.Token(), Value: s.value})
+	go s.watchLease(s.lease)
 	return nil
 }
 
-// watch reports the loss of a lease.
-func (s *self) watch(lease *lock.Lease) {
+// watchLease reports the loss of a lease.
+func (s *self) watchLease(lease *lock.Lease) {
 	<-lease.Context().Done()
 	if err := lease.Err(); errors.Is(err, lock.ErrLost) {
-		s.report(report{Event: eventLost, Token: lease.Token(), Text: err.Error()})
+		s.sendReport(report{Event: eventLost, Token: lease.Token(), Text: err.Error()})
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *self) write(ctx context.Context) error {
 		r.Event, r.Text, err = eventRefused, refusal.text, nil
 	}
 	if err == nil {
-		s.report(r)
+		s.sendReport(r)
 	}
 	return err
 }
@@ -147,6 +147,6 @@ func (s *self) release(ctx context.Context) error {
 	if err := s.lease.Unlock(ctx); err != nil {
 		return err
 	}
-	s.report(report{Event: eventReleased})
+	s.sendReport(report{Event: eventReleased})
 	return nil
 }

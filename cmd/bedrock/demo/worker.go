@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/child"
+	"github.com/bedrock-go/bedrock/internal/child"
 )
 
 // How a worker learns what it needs to know. The backend's URL may hold a
@@ -35,7 +35,8 @@ type worker struct {
 // start starts a worker process.
 func (s *show) start(ctx context.Context, name string) (*worker, error) {
 	cmd := exec.CommandContext(ctx, s.opts.Executable, s.opts.Args...)
-	cmd.Env = append(os.Environ(), envWorker+"="+name, envSocket+"="+s.socket, envLock+"="+s.lock, envBackend+"="+s.opts.Backend)
+	cmd.Env = append(os.Environ(), envWorker+"="+name, envSocket+"="+s.socket, envLock+"="+s.lock,
+		envBackend+"="+s.opts.Backend)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -77,16 +78,16 @@ func (w *worker) dismiss() {
 	}
 }
 
-// order tells the worker to do something.
-func (w *worker) order(c command) error {
+// sendCommand tells the worker to do something.
+func (w *worker) sendCommand(c command) error {
 	if err := w.orders.Encode(c); err != nil {
 		return fmt.Errorf("worker %s: %w", w.name, err)
 	}
 	return nil
 }
 
-// problem returns an error if the report tells of one.
-func (w *worker) problem(r report) error {
+// problemIn returns an error if the report tells of one.
+func (w *worker) problemIn(r report) error {
 	switch r.Event {
 	case "":
 		return fmt.Errorf("worker %s ended unexpectedly", w.name)
@@ -96,11 +97,11 @@ func (w *worker) problem(r report) error {
 	return nil
 }
 
-// await returns the next report if it is one of the expected events.
-func (w *worker) await(ctx context.Context, events ...string) (report, error) {
+// nextEvent returns the next report if it is one of the expected events.
+func (w *worker) nextEvent(ctx context.Context, events ...string) (report, error) {
 	select {
 	case r := <-w.reports:
-		if err := w.problem(r); err != nil {
+		if err := w.problemIn(r); err != nil {
 			return r, err
 		}
 		if !slices.Contains(events, r.Event) {
@@ -115,7 +116,7 @@ func (w *worker) await(ctx context.Context, events ...string) (report, error) {
 func (w *worker) awaitAll(ctx context.Context, n int, events ...string) ([]report, error) {
 	var all []report
 	for range n {
-		r, err := w.await(ctx, events...)
+		r, err := w.nextEvent(ctx, events...)
 		if err != nil {
 			return all, err
 		}
@@ -133,25 +134,25 @@ func (w *worker) silentFor(ctx context.Context, d time.Duration) (spoke bool, er
 	case <-timer.C:
 		return false, nil
 	case r := <-w.reports:
-		return true, errors.Join(w.problem(r), fmt.Errorf("worker %s got the lock while it was held", w.name))
+		return true, errors.Join(w.problemIn(r), fmt.Errorf("worker %s got the lock while it was held", w.name))
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
 }
 
-// take makes the worker get the lock.
-func (w *worker) take(ctx context.Context) (report, error) {
-	if err := w.order(command{Do: doTake}); err != nil {
+// takeLock makes the worker get the lock.
+func (w *worker) takeLock(ctx context.Context) (report, error) {
+	if err := w.sendCommand(command{Do: doTake}); err != nil {
 		return report{}, err
 	}
-	return w.await(ctx, eventTaken)
+	return w.nextEvent(ctx, eventTaken)
 }
 
 // release makes the worker give the lock back.
 func (w *worker) release(ctx context.Context) error {
-	if err := w.order(command{Do: doRelease}); err != nil {
+	if err := w.sendCommand(command{Do: doRelease}); err != nil {
 		return err
 	}
-	_, err := w.await(ctx, eventReleased)
+	_, err := w.nextEvent(ctx, eventReleased)
 	return err
 }

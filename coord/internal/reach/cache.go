@@ -25,13 +25,13 @@ func (c *Cache[T]) Get(target txn.Target, create func(txn.Target) (T, error)) (T
 	}
 	value, err := create(target)
 	if err == nil {
-		c.put(target, value)
+		c.add(target, value)
 	}
 	return value, err
 }
 
-// put starts over when the cache is full, which costs less than knowing what is old.
-func (c *Cache[T]) put(target txn.Target, value T) {
+// add starts over when the cache is full, which costs less than knowing what is old.
+func (c *Cache[T]) add(target txn.Target, value T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil || len(c.made) >= maxTargets {

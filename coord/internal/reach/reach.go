@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
-	"github.com/bedrock-go/bedrock/txn/plan"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // Attempt is one call under way.
@@ -31,13 +31,13 @@ func Follow(ctx context.Context) (context.Context, *Attempt) {
 }
 
 // Failed is the answer of a call that ended without one. ctx is the caller's.
-func (a *Attempt) Failed(ctx context.Context, err error) plan.Answer {
+func (a *Attempt) Failed(ctx context.Context, err error) txn.Answer {
 	return Failed(ctx, err, a.connected.Load())
 }
 
-// Failed is the answer of a call that ended without one; connected says whether bytes
+// Failed is the answer of a call that ended without one; connected reports whether bytes
 // of it may have left. ctx is the caller's.
-func Failed(ctx context.Context, err error, connected bool) plan.Answer {
+func Failed(ctx context.Context, err error, connected bool) txn.Answer {
 	ended := ctx.Err()
 	if ended != nil {
 		err = context.Cause(ctx)
@@ -48,10 +48,10 @@ func Failed(ctx context.Context, err error, connected bool) plan.Answer {
 		return answer
 	}
 	late := errors.Is(ended, context.DeadlineExceeded)
-	return plan.Answer{Kind: plan.Failed, Note: wire.Excerpt("no valid answer: " + err.Error()), Down: late}
+	return txn.Answer{Kind: txn.AnswerFailed, Note: header.Excerpt("no valid answer: " + err.Error()), Down: late}
 }
 
 // Unreached is the answer of a call that was not made.
-func Unreached(err error) plan.Answer {
-	return plan.Answer{Kind: plan.Unreached, Note: wire.Excerpt("not reached: " + err.Error())}
+func Unreached(err error) txn.Answer {
+	return txn.Answer{Kind: txn.AnswerUnreached, Note: header.Excerpt("not reached: " + err.Error())}
 }

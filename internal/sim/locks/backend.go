@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -38,15 +39,15 @@ type answer[T any] struct {
 	err   error
 }
 
-// ask makes one request and tells what it left behind in the words of package
+// askStore makes one request and tells what it left behind in the words of package
 // driver.
-func ask[T any](ctx context.Context, b *backend, text string, serve func() (T, error)) (T, error) {
+func askStore[T any](ctx context.Context, b *backend, text string, serve func() (T, error)) (T, error) {
 	b.store.judge.called(b.link.ID)
 	a, err := sim.Call(ctx, b.link, text, func() answer[T] {
 		value, err := serve()
 		return answer[T]{value, err}
 	})
-	b.store.report.Trace("client %d: %s: %s", b.link.ID, text, words(errors.Join(err, a.err)))
+	b.store.report.Trace("client %d: %s: %s", b.link.ID, text, errorText(errors.Join(err, a.err)))
 	var left *sim.LeftError
 	switch {
 	case errors.Is(err, sim.ErrNotSent):
@@ -60,8 +61,8 @@ func ask[T any](ctx context.Context, b *backend, text string, serve func() (T, e
 	}
 }
 
-// words is an error without what differs from run to run.
-func words(err error) string {
+// errorText is an error without what differs from run to run.
+func errorText(err error) string {
 	switch held, ok := errors.AsType[*driver.HeldError](err); {
 	case ok:
 		return "held by " + short(held.Owner)
@@ -74,10 +75,10 @@ func words(err error) string {
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if req.Mode != driver.Exclusive {
-		return driver.Grant{}, driver.ErrUnsupported
+	if err := req.CheckExclusive(); err != nil {
+		return driver.Grant{}, err
 	}
-	grant, err := ask(ctx, b, "acquire "+req.Name+" for "+short(req.Owner), func() (driver.Grant, error) {
+	grant, err := askStore(ctx, b, "acquire "+req.Name+" for "+short(req.Owner), func() (driver.Grant, error) {
 		return b.acquire(&req)
 	})
 	if err == nil && b.lags.behind(b.store.report.Now()) {
@@ -89,8 +90,8 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 // takeBack waits for replicas that do not confirm, and then releases a grant that
 // does not count. It hardly outlasts its caller.
 func (b *backend) takeBack(ctx context.Context, g driver.Grant) (driver.Grant, error) {
-	if err := sleep(ctx, b.lags.patience); err != nil {
-		return driver.Grant{}, fmt.Errorf("waiting for replicas: %w", err)
+	if !sleep.For(ctx, b.lags.patience) {
+		return driver.Grant{}, fmt.Errorf("waiting for replicas: %w", ctx.Err())
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
@@ -106,17 +107,6 @@ const (
 	takeBackGrace = 100 * time.Millisecond
 )
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // Renew implements [driver.Backend].
 func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	var text strings.Builder
@@ -125,7 +115,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 		text.WriteString(" " + grants[i].Name + " of " + short(grants[i].Owner))
 		b.store.judge.kept(&grants[i])
 	}
-	errs, err := ask(ctx, b, text.String(), func() ([]error, error) {
+	errs, err := askStore(ctx, b, text.String(), func() ([]error, error) {
 		errs := make([]error, len(grants))
 		for i := range grants {
 			errs[i] = b.renew(&grants[i])
@@ -143,14 +133,14 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
-	return ask(ctx, b, "release "+g.Name+" of "+short(g.Owner), func() (int, error) {
+	return askStore(ctx, b, "release "+g.Name+" of "+short(g.Owner), func() (int, error) {
 		return b.release(&g)
 	})
 }
 
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	return ask(ctx, b, "force "+name, func() (bool, error) { return b.force(name), nil })
+	return askStore(ctx, b, "force "+name, func() (bool, error) { return b.force(name), nil })
 }
 
 // Close implements [driver.Backend].
@@ -173,7 +163,7 @@ type lags struct {
 	spans    []span
 }
 
-// since tells whether there has been such a time since one.
+// since reports whether there has been such a time since one.
 func (l *lags) since(at time.Duration) bool {
 	return slices.ContainsFunc(l.spans, func(s span) bool { return s.to > at })
 }

@@ -8,10 +8,13 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 )
 
-// draw draws a plan.
-func draw(s sim.Seed) *plan {
+// drawPlan draws a plan.
+func drawPlan(s sim.Seed) *plan {
 	r := s.Named("locks").Rand()
-	p := &plan{seed: s, length: r.Between(5*time.Second, 25*time.Second), patience: sim.Pick(r, 0, 0, time.Second, 10*time.Second)}
+	p := &plan{
+		seed: s, length: r.Between(5*time.Second, 25*time.Second),
+		patience: sim.Pick(r, 0, 0, time.Second, 10*time.Second),
+	}
 	d := drawer{Rand: r, plan: p, calm: r.Chance(0.5), kind: kind(r.IntN(int(kinds)))}
 	p.names = sim.Pick(r, 1, 1, 2, 3, 10, 40, 1000)
 	if d.competing() {
@@ -66,7 +69,10 @@ func (d *drawer) drawClients() {
 		if d.Chance(0.5) {
 			near += sim.Pick(d.Rand, time.Millisecond, 3*time.Millisecond, 20*time.Millisecond)
 		}
-		c := site{near: near, far: near + near/4, shards: sim.Pick(d.Rand, 1, 1, 2, 3), workers: sim.Pick(d.Rand, 1, 1, 2, 4, 8, 12)}
+		c := site{
+			near: near, far: near + near/4, shards: sim.Pick(d.Rand, 1, 1, 2, 3),
+			workers: sim.Pick(d.Rand, 1, 1, 2, 4, 8, 12),
+		}
 		c.leaves = d.Chance(0.7)
 		d.workers += c.workers
 		d.plan.clients = append(d.plan.clients, c)
@@ -85,7 +91,7 @@ func (d *drawer) drawUnequal() {
 	d.calm = true
 }
 
-// competing tells whether all want one name, as often as they can.
+// competing reports whether all want one name, as often as they can.
 func (d *drawer) competing() bool { return d.kind == busy || d.kind == unequal }
 
 // roundTrip is the longest.
@@ -100,7 +106,8 @@ func (p *plan) roundTrip() time.Duration {
 func (d *drawer) drawOps() {
 	least := max(100*time.Millisecond, 20*d.plan.roundTrip())
 	for range d.Number(1, 2) {
-		d.ttls = append(d.ttls, sim.Pick(d.Rand, least, 2*least, 5*least, least+d.Between(0, 2*time.Second), least+20*time.Second))
+		d.ttls = append(d.ttls,
+			sim.Pick(d.Rand, least, 2*least, 5*least, least+d.Between(0, 2*time.Second), least+20*time.Second))
 	}
 	for client, c := range d.plan.clients {
 		for worker := range c.workers {
@@ -203,7 +210,8 @@ func (d *drawer) drawHold(ttl time.Duration) time.Duration {
 func (d *drawer) drawCancel(ttl time.Duration) time.Duration {
 	trip := d.plan.roundTrip()
 	return time.Microsecond + sim.Pick(d.Rand,
-		d.Between(0, trip), d.Between(trip*9/10, trip*11/10), d.Between(0, 5*trip), d.Between(0, ttl), d.Between(0, 3*ttl))
+		d.Between(0, trip), d.Between(trip*9/10, trip*11/10), d.Between(0, 5*trip), d.Between(0, ttl),
+		d.Between(0, 3*ttl))
 }
 
 func (d *drawer) drawFaults() {
@@ -212,7 +220,9 @@ func (d *drawer) drawFaults() {
 	}
 	p := d.plan
 	if d.Chance(0.2) { // nothing is lost, and some of it is late
-		p.troubles = append(p.troubles, sim.Trouble{Ill: sim.Slow, Link: sim.Everybody, To: p.length, Share: sim.Pick(d.Rand, 0.02, 0.2)})
+		p.troubles = append(p.troubles, sim.Trouble{
+			Ill: sim.Slow, Link: sim.Everybody, To: p.length, Share: sim.Pick(d.Rand, 0.02, 0.2),
+		})
 		return
 	}
 	for range d.Number(0, 4) {

@@ -123,7 +123,7 @@ func (j *judge) story(name string) *story {
 	return s
 }
 
-// well tells whether nothing has been wrong anywhere since a time, nor shortly
+// well reports whether nothing has been wrong anywhere since a time, nor shortly
 // before.
 func (j *judge) well(since time.Duration) bool {
 	return j.net.Well(sim.Everybody, since-aftermath) && !j.lags.since(since-aftermath)
@@ -149,8 +149,8 @@ func (j *judge) called(client int) {
 // mostPerSecond is more than the liveliest plan has reason for.
 const mostPerSecond = 20000
 
-// granted is told by the store.
-func (j *judge) granted(l *lease, client int) {
+// addGrant is told by the store.
+func (j *judge) addGrant(l *lease, client int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s, now := j.story(l.name), j.report.Now()
@@ -186,8 +186,8 @@ func (j *judge) idle(s *story, name string, now time.Duration) {
 	}
 }
 
-// ended is told by the store.
-func (j *judge) ended(l *lease, at time.Duration, how ending) {
+// addEnd is told by the store.
+func (j *judge) addEnd(l *lease, at time.Duration, how ending) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s, f := j.story(l.name), j.owners[l.owner]
@@ -273,7 +273,8 @@ func (j *judge) believe(l *lock.Lease, client int) *belief {
 			p.client, client, l.Name(), p.lease.Token(), l.Token())
 	}
 	if l.Token() <= s.token && f.granted > s.believed || l.Token() <= f.token {
-		j.report.Break(ruleTokens, "client %d got token %d of %s after %d", client, l.Token(), l.Name(), max(s.token, f.token))
+		j.report.Break(ruleTokens, "client %d got token %d of %s after %d",
+			client, l.Token(), l.Name(), max(s.token, f.token))
 	}
 	s.believer, s.token, s.believed = b, max(s.token, l.Token()), j.report.Now()
 	f.holders++
@@ -282,8 +283,8 @@ func (j *judge) believe(l *lock.Lease, client int) *belief {
 	return b
 }
 
-// leave records that a holder is about to unlock.
-func (j *judge) leave(b *belief) {
+// beginUnlock records that a holder is about to unlock.
+func (j *judge) beginUnlock(b *belief) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	b.leaving = true
@@ -305,12 +306,13 @@ func (j *judge) unlocked(b *belief, called time.Duration) {
 	defer j.mu.Unlock()
 	f := j.owners[b.lease.Owner()]
 	if f.over && f.ended < called && f.holders == 0 {
-		f.untruth = fmt.Sprintf("client %d unlocked %s without an error, but it %s at %s", b.client, b.lease.Name(), f.how, f.ended)
+		f.untruth = fmt.Sprintf("client %d unlocked %s without an error, but it %s at %s",
+			b.client, b.lease.Name(), f.how, f.ended)
 	}
 }
 
-// sum judges what can be judged in the end only.
-func (j *judge) sum() {
+// judgeEnd judges what can be judged in the end only.
+func (j *judge) judgeEnd() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, owner := range slices.Sorted(maps.Keys(j.owners)) {
@@ -335,7 +337,7 @@ func (j *judge) disturb(name string) {
 	j.story(name).uneven = true
 }
 
-// disturbed tells whether that has happened.
+// disturbed reports whether that has happened.
 func (j *judge) disturbed(name string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -65,11 +65,18 @@ type op struct {
 
 func (o op) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "client %d, worker %d: after %s %s %s with TTL %s", o.client, o.worker, o.pause, o.deed, o.name, o.opts.TTL)
+	fmt.Fprintf(&text, "client %d, worker %d: after %s %s %s with TTL %s",
+		o.client, o.worker, o.pause, o.deed, o.name, o.opts.TTL)
 	for _, part := range []struct {
 		name string
 		d    time.Duration
-	}{{"holds it for", o.hold}, {"cancels after", o.cancel}, {"waits at most", o.opts.Wait}, {"keeps it for", o.opts.MinHold}, {"unlocks within", o.hurry}} {
+	}{
+		{"holds it for", o.hold},
+		{"cancels after", o.cancel},
+		{"waits at most", o.opts.Wait},
+		{"keeps it for", o.opts.MinHold},
+		{"unlocks within", o.hurry},
+	} {
 		if part.d != 0 {
 			fmt.Fprintf(&text, ", %s %s", part.name, part.d)
 		}
@@ -85,7 +92,7 @@ func (o op) String() string {
 
 // Scenario is the simulation of locks.
 func Scenario() sim.Scenario {
-	return sim.Scenario{Name: "locks", Plan: func(s sim.Seed) sim.Plan { return draw(s) }}
+	return sim.Scenario{Name: "locks", Plan: func(s sim.Seed) sim.Plan { return drawPlan(s) }}
 }
 
 // Parts implements [sim.Plan].

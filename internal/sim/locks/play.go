@@ -42,16 +42,16 @@ func (p *plan) Play(r *sim.Report, with func(int) bool) {
 	w.judge.lossless = !slices.ContainsFunc(q.clients, func(c site) bool { return !c.leaves })
 	w.store = newStore(r, w.judge)
 	if q.real && len(q.steps) == 0 {
-		w.memlock = memlock.NewStore()
+		w.memlock = memlock.NewStore(nil)
 	}
 	for i, c := range q.clients {
 		w.connect(i, c)
 	}
 	for _, s := range q.steps {
-		time.AfterFunc(s.at, func() { w.store.step(s.by) })
+		time.AfterFunc(s.at, func() { w.store.jumpClock(s.by) })
 	}
-	if w.work() {
-		w.rest()
+	if w.runWorkers() {
+		w.judgeQuiet()
 	}
 	w.close()
 }
@@ -60,7 +60,8 @@ func (w *world) connect(i int, c site) {
 	seed := w.plan.seed.Named("client").At(uint64(i))
 	l := &sim.Link{Net: w.net, ID: i, Near: c.near, Far: c.far, Patience: 3 * time.Second}
 	b := &backend{
-		store: w.store, link: l, seed: seed, skew: seed.Between(time.Hour, 2*time.Hour), shards: c.shards, leaves: c.leaves, lags: &w.plan.lags,
+		store: w.store, link: l, seed: seed, skew: seed.Between(time.Hour, 2*time.Hour), shards: c.shards,
+		leaves: c.leaves, lags: &w.plan.lags,
 		twin: newTwin(w.memlock),
 	}
 	client, err := lock.New(b, &lock.Options{
@@ -73,8 +74,8 @@ func (w *world) connect(i int, c site) {
 	w.clients, w.links, w.backs = append(w.clients, client), append(w.links, l), append(w.backs, b)
 }
 
-// work lets all workers do what they have to, and tells whether they came to an end.
-func (w *world) work() bool {
+// runWorkers lets all workers do what they have to, and reports whether they came to an end.
+func (w *world) runWorkers() bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var workers sync.WaitGroup
@@ -136,7 +137,7 @@ func (w *world) toil(ctx context.Context, client, worker int) {
 		case forces:
 			w.force(ctx, o)
 		default:
-			w.lock(ctx, o)
+			w.lockAndUnlock(ctx, o)
 		}
 	}
 }
@@ -150,9 +151,9 @@ func (w *world) force(ctx context.Context, o *op) {
 	w.report.Trace("client %d, worker %d: force %s: %v", o.client, o.worker, o.name, err)
 }
 
-// lock takes a lock, holds it, and gives it back.
-func (w *world) lock(ctx context.Context, o *op) {
-	l, err := w.take(ctx, o)
+// lockAndUnlock takes a lock, holds it, and gives it back.
+func (w *world) lockAndUnlock(ctx context.Context, o *op) {
+	l, err := w.waitForLock(ctx, o)
 	w.report.Trace("client %d, worker %d: %s %s: %v", o.client, o.worker, o.deed, o.name, describe(l, err))
 	if err != nil {
 		return
@@ -165,7 +166,7 @@ func (w *world) lock(ctx context.Context, o *op) {
 		w.lost(l, o, granted)
 	case <-time.After(o.hold):
 	}
-	w.judge.leave(b)
+	w.judge.beginUnlock(b)
 	w.unlock(ctx, b, o)
 }
 
@@ -174,22 +175,23 @@ func describe(l *lock.Lease, err error) string {
 		return "held by " + short(held.Owner)
 	}
 	if err != nil || l == nil {
-		told, _, _ := strings.Cut(fmt.Sprint(err), "; before that: lock") // names a client, which differs from run to run
+		// Names a client, which differs from run to run.
+		told, _, _ := strings.Cut(fmt.Sprint(err), "; before that: lock")
 		return told
 	}
 	return fmt.Sprintf("token %d, owner %s", l.Token(), short(l.Owner()))
 }
 
-// take waits for a lock, and judges how the wait ends. The lease's context descends
+// waitForLock waits for a lock, and judges how the wait ends. The lease's context descends
 // from this one, so it is cancelled only to end the wait.
-func (w *world) take(ctx context.Context, o *op) (*lock.Lease, error) {
+func (w *world) waitForLock(ctx context.Context, o *op) (*lock.Lease, error) {
 	began := w.report.Now()
 	if o.cancel > 0 {
 		limited, cancel := context.WithCancel(ctx)
 		defer time.AfterFunc(o.cancel, cancel).Stop()
 		ctx = limited
 	}
-	l, err := w.ask(ctx, o)
+	l, err := w.lockOrTry(ctx, o)
 	if o.cancel > 0 {
 		w.prompt(began+o.cancel, o, "context")
 	}
@@ -203,7 +205,7 @@ func (w *world) take(ctx context.Context, o *op) (*lock.Lease, error) {
 	return l, err
 }
 
-func (w *world) ask(ctx context.Context, o *op) (*lock.Lease, error) {
+func (w *world) lockOrTry(ctx context.Context, o *op) (*lock.Lease, error) {
 	m := w.clients[o.client].Mutex(o.name, &o.opts)
 	if o.deed == tries {
 		return m.TryLock(ctx)
@@ -216,7 +218,8 @@ func (w *world) ask(ctx context.Context, o *op) (*lock.Lease, error) {
 // prompt judges whether a call has come back in time.
 func (w *world) prompt(limit time.Duration, o *op, what string) {
 	if late := w.report.Now() - limit; late > promptly {
-		w.report.Break(rulePrompt, "client %d: %s %s came back %s after the end of its %s", o.client, o.deed, o.name, late, what)
+		w.report.Break(rulePrompt, "client %d: %s %s came back %s after the end of its %s",
+			o.client, o.deed, o.name, late, what)
 	}
 }
 
@@ -244,7 +247,8 @@ func (w *world) lost(l *lock.Lease, o *op, granted time.Duration) {
 	case len(w.plan.steps) > 0, len(w.plan.lags.spans) > 0:
 		return
 	case w.net.Well(o.client, min(granted, now-o.opts.TTL)-time.Second):
-		w.report.Break(ruleLoss, "client %d lost %s, TTL %s, %s after it was granted: %v", o.client, o.name, o.opts.TTL, now-granted, cause)
+		w.report.Break(ruleLoss, "client %d lost %s, TTL %s, %s after it was granted: %v",
+			o.client, o.name, o.opts.TTL, now-granted, cause)
 	}
 }
 

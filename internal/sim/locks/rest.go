@@ -7,15 +7,15 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 )
 
-// rest judges what goes on when nobody wants anything any more.
-func (w *world) rest() {
+// judgeQuiet judges what goes on when nobody wants anything any more.
+func (w *world) judgeQuiet() {
 	longest := time.Second
 	for i := range w.plan.ops {
 		longest = max(longest, w.plan.ops[i].opts.TTL, w.plan.ops[i].opts.MinHold)
 	}
 	time.Sleep(longest + 5*time.Second) // what is unknown is settled by then
 	w.net.Drain()
-	w.judge.sum()
+	w.judge.judgeEnd()
 	before := w.judge.total()
 	time.Sleep(time.Minute)
 	if n := w.judge.total() - before; n > 0 {
@@ -31,7 +31,7 @@ func (w *world) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for i, c := range w.clients {
-		if err := c.Close(ctx); err != nil {
+		if err := c.Stop(ctx); err != nil {
 			w.report.Break(ruleRest, "client %d: %v", i, err)
 		}
 	}
@@ -46,5 +46,6 @@ type watcher struct {
 
 // Observe implements [lock.Observer].
 func (o watcher) Observe(_ context.Context, e lock.Event) {
-	o.world.report.Trace("client %d: event %v of %s, owner %s, token %d: %v", o.client, e.Kind, e.Name, short(e.Owner), e.Token, describe(nil, e.Err))
+	o.world.report.Trace("client %d: event %v of %s, owner %s, token %d: %v",
+		o.client, e.Kind, e.Name, short(e.Owner), e.Token, describe(nil, e.Err))
 }

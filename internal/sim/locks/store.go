@@ -51,8 +51,8 @@ func newStore(r *sim.Report, j *judge) *store {
 // now is the server's clock.
 func (s *store) now() time.Duration { return s.report.Now() + s.ahead }
 
-// step makes the server's clock jump.
-func (s *store) step(d time.Duration) {
+// jumpClock makes the server's clock jump.
+func (s *store) jumpClock(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ahead += d
@@ -63,21 +63,21 @@ func (s *store) step(d time.Duration) {
 func (s *store) live(name string) *lease {
 	l := s.locks[name]
 	if l != nil && l.expires <= s.now() {
-		s.end(l, l.expires-s.ahead, ranOut)
+		s.endLease(l, l.expires-s.ahead, ranOut)
 		return nil
 	}
 	return l
 }
 
-// end forgets a lease that is over since a time.
-func (s *store) end(l *lease, at time.Duration, how ending) {
+// endLease forgets a lease that is over since a time.
+func (s *store) endLease(l *lease, at time.Duration, how ending) {
 	delete(s.locks, l.name)
 	s.report.Trace("store: %s of %s is over since %s: %s", l.name, short(l.owner), at, how)
-	s.judge.ended(l, at, how)
+	s.judge.addEnd(l, at, how)
 }
 
-// sweep ends what has run out, so that it is judged.
-func (s *store) sweep() {
+// endExpired ends what has run out, so that it is judged.
+func (s *store) endExpired() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name := range s.locks {
@@ -87,7 +87,7 @@ func (s *store) sweep() {
 
 // count returns how many leases and watches there are.
 func (s *store) count() (leases, watches int) {
-	s.sweep()
+	s.endExpired()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.watches {
@@ -111,8 +111,9 @@ func (s *store) acquire(client int, req *driver.Request) (driver.Grant, error) {
 			first: last - uint64(req.Tokens) + 1, tokens: req.Tokens, ttl: req.TTL,
 		}
 		s.locks[req.Name] = l
-		s.judge.granted(l, client)
-		s.report.Trace("store: %s to client %d as %s, token %d and %d more", req.Name, client, short(req.Owner), l.first, l.tokens-1)
+		s.judge.addGrant(l, client)
+		s.report.Trace("store: %s to client %d as %s, token %d and %d more",
+			req.Name, client, short(req.Owner), l.first, l.tokens-1)
 	}
 	l.expires = s.now() + req.TTL
 	return driver.Grant{
@@ -130,7 +131,7 @@ func (s *store) renew(g *driver.Grant) error {
 	expires := s.now() + g.TTL
 	shortened := expires < l.expires
 	if l.expires = expires; shortened {
-		s.wake(-1, g.Name)
+		s.wakeWaiters(-1, g.Name)
 	}
 	return nil
 }
@@ -142,8 +143,8 @@ func (s *store) release(client int, g *driver.Grant) (others int, err error) {
 	key := string(rune('0'+client)) + g.Name
 	if l := s.live(g.Name); l != nil && l.owner == g.Owner {
 		s.latches[key] = latch{g.Owner, s.now() + latchTime}
-		s.end(l, s.report.Now(), released)
-		return s.wake(client, g.Name), nil
+		s.endLease(l, s.report.Now(), released)
+		return s.wakeWaiters(client, g.Name), nil
 	}
 	if had := s.latches[key]; had.owner == g.Owner && s.now() < had.until {
 		return 0, nil
@@ -157,16 +158,16 @@ func (s *store) force(name string) bool {
 	defer s.mu.Unlock()
 	l := s.live(name)
 	if l != nil {
-		s.end(l, s.report.Now(), forced)
+		s.endLease(l, s.report.Now(), forced)
 	}
 	s.tokens[name] += 2
-	s.wake(-1, name)
+	s.wakeWaiters(-1, name)
 	return l != nil
 }
 
-// wake tells who listens, and returns how many clients besides one that are. s.mu is
+// wakeWaiters tells who listens, and returns how many clients besides one that are. s.mu is
 // held.
-func (s *store) wake(client int, name string) (others int) {
+func (s *store) wakeWaiters(client int, name string) (others int) {
 	clients := make(map[int]bool)
 	for w := range s.watches[name] {
 		if w.twin == nil {

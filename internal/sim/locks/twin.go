@@ -18,7 +18,8 @@ func (b *backend) acquire(req *driver.Request) (driver.Grant, error) {
 	}
 	twin, twinErr := b.twin.Acquire(context.Background(), *req)
 	if errors.Is(err, driver.ErrHeld) != errors.Is(twinErr, driver.ErrHeld) {
-		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model", req.Name, short(req.Owner), twinErr, err)
+		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model",
+			req.Name, short(req.Owner), twinErr, err)
 	}
 	return twin, twinErr
 }
@@ -61,7 +62,7 @@ func (b *backend) force(name string) bool {
 	return twin
 }
 
-// holds tells whether a grant stands.
+// holds reports whether a grant stands.
 func (s *store) holds(g *driver.Grant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ type watch struct {
 // Watch implements [driver.Waiter].
 func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
 	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
-	_, err := ask(ctx, b, "watch "+name, func() (bool, error) {
+	_, err := askStore(ctx, b, "watch "+name, func() (bool, error) {
 		b.store.subscribe(w)
 		return true, nil
 	})
@@ -72,14 +72,14 @@ func (w *watch) push() {
 	l := w.backend.link
 	w.pushes++
 	at := l.Push(w.name, w.pushes)
-	time.AfterFunc(at, w.wake)
+	time.AfterFunc(at, w.notify)
 }
 
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }
 
-// wake counts, and leaves a signal unless there is one already.
-func (w *watch) wake() {
+// notify counts, and leaves a signal unless there is one already.
+func (w *watch) notify() {
 	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:

@@ -2,7 +2,7 @@
 // that the hunters find them again: simulation, and torture on real servers. No test was
 // written for any of them here.
 //
-//	go run ./internal/sim/mutants [-only REGEXP] [-p N] [-v]
+//	go run ./internal/sim/mutants [-only REGEXP] [-p N] [-v] [-args "FLAGS"]
 //
 // The exit code is 1 when a fault is missed, or no longer fits the code.
 package main
@@ -13,10 +13,10 @@ import (
 	"github.com/bedrock-go/bedrock/internal/mutants"
 )
 
-func main() { mutants.Main(all()) }
+func main() { mutants.Main(allMutants()) }
 
-// all lists the mutants; first those beside a server, which take long and mostly wait.
-func all() []mutants.Mutant {
+// allMutants lists the mutants; first those beside a server, which take long and mostly wait.
+func allMutants() []mutants.Mutant {
 	return slices.Concat(serverMutants(), lockMutants(), callMutants(), recordMutants())
 }
 

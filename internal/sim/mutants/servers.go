@@ -7,7 +7,8 @@ func serverMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "replicas are counted once", File: "lock/redislock/replicas.go",
-			Old: "	life := countLife\n	if r.count == 0 || r.count < r.needed {\n		life = lowCountLife\n	}\n" +
+			Old: "	life := countLife\n	if r.count == 0 || r.count < r.needed {\n" +
+				"		life = lowCountLife\n	}\n" +
 				"	return r.needed, !r.counted.IsZero() && time.Since(r.counted) < life\n",
 			New:     "	return r.needed, !r.counted.IsZero()\n",
 			Torture: []string{"torture", "locks", "--start", "replica", "--for", "20s"},
@@ -19,8 +20,9 @@ func serverMutants() []mutants.Mutant {
 			Torture: []string{"torture", "tx", "--start", "sqlite", "--for", "15s"},
 		},
 		{
-			Name: "a caller that has gone leaves its lock", File: "server/lockclean.go",
-			Old: "if doubt := none.After(err); doubt != nil {", New: "if doubt := none.After(err); doubt != nil && err == nil {",
+			Name: "a caller that has gone leaves its lock", File: "server/lock_clean.go",
+			Old:     "if doubt := none.After(err); doubt != nil {",
+			New:     "if doubt := none.After(err); doubt != nil && err == nil {",
 			Torture: []string{"torture", "locks", "--start", "server", "--for", "15s"},
 		},
 	}

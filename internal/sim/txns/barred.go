@@ -40,20 +40,20 @@ func (w *world) closeBarrier() {
 
 var errNotToday = errors.New("not today")
 
-// enter does what a call asks for, unless it was done before, or refuses it.
-func (w *world) enter(ctx context.Context, call *txn.Call, refuse bool) error {
+// doCall does what a call asks for, unless it was done before, or refuses it.
+func (w *world) doCall(ctx context.Context, call *txn.Call, refuse bool) error {
 	l := w.judge.ledger
 	switch {
 	case w.barrier != nil && call.Op != "check":
-		return w.enterBarred(ctx, call, refuse)
-	case refuse && !l.has(call):
+		return w.doBarred(ctx, call, refuse)
+	case refuse && !l.wasDone(call):
 		return txn.Abort(errNotToday)
 	default:
-		return l.enter(call)
+		return l.doOnce(call)
 	}
 }
 
-func (w *world) enterBarred(ctx context.Context, call *txn.Call, refuse bool) error {
+func (w *world) doBarred(ctx context.Context, call *txn.Call, refuse bool) error {
 	_, v, err := w.barrier.Do(ctx, *call, func(context.Context, *sql.Tx) ([]byte, error) {
 		if refuse {
 			return nil, txn.Abort(errNotToday)
@@ -70,10 +70,11 @@ func (w *world) enterBarred(ctx context.Context, call *txn.Call, refuse bool) er
 func (w *world) echo(call txn.Call, after time.Duration) {
 	w.echoes.Go(func() {
 		time.Sleep(after)
-		err := w.enter(background(), &call, false)
+		err := w.doCall(background(), &call, false)
 		w.report.Trace("a copy of %s/%s %s arrives: %v", call.Transaction, call.Branch, call.Op, err)
 		if err == nil && w.judge.ledger.takenBack(&call) {
-			w.report.Break(ruleTaken, "%s/%s %s: done, was the answer to a late copy", call.Transaction, call.Branch, call.Op)
+			w.report.Break(ruleTaken, "%s/%s %s: done, was the answer to a late copy",
+				call.Transaction, call.Branch, call.Op)
 		}
 	})
 }
@@ -89,7 +90,7 @@ func (l *ledger) did(call *txn.Call, now bool) {
 	}
 }
 
-// takenBack tells whether what a call has done was undone.
+// takenBack reports whether what a call has done was undone.
 func (l *ledger) takenBack(call *txn.Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

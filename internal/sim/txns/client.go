@@ -8,8 +8,8 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// do is what one client does.
-func (w *world) do(o *op, began time.Duration) {
+// runClient is what one client does.
+func (w *world) runClient(o *op, began time.Duration) {
 	time.Sleep(began + o.at - w.report.Now())
 	l := w.present(o.replica)
 	ctx, cancel := context.WithTimeout(background(), o.limit)
@@ -17,11 +17,11 @@ func (w *world) do(o *op, began time.Duration) {
 	c := &claim{op: o, life: l, called: w.report.Now()}
 	c.told, c.err = w.perform(ctx, o, l)
 	c.returned = w.report.Now()
-	w.report.Trace("client %s: told %s, %s", o, c.told.Outcome, c.words())
+	w.report.Trace("client %s: told %s, %s", o, c.told.Outcome, c.errorText())
 	if late := c.returned - c.called - o.limit; late > promptly {
 		w.report.Break(rulePrompt, "%s: came back %s after the end of its context", o, late)
 	}
-	w.judge.told(c)
+	w.judge.addClaim(c)
 }
 
 // perform makes the call.
@@ -54,7 +54,8 @@ func (w *world) perform(ctx context.Context, o *op, l *life) (txn.Result, error)
 
 func actions() map[deed]txn.Action {
 	return map[deed]txn.Action{
-		retries: txn.ActRetry, parks: txn.ActPark, resumes: txn.ActResume, compensate: txn.ActCompensate, abandons: txn.ActAbandon,
+		retries: txn.ActRetry, parks: txn.ActPark, resumes: txn.ActResume, compensate: txn.ActCompensate,
+		abandons: txn.ActAbandon,
 	}
 }
 
@@ -102,14 +103,14 @@ type claim struct {
 	err              error
 }
 
-// inDoubt tells whether the client knows that it does not know.
+// inDoubt reports whether the client knows that it does not know.
 func (c *claim) inDoubt() bool {
 	_, ok := errors.AsType[*txn.InDoubtError](c.err)
 	return ok
 }
 
-// words is the error; why something is in doubt may be for chance to choose.
-func (c *claim) words() string {
+// errorText is the error; why something is in doubt may be for chance to choose.
+func (c *claim) errorText() string {
 	switch {
 	case c.err == nil:
 		return "no error"

@@ -14,14 +14,14 @@ import (
 // beside something else at the same instant: who gets the slot would be left to chance.
 func define(r *sim.Rand, p *script, id string, begun bool) txn.Definition {
 	f := definer{Rand: r, plan: p, targets: p.targets, limit: p.limit, id: id}
-	d := f.draw(begun)
+	d := f.drawDefinition(begun)
 	if p.busy {
 		d.Parallel = 1
 	}
 	return d
 }
 
-func (f *definer) draw(begun bool) txn.Definition {
+func (f *definer) drawDefinition(begun bool) txn.Definition {
 	r := f.Rand
 	switch {
 	case begun && r.Chance(0.6):
@@ -57,8 +57,9 @@ func (f *definer) target() txn.Target {
 
 func (f *definer) policy() *txn.Policy {
 	p := &txn.Policy{
-		Timeout: f.limit + f.Between(0, time.Millisecond), Backoff: f.Between(50*time.Millisecond, time.Second), MaxBackoff: 4 * time.Second,
-		Attempts: sim.Pick(f.Rand, 0, 1, 1, 2, 2, 3, 10),
+		Timeout: f.limit + f.Between(0, time.Millisecond), Backoff: f.Between(50*time.Millisecond, time.Second),
+		MaxBackoff: 4 * time.Second,
+		Attempts:   sim.Pick(f.Rand, 0, 1, 1, 2, 2, 3, 10),
 	}
 	if p.Attempts > 0 && f.Chance(0.4) {
 		p.Then = txn.Park
@@ -91,7 +92,7 @@ func (f *definer) saga() txn.Definition {
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Undo = f.target(), f.target()
 		if (f.Chance(0.3) || f.plan.ambush && f.Chance(0.5)) && !f.plan.busy {
-			b.Do, b.Undo = "async:"+b.Do, ""
+			b.Do, b.Undo = txn.Async(b.Do), ""
 		}
 		if f.Chance(0.1) {
 			b.Undo = ""
@@ -106,7 +107,7 @@ func (f *definer) tcc() txn.Definition {
 	d.Branches = f.branches(func(b *txn.Branch) {
 		b.Do, b.Confirm, b.Undo = f.target(), f.target(), f.target()
 		if f.Chance(0.3) && !f.plan.busy {
-			b.Confirm = "async:" + b.Confirm
+			b.Confirm = txn.Async(b.Confirm)
 		}
 	})
 	return d
@@ -125,7 +126,9 @@ func (f *definer) message() txn.Definition {
 func (f *definer) prepared() txn.Definition {
 	d := f.message()
 	if f.Chance(0.5) {
-		d.Check = &txn.Check{Target: f.target(), After: f.Between(100*time.Millisecond, 3*time.Second), Policy: f.policy()}
+		d.Check = &txn.Check{
+			Target: f.target(), After: f.Between(100*time.Millisecond, 3*time.Second), Policy: f.policy(),
+		}
 		d.Check.Policy.Then = ""
 	} else {
 		d.Timeout = f.Between(200*time.Millisecond, 5*time.Second)

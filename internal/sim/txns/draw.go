@@ -15,9 +15,11 @@ type drawer struct {
 	plan *script
 }
 
-func draw(s sim.Seed) *script {
+func drawScript(s sim.Seed) *script {
 	r := s.Named("txns").Rand()
-	d := &drawer{Rand: r, plan: &script{seed: s, length: r.Between(3*time.Second, 30*time.Second), busy: r.Chance(0.25)}}
+	d := &drawer{
+		Rand: r, plan: &script{seed: s, length: r.Between(3*time.Second, 30*time.Second), busy: r.Chance(0.25)},
+	}
 	d.plan.messy = !d.plan.busy && r.Chance(0.2)
 	d.plan.limit = sim.Pick(r, 300*time.Millisecond, time.Second, 3*time.Second)
 	d.plan.barred = r.Chance(0.15)
@@ -78,7 +80,9 @@ func (d *drawer) drawAmbush() {
 // drawMess has every target fail or be slow, now and then, all the time.
 func (d *drawer) drawMess() {
 	for i := range d.plan.targets {
-		d.plan.moods = append(d.plan.moods, mood{target: i, ill: sim.Pick(d.Rand, fails, slow), to: d.plan.length, share: 0.6})
+		d.plan.moods = append(d.plan.moods, mood{
+			target: i, ill: sim.Pick(d.Rand, fails, slow), to: d.plan.length, share: 0.6,
+		})
 	}
 }
 
@@ -89,7 +93,9 @@ func (d *drawer) drawAiling() {
 	t := &d.plan.targets[target]
 	t.near, t.far = 100*time.Microsecond, 200*time.Microsecond
 	from := d.Between(0, d.plan.length/4)
-	d.plan.moods = append(d.plan.moods, mood{target: target, ill: fails, from: from, to: d.plan.length, share: d.Float64()*0.2 + 0.75})
+	d.plan.moods = append(d.plan.moods, mood{
+		target: target, ill: fails, from: from, to: d.plan.length, share: d.Float64()*0.2 + 0.75,
+	})
 }
 
 // moment is any time, or shortly after somebody has asked for something.
@@ -98,7 +104,8 @@ func (d *drawer) moment() time.Duration {
 		return d.Between(0, d.plan.length)
 	}
 	at := d.plan.ops[d.IntN(len(d.plan.ops))].at
-	return max(at, 0) + sim.Pick(d.Rand, d.Between(0, 5*time.Millisecond), d.Between(0, 40*time.Millisecond), d.Between(0, time.Second))
+	return max(at, 0) +
+		sim.Pick(d.Rand, d.Between(0, 5*time.Millisecond), d.Between(0, 40*time.Millisecond), d.Between(0, time.Second))
 }
 
 func (d *drawer) drawTrouble() sim.Trouble {
@@ -131,7 +138,8 @@ func (d *drawer) drawReplicas() {
 
 func (d *drawer) drawTargets() {
 	for i := range d.Number(2, 7) {
-		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond, d.plan.limit/2)
+		near := sim.Pick(d.Rand, 100*time.Microsecond, 3*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond,
+			d.plan.limit/2)
 		if d.plan.busy {
 			near += d.plan.limit / 4
 		}
@@ -187,14 +195,19 @@ func (d *drawer) drawTransaction(id string, at time.Duration) {
 // drawCompletion draws how a client completes what it has begun: in good time, about
 // when the time is over, or never.
 func (d *drawer) drawCompletion(id string, at, timeout time.Duration) {
-	then := at + sim.Pick(d.Rand, d.soon(), d.Between(0, time.Second), timeout-5*time.Millisecond+d.Between(0, 10*time.Millisecond),
-		timeout+d.Between(0, 300*time.Millisecond))
+	then := at +
+		sim.Pick(d.Rand, d.soon(), d.Between(0, time.Second),
+			timeout-5*time.Millisecond+d.Between(0, 10*time.Millisecond),
+			timeout+d.Between(0, 300*time.Millisecond))
 	for range d.Number(0, 2) {
-		d.plan.ops = append(d.plan.ops, op{at: then - d.soon(), replica: d.replica(), deed: enlists, id: id, limit: d.drawLimit()})
+		d.plan.ops = append(d.plan.ops, op{
+			at: then - d.soon(), replica: d.replica(), deed: enlists, id: id, limit: d.drawLimit(),
+		})
 	}
 	if d.Chance(0.9) {
 		d.plan.ops = append(d.plan.ops, op{
-			at: then, replica: d.replica(), deed: sim.Pick(d.Rand, commits, commits, commits, rollsBack), id: id, limit: d.drawLimit(),
+			at: then, replica: d.replica(), deed: sim.Pick(d.Rand, commits, commits, commits, rollsBack), id: id,
+			limit: d.drawLimit(),
 		})
 	}
 }
@@ -202,7 +215,8 @@ func (d *drawer) drawCompletion(id string, at, timeout time.Duration) {
 func (d *drawer) replica() int { return d.IntN(len(d.plan.replicas)) }
 
 func (d *drawer) soon() time.Duration {
-	return sim.Pick(d.Rand, d.Between(0, time.Millisecond), d.Between(0, 30*time.Millisecond), d.Between(0, time.Second))
+	return sim.Pick(d.Rand, d.Between(0, time.Millisecond), d.Between(0, 30*time.Millisecond),
+		d.Between(0, time.Second))
 }
 
 // drawLimit draws how long a client waits.
@@ -214,9 +228,11 @@ func (d *drawer) drawLimit() time.Duration {
 func (d *drawer) drawMood() mood {
 	m := mood{
 		target: d.IntN(len(d.plan.targets)), share: sim.Pick(d.Rand, 0.1, 0.5, 0.9, 1, 1),
-		ill: sim.Pick(d.Rand, fails, fails, silent, silent, hangs, panics, exits, refuses, works, slow, forgets, babbling),
+		ill: sim.Pick(d.Rand, fails, fails, silent, silent, hangs, panics, exits, refuses, works, slow, forgets,
+			babbling),
 	}
 	m.from = d.Between(0, d.plan.length)
-	m.to = m.from + sim.Pick(d.Rand, d.Between(0, time.Second), d.Between(0, d.plan.length/2), d.Between(0, d.plan.length))
+	m.to = m.from +
+		sim.Pick(d.Rand, d.Between(0, time.Second), d.Between(0, d.plan.length/2), d.Between(0, d.plan.length))
 	return m
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sim"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // heal is how long it may take until everything has ended, once everything is well:
@@ -26,19 +25,19 @@ func (w *world) finish() {
 		calm = max(calm, t.To)
 	}
 	time.Sleep(max(calm-w.report.Now(), 0) + 5*time.Millisecond)
-	w.settle("healed", heal)
+	w.waitQuiet("healed", heal)
 	w.resume()
-	w.settle("resumed", heal)
+	w.waitQuiet("resumed", heal)
 	close(w.over)
 	w.echoes.Wait()
 	time.Sleep(5 * time.Second)
-	w.settle("arrived", heal) // a create that its client had given up may have been on its way until now
-	w.rest()
+	w.waitQuiet("arrived", heal) // a create that its client had given up may have been on its way until now
+	w.judgeQuiet()
 	for _, l := range w.present2() {
 		w.stop(l, false)
 	}
 	w.net.Drain()
-	w.judge.sum()
+	w.judge.judgeEnd()
 }
 
 func (w *world) present2() []*life {
@@ -47,8 +46,8 @@ func (w *world) present2() []*life {
 	return slices.DeleteFunc(slices.Clone(w.lives), func(l *life) bool { return l == nil })
 }
 
-// settle waits until nothing is under way, but for what is parked.
-func (w *world) settle(when string, limit time.Duration) {
+// waitQuiet waits until nothing is under way, but for what is parked.
+func (w *world) waitQuiet(when string, limit time.Duration) {
 	end := w.report.Now() + limit
 	for {
 		open := w.open()
@@ -57,8 +56,10 @@ func (w *world) settle(when string, limit time.Duration) {
 		}
 		if w.report.Now() > end {
 			for _, rec := range open {
-				w.report.Break(ruleEnds, "%s: %s is still %s %s after everything was %s (owner %t, waits for %q, due %s)",
-					rec.Name, rec.ID, rec.Status, limit, when, rec.Owner != "", rec.Waits, rec.Due.Format("15:04:05.000"))
+				w.report.Break(ruleEnds,
+					"%s: %s is still %s %s after everything was %s (owner %t, waits for %q, due %s)",
+					rec.Name, rec.ID, rec.Status, limit, when, rec.Owner != "", rec.Waits,
+					rec.Due.Format("15:04:05.000"))
 			}
 			return
 		}
@@ -100,8 +101,8 @@ func (w *world) resume() {
 	}
 }
 
-// rest judges what goes on when everything has ended.
-func (w *world) rest() {
+// judgeQuiet judges what goes on when everything has ended.
+func (w *world) judgeQuiet() {
 	w.judge.mu.Lock()
 	asks, visits := w.judge.asks, w.judge.visited()
 	w.judge.mu.Unlock()
@@ -137,22 +138,24 @@ func (j *judge) acted(rec *driver.Record) {
 	j.resumed[rec.ID] = j.report.Now()
 	for _, c := range j.claims {
 		decides := c.op.deed == commits || c.op.deed == rollsBack || c.op.deed == compensate || c.op.deed == resumes
-		if c.op.id == rec.ID && decides && c.err == nil && j.records[rec.ID].since < c.called && !j.parkedBy(rec.ID, c.called) &&
+		if c.op.id == rec.ID && decides && c.err == nil && j.records[rec.ID].since < c.called &&
+			!j.parkedBy(rec.ID, c.called) &&
 			(c.op.deed == resumes || j.records[rec.ID].decided > c.called) {
-			j.report.Break(ruleParked, "%s: done, was the answer, but it has been parked since %s: %s", c.op, j.records[rec.ID].since, rec.Parked)
+			j.report.Break(ruleParked, "%s: done, was the answer, but it has been parked since %s: %s",
+				c.op, j.records[rec.ID].since, rec.Parked)
 		}
 	}
 }
 
-// parkedBy tells whether a client may have parked a transaction after a time.
+// parkedBy reports whether a client may have parked a transaction after a time.
 func (j *judge) parkedBy(id string, after time.Duration) bool {
 	return slices.ContainsFunc(j.claims, func(c *claim) bool {
 		return c.op.id == id && c.op.deed == parks && c.returned > after
 	})
 }
 
-// sum judges how everything has ended.
-func (j *judge) sum() {
+// judgeEnd judges how everything has ended.
+func (j *judge) judgeEnd() {
 	for _, rec := range j.world.records() {
 		t, err := j.world.read(rec.ID)
 		if err != nil {
@@ -187,7 +190,8 @@ func (j *judge) truth(c *claim) {
 	case creates && c.err == nil && !known:
 		j.report.Break(ruleOutcome, "%s: accepted, and not in the store", c.op)
 	case creates && known && j.denied(c) && (gaveUp(c.err) || !j.elsewhere(c)):
-		j.report.Break(ruleOutcome, "%s: told %q and %v, as if nothing had happened, but it is %s", c.op, c.told.Outcome, c.err, rec.Status)
+		j.report.Break(ruleOutcome, "%s: told %q and %v, as if nothing had happened, but it is %s",
+			c.op, c.told.Outcome, c.err, rec.Status)
 	case !known:
 		return
 	case c.told.Outcome == txn.Committed || c.told.Outcome == txn.RolledBack:
@@ -200,12 +204,12 @@ func (j *judge) truth(c *claim) {
 	}
 }
 
-// denied tells whether a client was told that its transaction was not accepted.
+// denied reports whether a client was told that its transaction was not accepted.
 func (j *judge) denied(c *claim) bool {
 	return c.err != nil && !c.inDoubt() && (c.told.Outcome == "" || c.op.deed != runs) && !c.parkedOrBack()
 }
 
-// gaveUp tells whether an error is that of a context, which proves nothing.
+// gaveUp reports whether an error is that of a context, which proves nothing.
 func gaveUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
@@ -216,7 +220,7 @@ func (c *claim) parkedOrBack() bool {
 	return parked || back
 }
 
-// elsewhere tells whether somebody else may have had the same transaction accepted.
+// elsewhere reports whether somebody else may have had the same transaction accepted.
 func (j *judge) elsewhere(c *claim) bool {
 	return slices.ContainsFunc(j.claims, func(o *claim) bool {
 		return o != c && o.op.make != nil && o.op.id == c.op.id && !j.denied(o)
@@ -265,7 +269,7 @@ func (j *judge) cause(t *txn.Transaction) {
 	j.report.Break(ruleCause, "%s was rolled back: %s", t.ID, t.Reason)
 }
 
-// stuck tells whether a branch could not go forward.
+// stuck reports whether a branch could not go forward.
 func (j *judge) stuck(t *txn.Transaction, i int) bool {
 	b := &t.Branches[i]
 	if assured(b.Do) && !j.world.net.Well(-1, 0) {
@@ -274,10 +278,10 @@ func (j *judge) stuck(t *txn.Transaction, i int) bool {
 	failed := 0
 	for _, op := range []string{"action", "try"} {
 		for _, v := range j.visits[mark{part{t.ID, b.ID}, op}] {
-			if v.answer == plan.Refused {
+			if v.answer == txn.AnswerRefused {
 				return true
 			}
-			if v.answer == plan.Failed && !v.broken || v.late || v.to-v.from > b.Policy.Timeout {
+			if v.answer == txn.AnswerFailed && !v.broken || v.late || v.to-v.from > b.Policy.Timeout {
 				failed++
 			}
 		}
@@ -290,33 +294,33 @@ func (j *judge) attempts(t *txn.Transaction) {
 	failed := make(map[mark]int)
 	for _, a := range t.Attempts {
 		m := mark{part{t.ID, a.Branch}, a.Op}
-		if a.Answer != string(plan.Failed) && a.Answer != string(plan.Unreached) {
+		if a.Answer != string(txn.AnswerFailed) && a.Answer != string(txn.AnswerUnreached) {
 			continue
 		}
 		if assured(a.Target) && !j.stopped(&a) && !j.world.net.Well(sim.Everybody, 0) {
 			continue // its message may not have been accepted
 		}
-		if failed[m] += a.Times(); failed[m] > j.failed(m, a.Target) {
+		if failed[m] += a.Times(); failed[m] > j.countFailures(m, a.Target) {
 			j.report.Break(ruleNobody, "%s: %s %s is entered as failed: %s", t.ID, a.Branch, a.Op, a.Excerpt)
 			return
 		}
 	}
 }
 
-// stopped tells whether an attempt ended when its replica was stopping already.
+// stopped reports whether an attempt ended when its replica was stopping already.
 func (j *judge) stopped(a *txn.Attempt) bool {
 	return slices.ContainsFunc(j.lost, func(l *life) bool {
 		return l.name == a.By && a.At.Add(a.Took).Sub(time.Now().Add(-j.report.Now())) >= l.ended
 	})
 }
 
-// failed counts the calls of an operation that may be taken for failures.
-func (j *judge) failed(m mark, to txn.Target) (n int) {
+// countFailures counts the calls of an operation that may be taken for failures.
+func (j *judge) countFailures(m mark, to txn.Target) (n int) {
 	if assured(to) {
 		return 0
 	}
 	for _, v := range j.visits[m] {
-		bad := (v.answer == plan.Failed || v.answer == plan.Refused) && !v.broken
+		bad := (v.answer == txn.AnswerFailed || v.answer == txn.AnswerRefused) && !v.broken
 		if bad || v.late || v.to-v.from > j.world.plan.limit {
 			n++
 		}
@@ -324,7 +328,7 @@ func (j *judge) failed(m mark, to txn.Target) (n int) {
 	return n
 }
 
-// askedFor tells whether somebody may have rolled a transaction back by hand.
+// askedFor reports whether somebody may have rolled a transaction back by hand.
 func (j *judge) askedFor(id string) bool {
 	return slices.ContainsFunc(j.claims, func(c *claim) bool {
 		return c.op.id == id && (c.op.deed == rollsBack || c.op.deed == compensate)

@@ -9,7 +9,6 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sim"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // The rules.
@@ -75,7 +74,7 @@ type visit struct {
 	attempt  int
 	epoch    int64
 	from, to time.Duration // to is 0 while it lasts
-	answer   plan.Kind
+	answer   txn.AnswerKind
 	late     bool // its time was over
 	broken   bool // it was broken off by the coordinator
 }
@@ -90,7 +89,7 @@ func newJudge(w *world) *judge {
 	}
 }
 
-// well tells whether the store was there for everybody since a time.
+// well reports whether the store was there for everybody since a time.
 func (j *judge) well(since time.Duration) bool {
 	return j.world.net.Well(sim.Everybody, since-aftermath)
 }
@@ -98,7 +97,7 @@ func (j *judge) well(since time.Duration) bool {
 // aftermath is how long a trouble of the store may be felt after its end.
 const aftermath = 6 * time.Second
 
-func (j *judge) asked(int) {
+func (j *judge) countAsk(int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.asks++
@@ -114,7 +113,8 @@ func (j *judge) wrote(rec *driver.Record) {
 		h = &history{status: rec.Status, deadline: rec.Deadline, mode: rec.Mode, begun: rec.Status == driver.Open}
 		j.records[rec.ID] = h
 	}
-	j.report.Trace("store: %s is %s, parked %q, waits for %q, epoch %d, revision %d, due %s", rec.ID, rec.Status, rec.Parked, rec.Waits,
+	j.report.Trace("store: %s is %s, parked %q, waits for %q, epoch %d, revision %d, due %s",
+		rec.ID, rec.Status, rec.Parked, rec.Waits,
 		rec.Epoch, rec.Revision, rec.Due.Format("15:04:05.000000"))
 	if !follows(h.status, rec.Status) {
 		j.report.Break(ruleDecision, "%s went from %s to %s", rec.ID, h.status, rec.Status)
@@ -128,7 +128,7 @@ func (j *judge) wrote(rec *driver.Record) {
 	h.status, h.epoch, h.parked = rec.Status, rec.Epoch, rec.Parked != ""
 }
 
-// follows tells whether a status may come after another.
+// follows reports whether a status may come after another.
 func follows(before, after driver.Status) bool {
 	switch before {
 	case after, driver.Open, driver.Running:
@@ -169,11 +169,12 @@ func (j *judge) memory(call *txn.Call) {
 		return
 	}
 	if got := string(call.Payload); !right(got, call) || call.Headers["X-Of"] == "scribbled" {
-		j.report.Break(ruleMemory, "%s/%s %s was given %q, headers %v", call.Transaction, call.Branch, call.Op, got, call.Headers)
+		j.report.Break(ruleMemory, "%s/%s %s was given %q, headers %v",
+			call.Transaction, call.Branch, call.Op, got, call.Headers)
 	}
 }
 
-// right tells whether a payload is what was asked for. One that goes by a message of
+// right reports whether a payload is what was asked for. One that goes by a message of
 // its own says itself whose it is.
 func right(got string, call *txn.Call) bool {
 	if len(call.Transaction) < 6 || call.Transaction[:6] != "async-" {
@@ -226,25 +227,26 @@ func (j *judge) answers(ctx context.Context, v *visit, l *life, err error) {
 	case context.Canceled:
 		v.broken = true
 	}
-	j.report.Trace("replica %d called %s: %s after %s, late %v, broken off %v", l.replica, v.text(), v.answer, v.to-v.from, v.late, v.broken)
-	j.healthOf(v).enter(v)
+	j.report.Trace("replica %d called %s: %s after %s, late %v, broken off %v",
+		l.replica, v.text(), v.answer, v.to-v.from, v.late, v.broken)
+	j.healthOf(v).addVisit(v)
 }
 
-func kindOf(err error) plan.Kind {
+func kindOf(err error) txn.AnswerKind {
 	switch {
 	case err == nil:
-		return plan.Done
+		return txn.AnswerDone
 	case txn.Aborted(err):
-		return plan.Refused
+		return txn.AnswerRefused
 	case isPending(err):
-		return plan.Pending
+		return txn.AnswerPending
 	default:
-		return plan.Failed
+		return txn.AnswerFailed
 	}
 }
 
-// told is given what a client was told.
-func (j *judge) told(c *claim) {
+// addClaim is given what a client was told.
+func (j *judge) addClaim(c *claim) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.claims = append(j.claims, c)

@@ -26,8 +26,8 @@ func (j *judge) healthOf(v *visit) *health {
 	return h
 }
 
-// enter notes how a call ended, and a recovery: an answer after enough calls without.
-func (h *health) enter(v *visit) {
+// addVisit notes how a call ended, and a recovery: an answer after enough calls without.
+func (h *health) addVisit(v *visit) {
 	if v.broken {
 		return
 	}
@@ -36,7 +36,7 @@ func (h *health) enter(v *visit) {
 	} else {
 		h.down = 0
 	}
-	if v.answer == plan.Failed || v.late {
+	if v.answer == txn.AnswerFailed || v.late {
 		if h.bad == 0 {
 			h.since = v.to
 		}
@@ -76,15 +76,17 @@ func (j *judge) repeated(before []*visit, v *visit) {
 	if j.excused(v.id, last.from, v.from) {
 		return
 	}
-	if last.to > 0 && (last.answer == plan.Done || last.answer == plan.Refused && forward(v.op)) && !last.late && !last.broken {
+	if last.to > 0 && (last.answer == txn.AnswerDone || last.answer == txn.AnswerRefused && forward(v.op)) &&
+		!last.late && !last.broken {
 		j.report.Break(ruleOnce, "%s is called again, though it was %s at %s", v.text(), last.answer, last.to)
 		return
 	}
-	if last.answer != plan.Failed || last.to == 0 || j.healthOf(v).down+j.hanging(v) >= tired {
+	if last.answer != txn.AnswerFailed || last.to == 0 || j.healthOf(v).down+j.hanging(v) >= tired {
 		return // it may be the probe
 	}
 	if due := j.due(before); v.from < due-j.world.uncertain() && j.recovered(v.target, last.from, v.from) == 0 {
-		j.report.Break(ruleLadder, "%s is called %s after a failure, and due %s later", v.text(), v.from-last.to, due-v.from)
+		j.report.Break(ruleLadder, "%s is called %s after a failure, and due %s later",
+			v.text(), v.from-last.to, due-v.from)
 	}
 }
 
@@ -101,16 +103,20 @@ func (j *judge) hanging(v *visit) (n int) {
 	return n
 }
 
+// drainLasts is how long what waits for a target may be fetched after the recovery: one by
+// one, where there is little room.
+const drainLasts = 2 * time.Second
+
 // due is when an operation may be called again: its last failure and the pause after so
 // many, but for those of calls that a recovery may have brought early, as a present.
 func (j *judge) due(row []*visit) (due time.Duration) {
 	n, before := 0, time.Duration(0)
 	for _, v := range row {
-		early := j.recovered(v.target, before, v.from) > 0
+		early := j.recovered(v.target, before-drainLasts, v.from) > 0
 		before = v.from
 		switch {
 		case v.broken, v.to == 0, v.from < j.resumed[v.id]:
-		case v.answer != plan.Failed:
+		case v.answer != txn.AnswerFailed:
 			n, due = 0, 0
 		case v.from >= due-j.world.uncertain() && !early:
 			n++
@@ -138,7 +144,7 @@ func (j *judge) policy(v *visit) txn.Policy {
 	return txn.Policy{Backoff: time.Millisecond, MaxBackoff: time.Millisecond} // of nobody we know
 }
 
-// excused tells whether something has happened to a transaction, or to the whole, that
+// excused reports whether something has happened to a transaction, or to the whole, that
 // may have had the memory of a call lost: a crash, a stop, trouble at the store, a
 // person.
 func (j *judge) excused(id string, from, to time.Duration) bool {

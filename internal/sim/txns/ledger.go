@@ -28,8 +28,8 @@ func newLedger() *ledger {
 	return &ledger{effects: make(map[part][]string), seen: make(map[mark]bool), taken: make(map[string]bool)}
 }
 
-// origin is the operation that another one undoes.
-func origin(op string) string {
+// undoneBy is the operation that another one undoes.
+func undoneBy(op string) string {
 	switch op {
 	case "compensate":
 		return "action"
@@ -42,8 +42,8 @@ func origin(op string) string {
 
 var errTooLate = errors.New("it was undone before")
 
-// enter does what a call asks for, unless it was done.
-func (l *ledger) enter(call *txn.Call) error {
+// doOnce does what a call asks for, unless it was done.
+func (l *ledger) doOnce(call *txn.Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if call.Op == "check" {
@@ -53,7 +53,7 @@ func (l *ledger) enter(call *txn.Call) error {
 		return txn.Abort(errors.New("not committed"))
 	}
 	p := part{call.Transaction, call.Branch}
-	if from := origin(call.Op); from != "" && !l.seen[mark{p, from}] {
+	if from := undoneBy(call.Op); from != "" && !l.seen[mark{p, from}] {
 		l.seen[mark{p, from}], l.seen[mark{p, call.Op}] = true, true // an empty undo, and no do after it
 		return nil
 	}
@@ -69,8 +69,8 @@ func (l *ledger) enter(call *txn.Call) error {
 	return nil
 }
 
-// has tells whether something was done, or undone, before.
-func (l *ledger) has(call *txn.Call) bool {
+// wasDone reports whether something was done, or undone, before.
+func (l *ledger) wasDone(call *txn.Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seen[mark{part{call.Transaction, call.Branch}, call.Op}]
@@ -83,16 +83,16 @@ func (l *ledger) check(t *txn.Transaction) error {
 	for i := range t.Branches {
 		b := &t.Branches[i]
 		got := l.effects[part{t.ID, b.ID}]
-		if !slices.ContainsFunc(allowed(t, b), func(want []string) bool { return slices.Equal(got, want) }) {
+		if !slices.ContainsFunc(allowedEffects(t, b), func(want []string) bool { return slices.Equal(got, want) }) {
 			return fmt.Errorf("%s is %s, but branch %s had the effects %v", t.ID, t.Status, b.ID, got)
 		}
 	}
 	return nil
 }
 
-// allowed lists what may have taken effect at a branch. What goes by a message of its
+// allowedEffects lists what may have taken effect at a branch. What goes by a message of its
 // own takes effect under another ID.
-func allowed(t *txn.Transaction, b *txn.Branch) [][]string {
+func allowedEffects(t *txn.Transaction, b *txn.Branch) [][]string {
 	var effects []string
 	add := func(to txn.Target, op string) {
 		if to != "" && !assured(to) {
@@ -124,4 +124,4 @@ func undoneOnly(b *txn.Branch) []string {
 	return nil
 }
 
-func assured(to txn.Target) bool { return len(to) > 6 && to[:6] == "async:" }
+func assured(to txn.Target) bool { return to.Scheme() == txn.SchemeAsync }

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sim"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // errTrouble is what a participant says that does not know.
 var errTrouble = errors.New("out of order")
 
-// serve is one call of a participant by one life of a replica.
-func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (result []byte, err error) {
+// serveCall is one call of a participant by one life of a replica.
+func (w *world) serveCall(ctx context.Context, l *life, number int, call txn.Call) (result []byte, err error) {
 	if l.window.isDead() {
 		return nil, errDead
 	}
@@ -27,7 +27,8 @@ func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (
 	seed := w.plan.seed.Named(v.text()).At(uint64(v.number))
 	mood := w.mood(number, seed)
 	t := &w.plan.targets[number]
-	w.report.Trace("replica %d calls %s: %s, attempt %d, epoch %d: %s", l.replica, t.name, v.text(), call.Attempt, call.Epoch, mood)
+	w.report.Trace("replica %d calls %s: %s, attempt %d, epoch %d: %s",
+		l.replica, t.name, v.text(), call.Attempt, call.Epoch, mood)
 	took := seed.At(1).Between(t.near, t.far)
 	if mood == slow {
 		took = seed.At(2).Between(t.near, 2*w.plan.limit)
@@ -36,7 +37,7 @@ func (w *world) serve(ctx context.Context, l *life, number int, call txn.Call) (
 		<-w.over
 		return nil, errTrouble
 	}
-	if sleep(ctx, took) == nil {
+	if sleep.For(ctx, took) {
 		result, err = w.behave(ctx, mood, &call, seed)
 	}
 	if w.barrier != nil && seed.At(5).Chance(0.2) {
@@ -54,7 +55,7 @@ func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.S
 	case fails:
 		return nil, errTrouble
 	case forgets:
-		_ = w.enter(ctx, call, false)
+		_ = w.doCall(ctx, call, false)
 		return nil, errTrouble
 	case silent:
 		<-ctx.Done()
@@ -68,7 +69,7 @@ func (w *world) behave(ctx context.Context, mood ill, call *txn.Call, seed sim.S
 		return nil, txn.Pending(seed.At(3).Between(time.Millisecond, time.Second))
 	}
 	refuse := mood == refuses && (call.Op == "action" || call.Op == "try")
-	if err := w.enter(ctx, call, refuse); err != nil {
+	if err := w.doCall(ctx, call, refuse); err != nil {
 		return nil, err
 	}
 	if mood == babbling {
@@ -89,49 +90,41 @@ func (w *world) mood(number int, seed sim.Seed) ill {
 	return ""
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // caller reaches participants by URL.
 type caller struct {
 	world *world
 	life  *life
 }
 
-// Check implements coord.Caller.
+// Check implements txn.Caller.
 func (caller) Check(txn.Target) error { return nil }
 
-// Call implements coord.Caller.
-func (c caller) Call(ctx context.Context, target txn.Target, call txn.Call) (a plan.Answer) {
+// Schemes implements txn.Caller.
+func (caller) Schemes() []string { return []string{"http"} }
+
+// Call implements txn.Caller.
+func (c caller) Call(ctx context.Context, target txn.Target, call txn.Call) (a txn.Answer) {
 	for i := range c.world.plan.targets {
 		if c.world.plan.targets[i].name == target {
-			return c.call(ctx, i, call)
+			return c.callOverHTTP(ctx, i, call)
 		}
 	}
 	panic(fmt.Sprintf("target %s is not in the plan", target))
 }
 
-// call translates an answer as a caller over HTTP does.
-func (c caller) call(ctx context.Context, number int, call txn.Call) plan.Answer {
+// callOverHTTP translates an answer as a caller over HTTP does.
+func (c caller) callOverHTTP(ctx context.Context, number int, call txn.Call) txn.Answer {
 	result, err := c.protected(ctx, number, call)
 	pending, isPending := errors.AsType[*txn.PendingError](err)
 	switch {
 	case err == nil:
-		return plan.Answer{Kind: plan.Done, Result: result}
+		return txn.Answer{Kind: txn.AnswerDone, Result: result}
 	case txn.Aborted(err):
-		return plan.Answer{Kind: plan.Refused, Note: err.Error()}
+		return txn.Answer{Kind: txn.AnswerRefused, Note: err.Error()}
 	case isPending:
-		return plan.Answer{Kind: plan.Pending, After: pending.After}
+		return txn.Answer{Kind: txn.AnswerPending, After: pending.After}
 	default:
-		return plan.Answer{Kind: plan.Failed, Down: ctx.Err() != nil, Note: err.Error()}
+		return txn.Answer{Kind: txn.AnswerFailed, Down: ctx.Err() != nil, Note: err.Error()}
 	}
 }
 
@@ -149,7 +142,7 @@ func (c caller) protected(ctx context.Context, number int, call txn.Call) ([]byt
 			_ = recover() // the other process has logged it
 			replies <- r
 		}()
-		r.result, r.err = c.world.serve(ctx, c.life, number, call)
+		r.result, r.err = c.world.serveCall(ctx, c.life, number, call)
 	}()
 	select {
 	case r := <-replies:
@@ -160,7 +153,7 @@ func (c caller) protected(ctx context.Context, number int, call txn.Call) ([]byt
 	}
 }
 
-// forward tells whether an operation belongs to the time before the decision.
+// forward reports whether an operation belongs to the time before the decision.
 func forward(op string) bool {
 	return op == "action" || op == "try" || op == "check" || strings.HasPrefix(op, "hook:")
 }

@@ -127,7 +127,7 @@ func (e end) String() string {
 
 // Scenario is the simulation of transactions.
 func Scenario() sim.Scenario {
-	return sim.Scenario{Name: "txns", Plan: func(s sim.Seed) sim.Plan { return draw(s) }}
+	return sim.Scenario{Name: "txns", Plan: func(s sim.Seed) sim.Plan { return drawScript(s) }}
 }
 
 // Parts implements [sim.Plan].

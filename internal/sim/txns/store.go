@@ -30,13 +30,13 @@ type answer[T any] struct {
 	err   error
 }
 
-// ask makes one request.
-func ask[T any](ctx context.Context, w *window, text string, serve func() (T, error)) (T, error) {
+// askStore makes one request.
+func askStore[T any](ctx context.Context, w *window, text string, serve func() (T, error)) (T, error) {
 	var none T
 	if w.isDead() {
 		return none, errDead
 	}
-	w.judge.asked(w.ID)
+	w.judge.countAsk(w.ID)
 	a, err := sim.Call(ctx, w.Link, text, func() answer[T] {
 		if w.isDead() {
 			return answer[T]{err: errDead}
@@ -70,7 +70,7 @@ func background() context.Context { return context.Background() }
 // Create implements [driver.Store].
 func (w *window) Create(ctx context.Context, rec *driver.Record) error {
 	sent := rec.Clone()
-	_, err := ask(ctx, w, "create "+rec.ID, func() (int64, error) {
+	_, err := askStore(ctx, w, "create "+rec.ID, func() (int64, error) {
 		copied := sent.Clone()
 		err := w.store.Create(background(), copied)
 		if err == nil {
@@ -86,7 +86,7 @@ func (w *window) Create(ctx context.Context, rec *driver.Record) error {
 
 // Load implements [driver.Store].
 func (w *window) Load(ctx context.Context, id string) (*driver.Record, error) {
-	return ask(ctx, w, "load "+id, func() (*driver.Record, error) { return w.store.Load(background(), id) })
+	return askStore(ctx, w, "load "+id, func() (*driver.Record, error) { return w.store.Load(background(), id) })
 }
 
 // Update implements [driver.Store].
@@ -95,14 +95,15 @@ func (w *window) Update(ctx context.Context, was driver.Version, rec *driver.Rec
 	if rec.Spec == nil {
 		sent.Spec = nil
 	}
-	revision, err := ask(ctx, w, fmt.Sprintf("update %s %d to %s", rec.ID, was.Revision, rec.Status), func() (int64, error) {
-		copied := *sent
-		err := w.store.Update(background(), was, &copied)
-		if err == nil {
-			w.judge.wrote(&copied)
-		}
-		return copied.Revision, err
-	})
+	revision, err := askStore(ctx, w, fmt.Sprintf("update %s %d to %s", rec.ID, was.Revision, rec.Status),
+		func() (int64, error) {
+			copied := *sent
+			err := w.store.Update(background(), was, &copied)
+			if err == nil {
+				w.judge.wrote(&copied)
+			}
+			return copied.Revision, err
+		})
 	if err == nil {
 		rec.Revision = revision
 	}
@@ -121,7 +122,7 @@ func (w *window) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, err
 	if c.Target != "" || c.To != 0 {
 		text = fmt.Sprintf("claim %d-%d %s", c.From, c.To, c.Target)
 	}
-	return ask(ctx, w, text, func() (driver.Claimed, error) {
+	return askStore(ctx, w, text, func() (driver.Claimed, error) {
 		claimed, err := w.store.Claim(background(), c)
 		for _, rec := range claimed.Records {
 			w.judge.wrote(rec)
@@ -130,14 +131,19 @@ func (w *window) Claim(ctx context.Context, c driver.Claim) (driver.Claimed, err
 	})
 }
 
+// Now implements [driver.Store].
+func (w *window) Now(ctx context.Context) (time.Time, error) {
+	return askStore(ctx, w, "clock", func() (time.Time, error) { return w.store.Now(background()) })
+}
+
 // List implements [driver.Store].
 func (w *window) List(ctx context.Context, q driver.Query) ([]*driver.Record, error) {
-	return ask(ctx, w, "list", func() ([]*driver.Record, error) { return w.store.List(background(), q) })
+	return askStore(ctx, w, "list", func() ([]*driver.Record, error) { return w.store.List(background(), q) })
 }
 
 // Delete implements [driver.Store].
 func (w *window) Delete(ctx context.Context, refs []driver.Ref) (int, error) {
-	return ask(ctx, w, "delete", func() (int, error) { return w.store.Delete(background(), refs) })
+	return askStore(ctx, w, "delete", func() (int, error) { return w.store.Delete(background(), refs) })
 }
 
 // Close implements [driver.Store].

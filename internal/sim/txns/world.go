@@ -13,7 +13,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 	"github.com/bedrock-go/bedrock/txn/memstore"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // world is a run under way.
@@ -57,7 +56,7 @@ func (p *script) Play(r *sim.Report, with func(int) bool) {
 		defer w.closeBarrier()
 	}
 	for i := range q.replicas {
-		w.begin(i)
+		w.startReplica(i)
 	}
 	time.Sleep(q.seed.Named("start").Between(0, time.Millisecond))
 	began := r.Now()
@@ -65,14 +64,14 @@ func (p *script) Play(r *sim.Report, with func(int) bool) {
 		w.clients.Go(func() { w.endLife(&q.ends[i]) })
 	}
 	for i := range q.ops {
-		w.clients.Go(func() { w.do(&q.ops[i], began) })
+		w.clients.Go(func() { w.runClient(&q.ops[i], began) })
 	}
 	w.clients.Wait()
 	w.finish()
 }
 
-// begin starts a replica. It has to try again while the store is away.
-func (w *world) begin(replica int) {
+// startReplica starts a replica. It has to try again while the store is away.
+func (w *world) startReplica(replica int) {
 	s := &w.plan.replicas[replica]
 	l := &life{replica: replica, name: fmt.Sprintf("replica %d from %s", replica, w.report.Now())}
 	l.window = &window{
@@ -101,7 +100,7 @@ func (w *world) begin(replica int) {
 func (w *world) coordinator(l *life, s *site) *coord.Coordinator {
 	c, err := coord.New(l.window, &coord.Options{
 		Replica: l.name, Lease: s.lease, Poll: s.poll, PerTarget: s.perTarget, Claimers: s.claimers, Active: s.active,
-		Retention: coord.Retention{Keep: -1}, Callers: map[string]coord.Caller{"http": caller{w, l}},
+		Retention: coord.Retention{Keep: -1}, Callers: []txn.Caller{caller{w, l}},
 		Observer: observer{w, l.replica}, Tracing: tracer{w, s.tracer}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -112,7 +111,9 @@ func (w *world) coordinator(l *life, s *site) *coord.Coordinator {
 		if name[0] != 't' {
 			continue
 		}
-		err := c.Register(name, func(ctx context.Context, call txn.Call) ([]byte, error) { return w.serve(ctx, l, i, call) })
+		err := c.Register(name, func(ctx context.Context, call txn.Call) ([]byte, error) {
+			return w.serveCall(ctx, l, i, call)
+		})
 		if err != nil {
 			panic(err)
 		}
@@ -127,18 +128,20 @@ type observer struct {
 }
 
 // Observe implements [coord.Observer].
-func (o observer) Observe(e coord.Event) {
-	if e.Kind == coord.Called && e.Answer == plan.Pending {
+func (o observer) Observe(_ context.Context, e coord.Event) {
+	if e.Kind == coord.EventCalled && e.Answer == txn.AnswerPending {
 		return // of a call that is broken off, chance says whether it had begun
 	}
-	o.world.report.Trace("replica %d: event %s %s %s %s %s %s %s %d %s", o.replica, e.Kind, e.ID, e.Branch, e.Op, e.Target, e.Status,
+	o.world.report.Trace("replica %d: event %s %s %s %s %s %s %s %d %s",
+		o.replica, e.Kind, e.ID, e.Branch, e.Op, e.Target, e.Status,
 		e.Answer, e.Count, e.Reason)
-	if e.Kind == coord.Claimed {
+	if e.Kind == coord.EventClaimed {
 		sim.Apart(o.world.plan.seed.At(uint64(o.world.report.Now()))) // what was claimed begins before more is claimed
 	}
 }
 
-// tracer takes its time.
+// tracer takes its time. Messages that one transaction sends side by side go on one by one:
+// where a replica drives as many as it may, chance would say which of them it has room for.
 type tracer struct {
 	world *world
 	most  time.Duration
@@ -148,12 +151,17 @@ type tracer struct {
 func (tracer) Submit(context.Context, *txn.Definition) map[string]string { return nil }
 
 // Call implements [coord.Tracing].
-func (t tracer) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(plan.Answer)) {
+func (t tracer) Call(
+	_ context.Context, call *txn.Call, target txn.Target,
+) (map[string]string, func(txn.Answer)) {
+	seed := t.world.plan.seed.Named(call.Transaction + call.Branch + call.Op).At(uint64(t.world.report.Now()))
 	if t.most > 0 {
-		seed := t.world.plan.seed.Named(call.Transaction + call.Branch + call.Op).At(uint64(t.world.report.Now()))
 		time.Sleep(seed.Between(0, t.most))
 	}
-	return call.Headers, func(plan.Answer) {}
+	if _, message := target.Async(); message {
+		sim.Apart(seed)
+	}
+	return call.Headers, func(txn.Answer) {}
 }
 
 // endLife stops a replica, or lets it die, and begins it anew.
@@ -173,7 +181,7 @@ func (w *world) endLife(e *end) {
 	}
 	w.stop(l, e.crash)
 	time.Sleep(e.back)
-	w.begin(e.replica)
+	w.startReplica(e.replica)
 }
 
 // stopTime is enough to enter what is known and to hand it over, on a healthy store.

@@ -16,8 +16,8 @@ local function refuse(holder)
   return {0, call('pttl', KEYS[1]), holder}
 end
 
--- The counter is judged before anything is written: who is told of a failure has
--- no lock.
+-- The counter is judged, and the time asked for, before anything is written: who is told
+-- of a failure has no lock.
 local counter = call('get', KEYS[2])
 local last = tonumber(counter or 0)
 if not last or not (last <= 9e15) then
@@ -28,6 +28,7 @@ if not last or not (last <= 9e15) then
   return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
 end
 
+local time = call('time')
 if not call('set', KEYS[1], owner, 'nx', 'px', ARGV[2]) then
   local holder = call('get', KEYS[1])
   if holder ~= owner then
@@ -44,7 +45,6 @@ end
 -- The counter is never below the server's clock in microseconds, so that it does not
 -- go back when it was lost; and it gives out no more than the clock has passed, but
 -- one, so that nothing was given out above it.
-local time = call('time')
 local before, count = last, tonumber(ARGV[4])
 last = math.max(tonumber(string.format('%d%06d', time[1], time[2])), before + 1)
 if ARGV[1] == '0' then

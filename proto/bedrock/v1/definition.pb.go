@@ -23,7 +23,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Definition is what somebody asks for. What is left out means the mode's default.
+// Definition is what somebody asks for, in the words of its mode; they are those of the files
+// that bedrock tx submit reads. What is left out means the mode's default.
 type Definition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifies the transaction: 1 to 128 letters, digits and . _ : -
@@ -34,26 +35,31 @@ type Definition struct {
 	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
 	// For people and metrics, such as "order".
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Goes to every branch that has none of its own.
+	// Goes to every participant that has none of its own.
 	//
 	// Types that are valid to be assigned to Body:
 	//
 	//	*Definition_Payload
 	//	*Definition_PayloadBytes
-	Body     isDefinition_Body `protobuf_oneof:"body"`
-	Branches []*Branch         `protobuf:"bytes,6,rep,name=branches,proto3" json:"branches,omitempty"`
+	Body isDefinition_Body `protobuf_oneof:"body"`
 	// Rolls the transaction back if it is not decided by then.
-	Timeout *durationpb.Duration `protobuf:"bytes,7,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Bounds how many branches are called at once.
-	Parallel int32 `protobuf:"varint,8,opt,name=parallel,proto3" json:"parallel,omitempty"`
-	// What a saga does about a step that cannot go forward: backward or forward.
-	Recovery string `protobuf:"bytes,9,opt,name=recovery,proto3" json:"recovery,omitempty"`
-	// Holds a message back after it was submitted.
-	Delay *durationpb.Duration `protobuf:"bytes,10,opt,name=delay,proto3" json:"delay,omitempty"`
-	// Asks a producer what became of its local transaction.
-	Check *Check `protobuf:"bytes,11,opt,name=check,proto3" json:"check,omitempty"`
+	Timeout *durationpb.Duration `protobuf:"bytes,6,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Bounds how many participants are called at once.
+	Parallel int32 `protobuf:"varint,7,opt,name=parallel,proto3" json:"parallel,omitempty"`
 	// Travel with every call.
-	Headers       map[string]string `protobuf:"bytes,12,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Headers map[string]string `protobuf:"bytes,8,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Of a saga: what it does.
+	Steps []*Step `protobuf:"bytes,9,rep,name=steps,proto3" json:"steps,omitempty"`
+	// Of a saga: what it does about a step that cannot go forward, backward or forward.
+	Recovery string `protobuf:"bytes,10,opt,name=recovery,proto3" json:"recovery,omitempty"`
+	// Of a TCC transaction: who takes part.
+	Branches []*Branch `protobuf:"bytes,11,rep,name=branches,proto3" json:"branches,omitempty"`
+	// Of a message: who gets it.
+	Deliver []*Receiver `protobuf:"bytes,12,rep,name=deliver,proto3" json:"deliver,omitempty"`
+	// Of a message: holds it back after it was submitted.
+	Delay *durationpb.Duration `protobuf:"bytes,13,opt,name=delay,proto3" json:"delay,omitempty"`
+	// Of a message: asks its producer what became of the local transaction.
+	Check         *Check `protobuf:"bytes,14,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,13 +140,6 @@ func (x *Definition) GetPayloadBytes() []byte {
 	return nil
 }
 
-func (x *Definition) GetBranches() []*Branch {
-	if x != nil {
-		return x.Branches
-	}
-	return nil
-}
-
 func (x *Definition) GetTimeout() *durationpb.Duration {
 	if x != nil {
 		return x.Timeout
@@ -155,11 +154,39 @@ func (x *Definition) GetParallel() int32 {
 	return 0
 }
 
+func (x *Definition) GetHeaders() map[string]string {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *Definition) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
 func (x *Definition) GetRecovery() string {
 	if x != nil {
 		return x.Recovery
 	}
 	return ""
+}
+
+func (x *Definition) GetBranches() []*Branch {
+	if x != nil {
+		return x.Branches
+	}
+	return nil
+}
+
+func (x *Definition) GetDeliver() []*Receiver {
+	if x != nil {
+		return x.Deliver
+	}
+	return nil
 }
 
 func (x *Definition) GetDelay() *durationpb.Duration {
@@ -172,13 +199,6 @@ func (x *Definition) GetDelay() *durationpb.Duration {
 func (x *Definition) GetCheck() *Check {
 	if x != nil {
 		return x.Check
-	}
-	return nil
-}
-
-func (x *Definition) GetHeaders() map[string]string {
-	if x != nil {
-		return x.Headers
 	}
 	return nil
 }
@@ -201,23 +221,164 @@ func (*Definition_Payload) isDefinition_Body() {}
 
 func (*Definition_PayloadBytes) isDefinition_Body() {}
 
-// Branch is one participant's part.
+// Step is a step of a saga.
 //
 // Targets are stock.deduct (a function registered with the coordinator),
 // https://host/path, grpc://host:port/pkg.Service/Method, topic:NAME, or
 // async: before another target.
+type Step struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 64 letters, digits and _ - /
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Goes forward.
+	Action string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	// Takes it back when the saga is rolled back.
+	Compensate string `protobuf:"bytes,3,opt,name=compensate,proto3" json:"compensate,omitempty"`
+	// A list of the steps that must have been done before this one. Left out, it is the step
+	// before; an empty list is none.
+	After *structpb.ListValue `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	// The body of the calls.
+	//
+	// Types that are valid to be assigned to Body:
+	//
+	//	*Step_Payload
+	//	*Step_PayloadBytes
+	Body isStep_Body `protobuf_oneof:"body"`
+	// Puts fields of earlier results into the payload: {"paymentId": "charge.id"}.
+	Use           map[string]string `protobuf:"bytes,7,rep,name=use,proto3" json:"use,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Policy        *Policy           `protobuf:"bytes,8,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_bedrock_v1_definition_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_definition_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Step) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Step) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *Step) GetCompensate() string {
+	if x != nil {
+		return x.Compensate
+	}
+	return ""
+}
+
+func (x *Step) GetAfter() *structpb.ListValue {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Step) GetBody() isStep_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Step) GetPayload() *structpb.Value {
+	if x != nil {
+		if x, ok := x.Body.(*Step_Payload); ok {
+			return x.Payload
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetPayloadBytes() []byte {
+	if x != nil {
+		if x, ok := x.Body.(*Step_PayloadBytes); ok {
+			return x.PayloadBytes
+		}
+	}
+	return nil
+}
+
+func (x *Step) GetUse() map[string]string {
+	if x != nil {
+		return x.Use
+	}
+	return nil
+}
+
+func (x *Step) GetPolicy() *Policy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+type isStep_Body interface {
+	isStep_Body()
+}
+
+type Step_Payload struct {
+	// A JSON value.
+	Payload *structpb.Value `protobuf:"bytes,5,opt,name=payload,proto3,oneof"`
+}
+
+type Step_PayloadBytes struct {
+	// Anything else.
+	PayloadBytes []byte `protobuf:"bytes,6,opt,name=payload_bytes,json=payloadBytes,proto3,oneof"`
+}
+
+func (*Step_Payload) isStep_Body() {}
+
+func (*Step_PayloadBytes) isStep_Body() {}
+
+// Branch is one participant's part in a TCC transaction.
 type Branch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 64 letters, digits and _ - /
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The branches that must have gone forward before this one.
-	After []string `protobuf:"bytes,2,rep,name=after,proto3" json:"after,omitempty"`
-	// Goes forward.
-	Do string `protobuf:"bytes,3,opt,name=do,proto3" json:"do,omitempty"`
+	// Reserves.
+	Try string `protobuf:"bytes,2,opt,name=try,proto3" json:"try,omitempty"`
 	// Follows the decision to commit.
-	Confirm string `protobuf:"bytes,4,opt,name=confirm,proto3" json:"confirm,omitempty"`
+	Confirm string `protobuf:"bytes,3,opt,name=confirm,proto3" json:"confirm,omitempty"`
 	// Follows the decision to roll back.
-	Undo string `protobuf:"bytes,5,opt,name=undo,proto3" json:"undo,omitempty"`
+	Cancel string `protobuf:"bytes,4,opt,name=cancel,proto3" json:"cancel,omitempty"`
+	// The branches whose tries must have been made before this one's.
+	After *structpb.ListValue `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
 	// The body of the calls.
 	//
 	// Types that are valid to be assigned to Body:
@@ -225,7 +386,7 @@ type Branch struct {
 	//	*Branch_Payload
 	//	*Branch_PayloadBytes
 	Body isBranch_Body `protobuf_oneof:"body"`
-	// Puts fields of earlier results into the payload: {"paymentId": "charge.id"}.
+	// Puts fields of earlier results into the payload.
 	Use           map[string]string `protobuf:"bytes,8,rep,name=use,proto3" json:"use,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Policy        *Policy           `protobuf:"bytes,9,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -234,7 +395,7 @@ type Branch struct {
 
 func (x *Branch) Reset() {
 	*x = Branch{}
-	mi := &file_bedrock_v1_definition_proto_msgTypes[1]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -246,7 +407,7 @@ func (x *Branch) String() string {
 func (*Branch) ProtoMessage() {}
 
 func (x *Branch) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_definition_proto_msgTypes[1]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -259,7 +420,7 @@ func (x *Branch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Branch.ProtoReflect.Descriptor instead.
 func (*Branch) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{1}
+	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Branch) GetId() string {
@@ -269,16 +430,9 @@ func (x *Branch) GetId() string {
 	return ""
 }
 
-func (x *Branch) GetAfter() []string {
+func (x *Branch) GetTry() string {
 	if x != nil {
-		return x.After
-	}
-	return nil
-}
-
-func (x *Branch) GetDo() string {
-	if x != nil {
-		return x.Do
+		return x.Try
 	}
 	return ""
 }
@@ -290,11 +444,18 @@ func (x *Branch) GetConfirm() string {
 	return ""
 }
 
-func (x *Branch) GetUndo() string {
+func (x *Branch) GetCancel() string {
 	if x != nil {
-		return x.Undo
+		return x.Cancel
 	}
 	return ""
+}
+
+func (x *Branch) GetAfter() *structpb.ListValue {
+	if x != nil {
+		return x.After
+	}
+	return nil
 }
 
 func (x *Branch) GetBody() isBranch_Body {
@@ -354,7 +515,119 @@ func (*Branch_Payload) isBranch_Body() {}
 
 func (*Branch_PayloadBytes) isBranch_Body() {}
 
-// Policy is how a branch is called. Zero fields mean the defaults.
+// Receiver is who gets a message.
+type Receiver struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 64 letters, digits and _ - /
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// The body of the calls.
+	//
+	// Types that are valid to be assigned to Body:
+	//
+	//	*Receiver_Payload
+	//	*Receiver_PayloadBytes
+	Body          isReceiver_Body `protobuf_oneof:"body"`
+	Policy        *Policy         `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Receiver) Reset() {
+	*x = Receiver{}
+	mi := &file_bedrock_v1_definition_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Receiver) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Receiver) ProtoMessage() {}
+
+func (x *Receiver) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_definition_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Receiver.ProtoReflect.Descriptor instead.
+func (*Receiver) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Receiver) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Receiver) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Receiver) GetBody() isReceiver_Body {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Receiver) GetPayload() *structpb.Value {
+	if x != nil {
+		if x, ok := x.Body.(*Receiver_Payload); ok {
+			return x.Payload
+		}
+	}
+	return nil
+}
+
+func (x *Receiver) GetPayloadBytes() []byte {
+	if x != nil {
+		if x, ok := x.Body.(*Receiver_PayloadBytes); ok {
+			return x.PayloadBytes
+		}
+	}
+	return nil
+}
+
+func (x *Receiver) GetPolicy() *Policy {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+type isReceiver_Body interface {
+	isReceiver_Body()
+}
+
+type Receiver_Payload struct {
+	// A JSON value.
+	Payload *structpb.Value `protobuf:"bytes,3,opt,name=payload,proto3,oneof"`
+}
+
+type Receiver_PayloadBytes struct {
+	// Anything else.
+	PayloadBytes []byte `protobuf:"bytes,4,opt,name=payload_bytes,json=payloadBytes,proto3,oneof"`
+}
+
+func (*Receiver_Payload) isReceiver_Body() {}
+
+func (*Receiver_PayloadBytes) isReceiver_Body() {}
+
+// Policy is how a participant is called. Zero fields mean the defaults.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Bounds one call. Default 10 s.
@@ -375,7 +648,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_bedrock_v1_definition_proto_msgTypes[2]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +660,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_definition_proto_msgTypes[2]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +673,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{2}
+	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Policy) GetTimeout() *durationpb.Duration {
@@ -459,7 +732,7 @@ type Check struct {
 
 func (x *Check) Reset() {
 	*x = Check{}
-	mi := &file_bedrock_v1_definition_proto_msgTypes[3]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +744,7 @@ func (x *Check) String() string {
 func (*Check) ProtoMessage() {}
 
 func (x *Check) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_definition_proto_msgTypes[3]
+	mi := &file_bedrock_v1_definition_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +757,7 @@ func (x *Check) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Check.ProtoReflect.Descriptor instead.
 func (*Check) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{3}
+	return file_bedrock_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Check) GetTarget() string {
@@ -513,32 +786,49 @@ var File_bedrock_v1_definition_proto protoreflect.FileDescriptor
 const file_bedrock_v1_definition_proto_rawDesc = "" +
 	"\n" +
 	"\x1bbedrock/v1/definition.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x99\x04\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xf1\x04\n" +
 	"\n" +
 	"Definition\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x122\n" +
 	"\apayload\x18\x04 \x01(\v2\x16.google.protobuf.ValueH\x00R\apayload\x12%\n" +
-	"\rpayload_bytes\x18\x05 \x01(\fH\x00R\fpayloadBytes\x12.\n" +
-	"\bbranches\x18\x06 \x03(\v2\x12.bedrock.v1.BranchR\bbranches\x123\n" +
-	"\atimeout\x18\a \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x1a\n" +
-	"\bparallel\x18\b \x01(\x05R\bparallel\x12\x1a\n" +
-	"\brecovery\x18\t \x01(\tR\brecovery\x12/\n" +
-	"\x05delay\x18\n" +
-	" \x01(\v2\x19.google.protobuf.DurationR\x05delay\x12'\n" +
-	"\x05check\x18\v \x01(\v2\x11.bedrock.v1.CheckR\x05check\x12=\n" +
-	"\aheaders\x18\f \x03(\v2#.bedrock.v1.Definition.HeadersEntryR\aheaders\x1a:\n" +
+	"\rpayload_bytes\x18\x05 \x01(\fH\x00R\fpayloadBytes\x123\n" +
+	"\atimeout\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x1a\n" +
+	"\bparallel\x18\a \x01(\x05R\bparallel\x12=\n" +
+	"\aheaders\x18\b \x03(\v2#.bedrock.v1.Definition.HeadersEntryR\aheaders\x12&\n" +
+	"\x05steps\x18\t \x03(\v2\x10.bedrock.v1.StepR\x05steps\x12\x1a\n" +
+	"\brecovery\x18\n" +
+	" \x01(\tR\brecovery\x12.\n" +
+	"\bbranches\x18\v \x03(\v2\x12.bedrock.v1.BranchR\bbranches\x12.\n" +
+	"\adeliver\x18\f \x03(\v2\x14.bedrock.v1.ReceiverR\adeliver\x12/\n" +
+	"\x05delay\x18\r \x01(\v2\x19.google.protobuf.DurationR\x05delay\x12'\n" +
+	"\x05check\x18\x0e \x01(\v2\x11.bedrock.v1.CheckR\x05check\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x06\n" +
-	"\x04body\"\xe2\x02\n" +
+	"\x04body\"\xf4\x02\n" +
+	"\x04Step\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06action\x18\x02 \x01(\tR\x06action\x12\x1e\n" +
+	"\n" +
+	"compensate\x18\x03 \x01(\tR\n" +
+	"compensate\x120\n" +
+	"\x05after\x18\x04 \x01(\v2\x1a.google.protobuf.ListValueR\x05after\x122\n" +
+	"\apayload\x18\x05 \x01(\v2\x16.google.protobuf.ValueH\x00R\apayload\x12%\n" +
+	"\rpayload_bytes\x18\x06 \x01(\fH\x00R\fpayloadBytes\x12+\n" +
+	"\x03use\x18\a \x03(\v2\x19.bedrock.v1.Step.UseEntryR\x03use\x12*\n" +
+	"\x06policy\x18\b \x01(\v2\x12.bedrock.v1.PolicyR\x06policy\x1a6\n" +
+	"\bUseEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x06\n" +
+	"\x04body\"\x84\x03\n" +
 	"\x06Branch\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05after\x18\x02 \x03(\tR\x05after\x12\x0e\n" +
-	"\x02do\x18\x03 \x01(\tR\x02do\x12\x18\n" +
-	"\aconfirm\x18\x04 \x01(\tR\aconfirm\x12\x12\n" +
-	"\x04undo\x18\x05 \x01(\tR\x04undo\x122\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
+	"\x03try\x18\x02 \x01(\tR\x03try\x12\x18\n" +
+	"\aconfirm\x18\x03 \x01(\tR\aconfirm\x12\x16\n" +
+	"\x06cancel\x18\x04 \x01(\tR\x06cancel\x120\n" +
+	"\x05after\x18\x05 \x01(\v2\x1a.google.protobuf.ListValueR\x05after\x122\n" +
 	"\apayload\x18\x06 \x01(\v2\x16.google.protobuf.ValueH\x00R\apayload\x12%\n" +
 	"\rpayload_bytes\x18\a \x01(\fH\x00R\fpayloadBytes\x12-\n" +
 	"\x03use\x18\b \x03(\v2\x1b.bedrock.v1.Branch.UseEntryR\x03use\x12*\n" +
@@ -546,6 +836,13 @@ const file_bedrock_v1_definition_proto_rawDesc = "" +
 	"\bUseEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x06\n" +
+	"\x04body\"\xb9\x01\n" +
+	"\bReceiver\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x122\n" +
+	"\apayload\x18\x03 \x01(\v2\x16.google.protobuf.ValueH\x00R\apayload\x12%\n" +
+	"\rpayload_bytes\x18\x04 \x01(\fH\x00R\fpayloadBytes\x12*\n" +
+	"\x06policy\x18\x05 \x01(\v2\x12.bedrock.v1.PolicyR\x06policyB\x06\n" +
 	"\x04body\"\xf2\x01\n" +
 	"\x06Policy\x123\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x123\n" +
@@ -572,37 +869,50 @@ func file_bedrock_v1_definition_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_definition_proto_rawDescData
 }
 
-var file_bedrock_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_bedrock_v1_definition_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_bedrock_v1_definition_proto_goTypes = []any{
 	(*Definition)(nil),          // 0: bedrock.v1.Definition
-	(*Branch)(nil),              // 1: bedrock.v1.Branch
-	(*Policy)(nil),              // 2: bedrock.v1.Policy
-	(*Check)(nil),               // 3: bedrock.v1.Check
-	nil,                         // 4: bedrock.v1.Definition.HeadersEntry
-	nil,                         // 5: bedrock.v1.Branch.UseEntry
-	(*structpb.Value)(nil),      // 6: google.protobuf.Value
-	(*durationpb.Duration)(nil), // 7: google.protobuf.Duration
+	(*Step)(nil),                // 1: bedrock.v1.Step
+	(*Branch)(nil),              // 2: bedrock.v1.Branch
+	(*Receiver)(nil),            // 3: bedrock.v1.Receiver
+	(*Policy)(nil),              // 4: bedrock.v1.Policy
+	(*Check)(nil),               // 5: bedrock.v1.Check
+	nil,                         // 6: bedrock.v1.Definition.HeadersEntry
+	nil,                         // 7: bedrock.v1.Step.UseEntry
+	nil,                         // 8: bedrock.v1.Branch.UseEntry
+	(*structpb.Value)(nil),      // 9: google.protobuf.Value
+	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
+	(*structpb.ListValue)(nil),  // 11: google.protobuf.ListValue
 }
 var file_bedrock_v1_definition_proto_depIdxs = []int32{
-	6,  // 0: bedrock.v1.Definition.payload:type_name -> google.protobuf.Value
-	1,  // 1: bedrock.v1.Definition.branches:type_name -> bedrock.v1.Branch
-	7,  // 2: bedrock.v1.Definition.timeout:type_name -> google.protobuf.Duration
-	7,  // 3: bedrock.v1.Definition.delay:type_name -> google.protobuf.Duration
-	3,  // 4: bedrock.v1.Definition.check:type_name -> bedrock.v1.Check
-	4,  // 5: bedrock.v1.Definition.headers:type_name -> bedrock.v1.Definition.HeadersEntry
-	6,  // 6: bedrock.v1.Branch.payload:type_name -> google.protobuf.Value
-	5,  // 7: bedrock.v1.Branch.use:type_name -> bedrock.v1.Branch.UseEntry
-	2,  // 8: bedrock.v1.Branch.policy:type_name -> bedrock.v1.Policy
-	7,  // 9: bedrock.v1.Policy.timeout:type_name -> google.protobuf.Duration
-	7,  // 10: bedrock.v1.Policy.backoff:type_name -> google.protobuf.Duration
-	7,  // 11: bedrock.v1.Policy.max_backoff:type_name -> google.protobuf.Duration
-	7,  // 12: bedrock.v1.Check.after:type_name -> google.protobuf.Duration
-	2,  // 13: bedrock.v1.Check.policy:type_name -> bedrock.v1.Policy
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	9,  // 0: bedrock.v1.Definition.payload:type_name -> google.protobuf.Value
+	10, // 1: bedrock.v1.Definition.timeout:type_name -> google.protobuf.Duration
+	6,  // 2: bedrock.v1.Definition.headers:type_name -> bedrock.v1.Definition.HeadersEntry
+	1,  // 3: bedrock.v1.Definition.steps:type_name -> bedrock.v1.Step
+	2,  // 4: bedrock.v1.Definition.branches:type_name -> bedrock.v1.Branch
+	3,  // 5: bedrock.v1.Definition.deliver:type_name -> bedrock.v1.Receiver
+	10, // 6: bedrock.v1.Definition.delay:type_name -> google.protobuf.Duration
+	5,  // 7: bedrock.v1.Definition.check:type_name -> bedrock.v1.Check
+	11, // 8: bedrock.v1.Step.after:type_name -> google.protobuf.ListValue
+	9,  // 9: bedrock.v1.Step.payload:type_name -> google.protobuf.Value
+	7,  // 10: bedrock.v1.Step.use:type_name -> bedrock.v1.Step.UseEntry
+	4,  // 11: bedrock.v1.Step.policy:type_name -> bedrock.v1.Policy
+	11, // 12: bedrock.v1.Branch.after:type_name -> google.protobuf.ListValue
+	9,  // 13: bedrock.v1.Branch.payload:type_name -> google.protobuf.Value
+	8,  // 14: bedrock.v1.Branch.use:type_name -> bedrock.v1.Branch.UseEntry
+	4,  // 15: bedrock.v1.Branch.policy:type_name -> bedrock.v1.Policy
+	9,  // 16: bedrock.v1.Receiver.payload:type_name -> google.protobuf.Value
+	4,  // 17: bedrock.v1.Receiver.policy:type_name -> bedrock.v1.Policy
+	10, // 18: bedrock.v1.Policy.timeout:type_name -> google.protobuf.Duration
+	10, // 19: bedrock.v1.Policy.backoff:type_name -> google.protobuf.Duration
+	10, // 20: bedrock.v1.Policy.max_backoff:type_name -> google.protobuf.Duration
+	10, // 21: bedrock.v1.Check.after:type_name -> google.protobuf.Duration
+	4,  // 22: bedrock.v1.Check.policy:type_name -> bedrock.v1.Policy
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_definition_proto_init() }
@@ -615,8 +925,16 @@ func file_bedrock_v1_definition_proto_init() {
 		(*Definition_PayloadBytes)(nil),
 	}
 	file_bedrock_v1_definition_proto_msgTypes[1].OneofWrappers = []any{
+		(*Step_Payload)(nil),
+		(*Step_PayloadBytes)(nil),
+	}
+	file_bedrock_v1_definition_proto_msgTypes[2].OneofWrappers = []any{
 		(*Branch_Payload)(nil),
 		(*Branch_PayloadBytes)(nil),
+	}
+	file_bedrock_v1_definition_proto_msgTypes[3].OneofWrappers = []any{
+		(*Receiver_Payload)(nil),
+		(*Receiver_PayloadBytes)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -624,7 +942,7 @@ func file_bedrock_v1_definition_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_definition_proto_rawDesc), len(file_bedrock_v1_definition_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -32,8 +32,10 @@ type Grant struct {
 	// The fencing token: higher than that of every earlier holder of the name.
 	Token uint64 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	// How many tokens were reserved, beginning with token.
-	Tokens        uint32               `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	Ttl           *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	Tokens uint32               `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Ttl    *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// How it shares the name: exclusive, shared or permit. Left out, it is exclusive.
+	Mode          string `protobuf:"bytes,6,opt,name=mode,proto3" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -103,6 +105,13 @@ func (x *Grant) GetTtl() *durationpb.Duration {
 	return nil
 }
 
+func (x *Grant) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
 type AcquireRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 512 bytes without control characters.
@@ -114,10 +123,19 @@ type AcquireRequest struct {
 	// How long to wait for the lock. Default: not at all. The server may answer
 	// earlier, with the error already_exists.
 	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
-	// How many fencing tokens to reserve. Default 1.
+	// How many fencing tokens to reserve: 1 (the default) to 65536.
 	Tokens uint32 `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// Kept beside the grant for people to read, such as {"host": "web-7"}.
-	Meta          string `protobuf:"bytes,6,opt,name=meta,proto3" json:"meta,omitempty"`
+	// Kept beside the grant for people to read: an object of texts as JSON, such as
+	// {"host": "web-7"}. At most 4096 bytes. Who speaks JSON may give the object itself.
+	Meta string `protobuf:"bytes,6,opt,name=meta,proto3" json:"meta,omitempty"`
+	// How the grant shares the name: exclusive (the default), shared or permit. What
+	// the server's store lacks is the error unimplemented.
+	Mode string `protobuf:"bytes,7,opt,name=mode,proto3" json:"mode,omitempty"`
+	// For mode permit: how many of the name's limit.
+	Permits uint32 `protobuf:"varint,8,opt,name=permits,proto3" json:"permits,omitempty"`
+	Limit   uint32 `protobuf:"varint,9,opt,name=limit,proto3" json:"limit,omitempty"`
+	// First come, first served, among all who want the name.
+	Fair          bool `protobuf:"varint,10,opt,name=fair,proto3" json:"fair,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -192,6 +210,34 @@ func (x *AcquireRequest) GetMeta() string {
 		return x.Meta
 	}
 	return ""
+}
+
+func (x *AcquireRequest) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *AcquireRequest) GetPermits() uint32 {
+	if x != nil {
+		return x.Permits
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetFair() bool {
+	if x != nil {
+		return x.Fair
+	}
+	return false
 }
 
 type AcquireResponse struct {
@@ -331,7 +377,7 @@ func (x *RenewResponse) GetRenewals() []*Renewal {
 // Renewal is what became of one grant.
 type Renewal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// renewed, lost, refused, unavailable or unknown.
+	// renewed, lost, refused, unsupported, unavailable or unknown.
 	State         string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	Problem       string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -571,19 +617,15 @@ func (*ListenResponse) Descriptor() ([]byte, []int) {
 	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{9}
 }
 
-// Lock describes a lock. A free one has no owner.
+// Lock describes a lock. A free one has no holders.
 type Lock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	// The newest token given out for the name.
-	Token uint64                 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
-	Since *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
-	// The time left unless renewed; negative when it never ends.
-	Ttl  *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	Meta string               `protobuf:"bytes,6,opt,name=meta,proto3" json:"meta,omitempty"`
+	Token   uint64    `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
+	Holders []*Holder `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	// How many clients wait.
-	Waiting       uint32 `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Waiting       uint32 `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -625,13 +667,6 @@ func (x *Lock) GetName() string {
 	return ""
 }
 
-func (x *Lock) GetOwner() string {
-	if x != nil {
-		return x.Owner
-	}
-	return ""
-}
-
 func (x *Lock) GetToken() uint64 {
 	if x != nil {
 		return x.Token
@@ -639,25 +674,11 @@ func (x *Lock) GetToken() uint64 {
 	return 0
 }
 
-func (x *Lock) GetSince() *timestamppb.Timestamp {
+func (x *Lock) GetHolders() []*Holder {
 	if x != nil {
-		return x.Since
+		return x.Holders
 	}
 	return nil
-}
-
-func (x *Lock) GetTtl() *durationpb.Duration {
-	if x != nil {
-		return x.Ttl
-	}
-	return nil
-}
-
-func (x *Lock) GetMeta() string {
-	if x != nil {
-		return x.Meta
-	}
-	return ""
 }
 
 func (x *Lock) GetWaiting() uint32 {
@@ -665,6 +686,97 @@ func (x *Lock) GetWaiting() uint32 {
 		return x.Waiting
 	}
 	return 0
+}
+
+// Holder describes a grant to those who have not got it.
+type Holder struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// # and a part of the owner's hash: equal for equal owners, and not the owner itself, which is
+	// the key to release the grant.
+	Owner string `protobuf:"bytes,1,opt,name=owner,proto3" json:"owner,omitempty"`
+	// exclusive, shared or permit.
+	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
+	// For mode permit: how many of the name's limit.
+	Permits uint32                 `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
+	Since   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
+	// The time left unless renewed; left out when it never ends.
+	Ttl *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// What the holder gave; what is no object of texts is in one, as "meta".
+	Meta          map[string]string `protobuf:"bytes,6,rep,name=meta,proto3" json:"meta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Holder) Reset() {
+	*x = Holder{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Holder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Holder) ProtoMessage() {}
+
+func (x *Holder) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Holder.ProtoReflect.Descriptor instead.
+func (*Holder) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Holder) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *Holder) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *Holder) GetPermits() uint32 {
+	if x != nil {
+		return x.Permits
+	}
+	return 0
+}
+
+func (x *Holder) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *Holder) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *Holder) GetMeta() map[string]string {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
 }
 
 type InspectRequest struct {
@@ -676,7 +788,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +800,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +813,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -720,7 +832,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +844,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +857,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -766,7 +878,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +890,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +903,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -817,7 +929,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -829,7 +941,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -842,7 +954,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -863,7 +975,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +987,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +1000,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -914,7 +1026,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -926,7 +1038,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -939,7 +1051,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -957,7 +1069,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1081,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1094,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
 }
 
 type DiagnoseResponse struct {
@@ -995,7 +1107,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1119,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1132,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -1043,7 +1155,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1167,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1180,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Finding) GetLevel() string {
@@ -1097,20 +1209,26 @@ var File_bedrock_v1_lock_service_proto protoreflect.FileDescriptor
 const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1dbedrock/v1/lock_service.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8c\x01\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x01\n" +
 	"\x05Grant\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06tokens\x18\x04 \x01(\rR\x06tokens\x12+\n" +
-	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\"\xc2\x01\n" +
+	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x12\n" +
+	"\x04mode\x18\x06 \x01(\tR\x04mode\"\x9a\x02\n" +
 	"\x0eAcquireRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12+\n" +
 	"\x03ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12-\n" +
 	"\x04wait\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x12\x16\n" +
 	"\x06tokens\x18\x05 \x01(\rR\x06tokens\x12\x12\n" +
-	"\x04meta\x18\x06 \x01(\tR\x04meta\":\n" +
+	"\x04meta\x18\x06 \x01(\tR\x04meta\x12\x12\n" +
+	"\x04mode\x18\a \x01(\tR\x04mode\x12\x18\n" +
+	"\apermits\x18\b \x01(\rR\apermits\x12\x14\n" +
+	"\x05limit\x18\t \x01(\rR\x05limit\x12\x12\n" +
+	"\x04fair\x18\n" +
+	" \x01(\bR\x04fair\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"9\n" +
 	"\fRenewRequest\x12)\n" +
@@ -1128,15 +1246,22 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\rListenRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\"\x10\n" +
-	"\x0eListenResponse\"\xd3\x01\n" +
+	"\x0eListenResponse\"x\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n" +
-	"\x05token\x18\x03 \x01(\x04R\x05token\x120\n" +
+	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
+	"\aholders\x18\x03 \x03(\v2\x12.bedrock.v1.HolderR\aholders\x12\x18\n" +
+	"\awaiting\x18\x04 \x01(\rR\awaiting\"\x96\x02\n" +
+	"\x06Holder\x12\x14\n" +
+	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
+	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x18\n" +
+	"\apermits\x18\x03 \x01(\rR\apermits\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12+\n" +
-	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x12\n" +
-	"\x04meta\x18\x06 \x01(\tR\x04meta\x12\x18\n" +
-	"\awaiting\x18\a \x01(\rR\awaiting\"$\n" +
+	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x120\n" +
+	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x1a7\n" +
+	"\tMetaEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"$\n" +
 	"\x0eInspectRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"7\n" +
 	"\x0fInspectResponse\x12$\n" +
@@ -1180,7 +1305,7 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
@@ -1193,52 +1318,56 @@ var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*ListenRequest)(nil),         // 8: bedrock.v1.ListenRequest
 	(*ListenResponse)(nil),        // 9: bedrock.v1.ListenResponse
 	(*Lock)(nil),                  // 10: bedrock.v1.Lock
-	(*InspectRequest)(nil),        // 11: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 12: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 13: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 14: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 15: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 16: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 17: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 18: bedrock.v1.DiagnoseResponse
-	(*Finding)(nil),               // 19: bedrock.v1.Finding
-	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Holder)(nil),                // 11: bedrock.v1.Holder
+	(*InspectRequest)(nil),        // 12: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 13: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 14: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 15: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 16: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 17: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 18: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 19: bedrock.v1.DiagnoseResponse
+	(*Finding)(nil),               // 20: bedrock.v1.Finding
+	nil,                           // 21: bedrock.v1.Holder.MetaEntry
+	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	20, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	20, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	20, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	22, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	22, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	22, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
 	0,  // 3: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
 	0,  // 4: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
 	5,  // 5: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
 	0,  // 6: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
-	21, // 7: bedrock.v1.Lock.since:type_name -> google.protobuf.Timestamp
-	20, // 8: bedrock.v1.Lock.ttl:type_name -> google.protobuf.Duration
-	10, // 9: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 10: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	19, // 11: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 12: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 13: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 14: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 15: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	11, // 16: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	13, // 17: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	15, // 18: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	17, // 19: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	2,  // 20: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 21: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 22: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 23: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	12, // 24: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	14, // 25: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	16, // 26: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	18, // 27: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	20, // [20:28] is the sub-list for method output_type
-	12, // [12:20] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	11, // 7: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	23, // 8: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	22, // 9: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	21, // 10: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	10, // 11: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	10, // 12: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	20, // 13: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 14: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 15: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	6,  // 16: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	8,  // 17: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	12, // 18: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	14, // 19: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	16, // 20: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	18, // 21: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	2,  // 22: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 23: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	7,  // 24: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	9,  // 25: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	13, // 26: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	15, // 27: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	17, // 28: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	19, // 29: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	22, // [22:30] is the sub-list for method output_type
+	14, // [14:22] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -1252,7 +1381,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

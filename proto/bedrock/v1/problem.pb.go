@@ -35,7 +35,7 @@ type Problem struct {
 	Field string `protobuf:"bytes,3,opt,name=field,proto3" json:"field,omitempty"`
 	// What is wrong with the field, or why.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The present holder of a lock, and the time its lease has left.
+	// The present holder of a lock, and the time its lease has left if that is known.
 	Owner         string               `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
 	Ttl           *durationpb.Duration `protobuf:"bytes,6,opt,name=ttl,proto3" json:"ttl,omitempty"`
 	unknownFields protoimpl.UnknownFields

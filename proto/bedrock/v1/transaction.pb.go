@@ -30,15 +30,16 @@ type Result struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// committed, rolled-back, or in-doubt, which means not known (yet).
 	Outcome string `protobuf:"bytes,2,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// Why it was rolled back or is in doubt.
+	// Why it is rolled back or in doubt.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// It waits for a person.
-	Parked bool `protobuf:"varint,4,opt,name=parked,proto3" json:"parked,omitempty"`
+	// Why it waits for a person; empty: it does not.
+	Parked string `protobuf:"bytes,4,opt,name=parked,proto3" json:"parked,omitempty"`
 	// It goes on; the wait for it has ended. Wait again.
 	Pending bool `protobuf:"varint,5,opt,name=pending,proto3" json:"pending,omitempty"`
-	// What the branches going forward returned, by branch ID.
+	// What the branches going forward returned, by branch ID. In JSON it is what they returned,
+	// digit by digit; a reader may round large numbers.
 	Returned map[string]*structpb.Value `protobuf:"bytes,6,rep,name=returned,proto3" json:"returned,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The same, where it is not JSON or has numbers that JSON readers round.
+	// The same as bytes. In JSON only what is none, or what some readers would refuse.
 	ReturnedBytes map[string][]byte `protobuf:"bytes,7,rep,name=returned_bytes,json=returnedBytes,proto3" json:"returned_bytes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -95,11 +96,11 @@ func (x *Result) GetReason() string {
 	return ""
 }
 
-func (x *Result) GetParked() bool {
+func (x *Result) GetParked() string {
 	if x != nil {
 		return x.Parked
 	}
-	return false
+	return ""
 }
 
 func (x *Result) GetPending() bool {
@@ -132,7 +133,7 @@ type Transaction struct {
 	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	// Why it is rolled back.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Why it waits for a person.
+	// Why it waits for a person; empty: it does not.
 	Parked string `protobuf:"bytes,4,opt,name=parked,proto3" json:"parked,omitempty"`
 	// The target it waits for, when that is held to be down.
 	Waits    string                 `protobuf:"bytes,5,opt,name=waits,proto3" json:"waits,omitempty"`
@@ -143,7 +144,7 @@ type Transaction struct {
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	// When it is looked at again.
 	Due *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=due,proto3" json:"due,omitempty"`
-	// One entry per branch, in the definition's order.
+	// One entry per step, branch or receiver, in the definition's order.
 	Progress []*Progress `protobuf:"bytes,12,rep,name=progress,proto3" json:"progress,omitempty"`
 	// How the question to the producer went.
 	Checked *Operation `protobuf:"bytes,13,opt,name=checked,proto3" json:"checked,omitempty"`
@@ -314,13 +315,12 @@ func (x *Transaction) GetRevision() int64 {
 	return 0
 }
 
-// Progress is what became of one branch.
+// Progress is what became of one step, branch or receiver.
 type Progress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Do            *Operation             `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
-	Confirm       *Operation             `protobuf:"bytes,2,opt,name=confirm,proto3" json:"confirm,omitempty"`
-	Undo          *Operation             `protobuf:"bytes,3,opt,name=undo,proto3" json:"undo,omitempty"`
-	Hook          *Operation             `protobuf:"bytes,4,opt,name=hook,proto3" json:"hook,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// In the order in which the mode calls them. What was not called is left out.
+	Operations    []*Operation `protobuf:"bytes,2,rep,name=operations,proto3" json:"operations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,30 +355,16 @@ func (*Progress) Descriptor() ([]byte, []int) {
 	return file_bedrock_v1_transaction_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Progress) GetDo() *Operation {
+func (x *Progress) GetId() string {
 	if x != nil {
-		return x.Do
+		return x.Id
 	}
-	return nil
+	return ""
 }
 
-func (x *Progress) GetConfirm() *Operation {
+func (x *Progress) GetOperations() []*Operation {
 	if x != nil {
-		return x.Confirm
-	}
-	return nil
-}
-
-func (x *Progress) GetUndo() *Operation {
-	if x != nil {
-		return x.Undo
-	}
-	return nil
-}
-
-func (x *Progress) GetHook() *Operation {
-	if x != nil {
-		return x.Hook
+		return x.Operations
 	}
 	return nil
 }
@@ -386,6 +372,9 @@ func (x *Progress) GetHook() *Operation {
 // Operation is what became of one operation of a branch.
 type Operation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// The mode's word for it, as in the definition: action, compensate; try, confirm, cancel;
+	// deliver, check. hook is the question what to do about one without attempts left.
+	Op string `protobuf:"bytes,13,opt,name=op,proto3" json:"op,omitempty"`
 	// Empty (not called yet), unsure, done, refused or skipped.
 	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
 	// Calls without a definite answer since the last success or intervention.
@@ -393,7 +382,7 @@ type Operation struct {
 	Calls int32 `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"`
 	// When it may be called again.
 	Due *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=due,proto3" json:"due,omitempty"`
-	// What the participant returned.
+	// What the participant returned. In JSON it is a result, if it is JSON.
 	//
 	// Types that are valid to be assigned to Body:
 	//
@@ -444,6 +433,13 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
 	return file_bedrock_v1_transaction_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Operation) GetOp() string {
+	if x != nil {
+		return x.Op
+	}
+	return ""
 }
 
 func (x *Operation) GetState() string {
@@ -566,7 +562,7 @@ type Attempt struct {
 	Target string                 `protobuf:"bytes,4,opt,name=target,proto3" json:"target,omitempty"`
 	At     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
 	Took   *durationpb.Duration   `protobuf:"bytes,6,opt,name=took,proto3" json:"took,omitempty"`
-	// done, refused, pending, failed, or the intervention's name.
+	// done, refused, pending, failed, unreached, or the intervention's name.
 	Answer string `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
 	// The beginning of what was returned, of the error, or the reason.
 	Excerpt string `protobuf:"bytes,8,opt,name=excerpt,proto3" json:"excerpt,omitempty"`
@@ -698,7 +694,7 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06parked\x18\x04 \x01(\bR\x06parked\x12\x18\n" +
+	"\x06parked\x18\x04 \x01(\tR\x06parked\x12\x18\n" +
 	"\apending\x18\x05 \x01(\bR\apending\x12<\n" +
 	"\breturned\x18\x06 \x03(\v2 .bedrock.v1.Result.ReturnedEntryR\breturned\x12L\n" +
 	"\x0ereturned_bytes\x18\a \x03(\v2%.bedrock.v1.Result.ReturnedBytesEntryR\rreturnedBytes\x1aS\n" +
@@ -729,13 +725,14 @@ const file_bedrock_v1_transaction_proto_rawDesc = "" +
 	"\adropped\x18\x0f \x01(\x05R\adropped\x12\x14\n" +
 	"\x05owner\x18\x10 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05epoch\x18\x11 \x01(\x03R\x05epoch\x12\x1a\n" +
-	"\brevision\x18\x12 \x01(\x03R\brevision\"\xb8\x01\n" +
-	"\bProgress\x12%\n" +
-	"\x02do\x18\x01 \x01(\v2\x15.bedrock.v1.OperationR\x02do\x12/\n" +
-	"\aconfirm\x18\x02 \x01(\v2\x15.bedrock.v1.OperationR\aconfirm\x12)\n" +
-	"\x04undo\x18\x03 \x01(\v2\x15.bedrock.v1.OperationR\x04undo\x12)\n" +
-	"\x04hook\x18\x04 \x01(\v2\x15.bedrock.v1.OperationR\x04hook\"\xe9\x02\n" +
-	"\tOperation\x12\x14\n" +
+	"\brevision\x18\x12 \x01(\x03R\brevision\"Q\n" +
+	"\bProgress\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x125\n" +
+	"\n" +
+	"operations\x18\x02 \x03(\v2\x15.bedrock.v1.OperationR\n" +
+	"operations\"\xf9\x02\n" +
+	"\tOperation\x12\x0e\n" +
+	"\x02op\x18\r \x01(\tR\x02op\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x14\n" +
 	"\x05tries\x18\x02 \x01(\x05R\x05tries\x12\x14\n" +
 	"\x05calls\x18\x03 \x01(\x05R\x05calls\x12,\n" +
@@ -803,21 +800,18 @@ var file_bedrock_v1_transaction_proto_depIdxs = []int32{
 	2,  // 9: bedrock.v1.Transaction.progress:type_name -> bedrock.v1.Progress
 	3,  // 10: bedrock.v1.Transaction.checked:type_name -> bedrock.v1.Operation
 	4,  // 11: bedrock.v1.Transaction.attempts:type_name -> bedrock.v1.Attempt
-	3,  // 12: bedrock.v1.Progress.do:type_name -> bedrock.v1.Operation
-	3,  // 13: bedrock.v1.Progress.confirm:type_name -> bedrock.v1.Operation
-	3,  // 14: bedrock.v1.Progress.undo:type_name -> bedrock.v1.Operation
-	3,  // 15: bedrock.v1.Progress.hook:type_name -> bedrock.v1.Operation
-	8,  // 16: bedrock.v1.Operation.due:type_name -> google.protobuf.Timestamp
-	9,  // 17: bedrock.v1.Operation.result:type_name -> google.protobuf.Value
-	8,  // 18: bedrock.v1.Attempt.at:type_name -> google.protobuf.Timestamp
-	10, // 19: bedrock.v1.Attempt.took:type_name -> google.protobuf.Duration
-	8,  // 20: bedrock.v1.Attempt.until:type_name -> google.protobuf.Timestamp
-	9,  // 21: bedrock.v1.Result.ReturnedEntry.value:type_name -> google.protobuf.Value
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	3,  // 12: bedrock.v1.Progress.operations:type_name -> bedrock.v1.Operation
+	8,  // 13: bedrock.v1.Operation.due:type_name -> google.protobuf.Timestamp
+	9,  // 14: bedrock.v1.Operation.result:type_name -> google.protobuf.Value
+	8,  // 15: bedrock.v1.Attempt.at:type_name -> google.protobuf.Timestamp
+	10, // 16: bedrock.v1.Attempt.took:type_name -> google.protobuf.Duration
+	8,  // 17: bedrock.v1.Attempt.until:type_name -> google.protobuf.Timestamp
+	9,  // 18: bedrock.v1.Result.ReturnedEntry.value:type_name -> google.protobuf.Value
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_transaction_proto_init() }

@@ -325,9 +325,12 @@ func (x *BeginResponse) GetId() string {
 }
 
 type EnlistRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Branches      []*Branch              `protobuf:"bytes,2,rep,name=branches,proto3" json:"branches,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Of a TCC transaction.
+	Branches []*Branch `protobuf:"bytes,2,rep,name=branches,proto3" json:"branches,omitempty"`
+	// Of a message.
+	Deliver       []*Receiver `protobuf:"bytes,3,rep,name=deliver,proto3" json:"deliver,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -372,6 +375,13 @@ func (x *EnlistRequest) GetId() string {
 func (x *EnlistRequest) GetBranches() []*Branch {
 	if x != nil {
 		return x.Branches
+	}
+	return nil
+}
+
+func (x *EnlistRequest) GetDeliver() []*Receiver {
+	if x != nil {
+		return x.Deliver
 	}
 	return nil
 }
@@ -675,7 +685,8 @@ type ListRequest struct {
 	Mode   string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
 	Name   string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// Of the ID.
-	Prefix         string                 `protobuf:"bytes,4,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	Prefix string `protobuf:"bytes,4,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	// Those that are.
 	Parked         bool                   `protobuf:"varint,5,opt,name=parked,proto3" json:"parked,omitempty"`
 	FinishedBefore *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=finished_before,json=finishedBefore,proto3" json:"finished_before,omitempty"`
 	// Where an earlier answer ended.
@@ -1353,10 +1364,11 @@ const file_bedrock_v1_transaction_service_proto_rawDesc = "" +
 	"definition\x18\x01 \x01(\v2\x16.bedrock.v1.DefinitionR\n" +
 	"definition\"\x1f\n" +
 	"\rBeginResponse\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"O\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x7f\n" +
 	"\rEnlistRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12.\n" +
-	"\bbranches\x18\x02 \x03(\v2\x12.bedrock.v1.BranchR\bbranches\"\x10\n" +
+	"\bbranches\x18\x02 \x03(\v2\x12.bedrock.v1.BranchR\bbranches\x12.\n" +
+	"\adeliver\x18\x03 \x03(\v2\x14.bedrock.v1.ReceiverR\adeliver\"\x10\n" +
 	"\x0eEnlistResponse\"\x1f\n" +
 	"\rCommitRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\x10\n" +
@@ -1471,8 +1483,9 @@ var file_bedrock_v1_transaction_service_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),   // 28: google.protobuf.Duration
 	(*Result)(nil),                // 29: bedrock.v1.Result
 	(*Branch)(nil),                // 30: bedrock.v1.Branch
-	(*Transaction)(nil),           // 31: bedrock.v1.Transaction
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*Receiver)(nil),              // 31: bedrock.v1.Receiver
+	(*Transaction)(nil),           // 32: bedrock.v1.Transaction
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
 }
 var file_bedrock_v1_transaction_service_proto_depIdxs = []int32{
 	27, // 0: bedrock.v1.SubmitRequest.definition:type_name -> bedrock.v1.Definition
@@ -1482,44 +1495,45 @@ var file_bedrock_v1_transaction_service_proto_depIdxs = []int32{
 	29, // 4: bedrock.v1.WaitResponse.result:type_name -> bedrock.v1.Result
 	27, // 5: bedrock.v1.BeginRequest.definition:type_name -> bedrock.v1.Definition
 	30, // 6: bedrock.v1.EnlistRequest.branches:type_name -> bedrock.v1.Branch
-	31, // 7: bedrock.v1.GetResponse.transaction:type_name -> bedrock.v1.Transaction
-	32, // 8: bedrock.v1.ListRequest.finished_before:type_name -> google.protobuf.Timestamp
-	16, // 9: bedrock.v1.ListRequest.before:type_name -> bedrock.v1.Cursor
-	31, // 10: bedrock.v1.ListResponse.transactions:type_name -> bedrock.v1.Transaction
-	16, // 11: bedrock.v1.ListResponse.next:type_name -> bedrock.v1.Cursor
-	32, // 12: bedrock.v1.Cursor.created:type_name -> google.protobuf.Timestamp
-	31, // 13: bedrock.v1.WatchResponse.transaction:type_name -> bedrock.v1.Transaction
-	0,  // 14: bedrock.v1.TransactionService.Submit:input_type -> bedrock.v1.SubmitRequest
-	2,  // 15: bedrock.v1.TransactionService.Wait:input_type -> bedrock.v1.WaitRequest
-	4,  // 16: bedrock.v1.TransactionService.Begin:input_type -> bedrock.v1.BeginRequest
-	6,  // 17: bedrock.v1.TransactionService.Enlist:input_type -> bedrock.v1.EnlistRequest
-	8,  // 18: bedrock.v1.TransactionService.Commit:input_type -> bedrock.v1.CommitRequest
-	10, // 19: bedrock.v1.TransactionService.RollBack:input_type -> bedrock.v1.RollBackRequest
-	12, // 20: bedrock.v1.TransactionService.Get:input_type -> bedrock.v1.GetRequest
-	14, // 21: bedrock.v1.TransactionService.List:input_type -> bedrock.v1.ListRequest
-	17, // 22: bedrock.v1.TransactionService.Watch:input_type -> bedrock.v1.WatchRequest
-	19, // 23: bedrock.v1.TransactionService.Act:input_type -> bedrock.v1.ActRequest
-	21, // 24: bedrock.v1.TransactionService.Subscribe:input_type -> bedrock.v1.SubscribeRequest
-	23, // 25: bedrock.v1.TransactionService.Unsubscribe:input_type -> bedrock.v1.UnsubscribeRequest
-	25, // 26: bedrock.v1.TransactionService.Subscribers:input_type -> bedrock.v1.SubscribersRequest
-	1,  // 27: bedrock.v1.TransactionService.Submit:output_type -> bedrock.v1.SubmitResponse
-	3,  // 28: bedrock.v1.TransactionService.Wait:output_type -> bedrock.v1.WaitResponse
-	5,  // 29: bedrock.v1.TransactionService.Begin:output_type -> bedrock.v1.BeginResponse
-	7,  // 30: bedrock.v1.TransactionService.Enlist:output_type -> bedrock.v1.EnlistResponse
-	9,  // 31: bedrock.v1.TransactionService.Commit:output_type -> bedrock.v1.CommitResponse
-	11, // 32: bedrock.v1.TransactionService.RollBack:output_type -> bedrock.v1.RollBackResponse
-	13, // 33: bedrock.v1.TransactionService.Get:output_type -> bedrock.v1.GetResponse
-	15, // 34: bedrock.v1.TransactionService.List:output_type -> bedrock.v1.ListResponse
-	18, // 35: bedrock.v1.TransactionService.Watch:output_type -> bedrock.v1.WatchResponse
-	20, // 36: bedrock.v1.TransactionService.Act:output_type -> bedrock.v1.ActResponse
-	22, // 37: bedrock.v1.TransactionService.Subscribe:output_type -> bedrock.v1.SubscribeResponse
-	24, // 38: bedrock.v1.TransactionService.Unsubscribe:output_type -> bedrock.v1.UnsubscribeResponse
-	26, // 39: bedrock.v1.TransactionService.Subscribers:output_type -> bedrock.v1.SubscribersResponse
-	27, // [27:40] is the sub-list for method output_type
-	14, // [14:27] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	31, // 7: bedrock.v1.EnlistRequest.deliver:type_name -> bedrock.v1.Receiver
+	32, // 8: bedrock.v1.GetResponse.transaction:type_name -> bedrock.v1.Transaction
+	33, // 9: bedrock.v1.ListRequest.finished_before:type_name -> google.protobuf.Timestamp
+	16, // 10: bedrock.v1.ListRequest.before:type_name -> bedrock.v1.Cursor
+	32, // 11: bedrock.v1.ListResponse.transactions:type_name -> bedrock.v1.Transaction
+	16, // 12: bedrock.v1.ListResponse.next:type_name -> bedrock.v1.Cursor
+	33, // 13: bedrock.v1.Cursor.created:type_name -> google.protobuf.Timestamp
+	32, // 14: bedrock.v1.WatchResponse.transaction:type_name -> bedrock.v1.Transaction
+	0,  // 15: bedrock.v1.TransactionService.Submit:input_type -> bedrock.v1.SubmitRequest
+	2,  // 16: bedrock.v1.TransactionService.Wait:input_type -> bedrock.v1.WaitRequest
+	4,  // 17: bedrock.v1.TransactionService.Begin:input_type -> bedrock.v1.BeginRequest
+	6,  // 18: bedrock.v1.TransactionService.Enlist:input_type -> bedrock.v1.EnlistRequest
+	8,  // 19: bedrock.v1.TransactionService.Commit:input_type -> bedrock.v1.CommitRequest
+	10, // 20: bedrock.v1.TransactionService.RollBack:input_type -> bedrock.v1.RollBackRequest
+	12, // 21: bedrock.v1.TransactionService.Get:input_type -> bedrock.v1.GetRequest
+	14, // 22: bedrock.v1.TransactionService.List:input_type -> bedrock.v1.ListRequest
+	17, // 23: bedrock.v1.TransactionService.Watch:input_type -> bedrock.v1.WatchRequest
+	19, // 24: bedrock.v1.TransactionService.Act:input_type -> bedrock.v1.ActRequest
+	21, // 25: bedrock.v1.TransactionService.Subscribe:input_type -> bedrock.v1.SubscribeRequest
+	23, // 26: bedrock.v1.TransactionService.Unsubscribe:input_type -> bedrock.v1.UnsubscribeRequest
+	25, // 27: bedrock.v1.TransactionService.Subscribers:input_type -> bedrock.v1.SubscribersRequest
+	1,  // 28: bedrock.v1.TransactionService.Submit:output_type -> bedrock.v1.SubmitResponse
+	3,  // 29: bedrock.v1.TransactionService.Wait:output_type -> bedrock.v1.WaitResponse
+	5,  // 30: bedrock.v1.TransactionService.Begin:output_type -> bedrock.v1.BeginResponse
+	7,  // 31: bedrock.v1.TransactionService.Enlist:output_type -> bedrock.v1.EnlistResponse
+	9,  // 32: bedrock.v1.TransactionService.Commit:output_type -> bedrock.v1.CommitResponse
+	11, // 33: bedrock.v1.TransactionService.RollBack:output_type -> bedrock.v1.RollBackResponse
+	13, // 34: bedrock.v1.TransactionService.Get:output_type -> bedrock.v1.GetResponse
+	15, // 35: bedrock.v1.TransactionService.List:output_type -> bedrock.v1.ListResponse
+	18, // 36: bedrock.v1.TransactionService.Watch:output_type -> bedrock.v1.WatchResponse
+	20, // 37: bedrock.v1.TransactionService.Act:output_type -> bedrock.v1.ActResponse
+	22, // 38: bedrock.v1.TransactionService.Subscribe:output_type -> bedrock.v1.SubscribeResponse
+	24, // 39: bedrock.v1.TransactionService.Unsubscribe:output_type -> bedrock.v1.UnsubscribeResponse
+	26, // 40: bedrock.v1.TransactionService.Subscribers:output_type -> bedrock.v1.SubscribersResponse
+	28, // [28:41] is the sub-list for method output_type
+	15, // [15:28] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_transaction_service_proto_init() }

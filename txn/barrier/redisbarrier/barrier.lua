@@ -17,10 +17,16 @@ local function read(name)
   return {cause = cause, epoch = tonumber(e), attempt = tonumber(a), result = result}
 end
 
+local time
+
+-- now is this server's clock in microseconds, read once.
+local function now()
+  time = time or redis.call('TIME')
+  return string.format('%.0f', time[1] * 1000000 + time[2])
+end
+
 local function set(name, cause, result)
-  local now = redis.call('TIME')
-  redis.call('HSET', marks, name, cause .. ':' .. epoch .. ':' .. attempt .. ':' .. result,
-    'at', string.format('%.0f', now[1] * 1000000 + now[2]))
+  redis.call('HSET', marks, name, cause .. ':' .. epoch .. ':' .. attempt .. ':' .. result, 'at', now())
   if lifetime > 0 then redis.call('PEXPIRE', marks, lifetime) end
 end
 
@@ -48,6 +54,16 @@ if before and before.cause == op then return {'empty'} end
 if before and before.cause == 'refused' then
   set(origin, op, '-')
   return {'empty'}
+end
+
+-- may reports whether this user may run a command. Redis before 7 does not tell.
+local function may(...) return not redis.acl_check_cmd or redis.acl_check_cmd(...) end
+
+-- The mark comes after the work, and Redis takes nothing back: work whose mark cannot be
+-- set would run again with every call. So what the mark takes is tried before.
+time = redis.call('TIME')
+if not (may('HSET', marks, field, '') and (lifetime <= 0 or may('PEXPIRE', marks, lifetime))) then
+  return redis.error_reply('NOPERM this user may not set the marks of calls, so nothing is done')
 end
 
 -- used are the commands of the work that did not fail, but for those that are sure to
@@ -133,7 +149,9 @@ end
 local function text(reply)
   if not reply then return '-' end
   if reply == true then return '+1' end
-  if type(reply) == 'number' then return '+' .. string.format('%.0f', reply < 0 and math.ceil(reply) or math.floor(reply)) end
+  if type(reply) == 'number' then
+    return '+' .. string.format('%.0f', reply < 0 and math.ceil(reply) or math.floor(reply))
+  end
   if type(reply) == 'table' then return '+' .. (reply.ok or json(reply)) end
   return '+' .. reply
 end

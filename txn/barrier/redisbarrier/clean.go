@@ -2,15 +2,14 @@ package redisbarrier
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/bedrock-go/bedrock/internal/redisnode"
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
@@ -20,19 +19,10 @@ import (
 // every server, several servers at once.
 func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *barrier.CleanOptions) (int, error) {
 	c := &cleaner{b: b, coordinator: coordinator, opts: opts.WithDefaults()}
-	var err error
-	switch rdb := b.rdb.(type) {
-	case *redis.ClusterClient:
-		err = rdb.ForEachMaster(ctx, c.server)
-	case *redis.Ring:
-		err = rdb.ForEachShard(ctx, c.server)
-	default:
-		err = c.scan(ctx, rdb)
+	if err := c.scanAll(ctx); err != nil {
+		return int(c.removed.Load()), fmt.Errorf("redisbarrier: clean: %w", err)
 	}
-	if err != nil {
-		err = fmt.Errorf("redisbarrier: clean: %w", err)
-	}
-	return int(c.removed.Load()), err
+	return int(c.removed.Load()), nil
 }
 
 // cleaner is one run of Clean.
@@ -43,45 +33,91 @@ type cleaner struct {
 	removed     atomic.Int64
 }
 
-func (c *cleaner) server(ctx context.Context, rdb *redis.Client) error { return c.scan(ctx, rdb) }
+// scanAll goes through the keys of all servers. The first error counts; the others go
+// on.
+func (c *cleaner) scanAll(ctx context.Context) error {
+	servers, err := c.b.conn.Masters(ctx)
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, len(servers))
+	var scans sync.WaitGroup
+	for _, server := range servers {
+		scans.Go(func() {
+			if err := c.scan(ctx, server); err != nil {
+				failed <- err
+			}
+		})
+	}
+	scans.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
 
 // scan goes through the keys of one server.
-func (c *cleaner) scan(ctx context.Context, rdb redis.Cmdable) error {
-	now, err := rdb.Time(ctx).Result()
+func (c *cleaner) scan(ctx context.Context, server redisconn.Node) error {
+	now, err := clockOf(ctx, server)
 	if err != nil {
 		return fmt.Errorf("read clock: %w", err)
 	}
-	escape := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
-	it := rdb.Scan(ctx, 0, escape.Replace(c.b.opts.Prefix)+"{*", int64(c.opts.Batch)).Iterator()
-	for it.Next(ctx) {
-		if err := c.visit(ctx, rdb, it.Val(), now); err != nil {
+	marks := redisnode.Scan{Prefix: c.b.opts.Prefix + "{", Batch: c.opts.Batch}
+	for key, err := range marks.Keys(ctx, server) {
+		if err != nil {
+			return err
+		}
+		if err := c.visit(ctx, server, key, now); err != nil {
 			return err
 		}
 	}
-	return it.Err()
+	return nil
+}
+
+// clockOf reads a server's clock.
+func clockOf(ctx context.Context, server redisconn.Node) (time.Time, error) {
+	answer, err := server.Do(ctx, "TIME")
+	if err != nil {
+		return time.Time{}, err
+	}
+	if answer.Len() != 2 {
+		return time.Time{}, fmt.Errorf("TIME was answered with %d items, not 2", answer.Len())
+	}
+	seconds, err := strconv.ParseInt(answer.At(0).Str, 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	micros, err := strconv.ParseInt(answer.At(1).Str, 10, 64)
+	return time.Unix(seconds, micros*int64(time.Microsecond)), err
 }
 
 // visit removes one hash of marks, if it may go.
-func (c *cleaner) visit(ctx context.Context, rdb redis.Cmdable, marks string, now time.Time) error {
+func (c *cleaner) visit(ctx context.Context, server redisconn.Node, marks string, now time.Time) error {
 	transaction, ok := c.b.transaction(marks)
 	if !ok {
 		return nil
 	}
-	at, err := rdb.HGet(ctx, marks, "at").Result()
-	if errors.Is(err, redis.Nil) {
+	set, err := server.Do(ctx, "HGET", marks, "at")
+	if err == nil && set.Nil {
 		return nil // gone
 	}
-	micro, parseErr := strconv.ParseInt(at, 10, 64)
-	if err = errors.Join(err, parseErr); err != nil {
+	var micros int64
+	if err == nil {
+		micros, err = strconv.ParseInt(set.Str, 10, 64)
+	}
+	if err != nil {
 		return fmt.Errorf("age of %q: %w", marks, err)
 	}
-	if now.Sub(time.UnixMicro(micro)) < c.opts.Age {
+	at := time.UnixMicro(micros)
+	if now.Sub(at) < c.opts.Age {
 		return nil
 	}
-	if may, err := c.opts.MayGo(ctx, c.coordinator, transaction, time.UnixMicro(micro), now); err != nil || !may {
+	if may, err := c.opts.MayGo(ctx, c.coordinator, transaction, at, now); err != nil || !may {
 		return err
 	}
-	n, err := c.b.clean.Run(ctx, rdb, []string{marks}, at).Int64()
-	c.removed.Add(n)
+	gone, err := c.b.eval(ctx, c.b.clean, []string{marks}, []string{set.Str})
+	c.removed.Add(gone.Int)
 	return err
 }

@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	rueidisclient "github.com/redis/rueidis"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
+	"github.com/bedrock-go/bedrock/txn/barrier/redisbarrier"
 )
 
 // coordinator knows some transactions.
@@ -86,32 +89,55 @@ func (s *setup) clean(t *testing.T) {
 	}
 }
 
-// several are clients of more than one server.
-func several(t *testing.T) map[string]redis.UniversalClient {
+// several are connections to more than one server, each with a client to look with.
+func several(t *testing.T) map[string]*setup {
 	t.Helper()
-	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: testenv.Cluster(t, 3, 0).Addrs()})
+	addrs := testenv.Cluster(t, 3, 0).Addrs()
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{
 		"one": testenv.Redis(t, nil).Addr(), "two": testenv.Redis(t, nil).Addr(),
 	}})
 	t.Cleanup(func() { cluster.Close(); ring.Close() })
-	return map[string]redis.UniversalClient{"cluster": cluster, "ring": ring}
+	return map[string]*setup{
+		"cluster": {rdb: cluster, conn: goredis.Wrap(cluster)},
+		"ring":    {rdb: ring, conn: goredis.Wrap(ring)},
+		"cluster over rueidis": {
+			rdb:  cluster,
+			conn: overRueidis(t, rueidisclient.ClientOption{InitAddress: addrs}),
+		},
+	}
+}
+
+// empty takes everything off all servers: some of them share theirs.
+func (s *setup) empty(t *testing.T) {
+	t.Helper()
+	servers, err := s.conn.Masters(t.Context())
+	for i := 0; err == nil && i < len(servers); i++ {
+		_, err = servers[i].Do(t.Context(), "FLUSHALL")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestSeveralServers: marks are where the data is, and found for cleaning.
 func TestSeveralServers(t *testing.T) {
 	t.Parallel()
-	for name, rdb := range several(t) {
+	for name, s := range several(t) {
 		t.Run(name, func(t *testing.T) {
-			s := &setup{rdb: rdb, b: over(t, rdb, nil)}
+			s.empty(t)
+			s.b = over(t, s.conn, &redisbarrier.Options{Prefix: name + ":"})
 			for i := range 100 {
-				key, id := fmt.Sprintf("stock:{%d}:x", i), fmt.Sprint(i)
+				key, id := fmt.Sprintf("%s stock:{%d}:x", name, i), fmt.Sprint(i)
 				s.do(t, call(id, "action"), add, key, barrier.Ran, "r", 1, "r")
 				s.do(t, call(id, "action"), add, key, barrier.Duplicate, "r", 1, "")
 				s.do(t, call(id, "compensate"), add, strings.TrimSuffix(key, "x")+"other", barrier.Ran, "", -1, "")
 			}
-			if n, err := s.b.Clean(t.Context(), newCoordinator(), &barrier.CleanOptions{Age: -1}); n != 100 || err != nil {
+			n, err := s.b.Clean(t.Context(), newCoordinator(), &barrier.CleanOptions{Age: -1})
+			if n != 100 || err != nil {
 				t.Errorf("%d removed, %v; want 100", n, err)
 			}
+			s.b = over(t, s.conn, nil)
 			s.clean(t)
 		})
 	}
@@ -119,7 +145,11 @@ func TestSeveralServers(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testClean)
+}
+
+func testClean(t *testing.T, s *setup) {
+	t.Helper()
 	s.s.Do("SET", "bedrock:barrier:stranger", "1")
 	s.s.Do("SET", "bedrock:barrier:{stranger", "1")
 	s.clean(t)

@@ -1,7 +1,7 @@
 // Package redisbarrier is package barrier for participants whose data is in Redis:
 // every call of a coordinator takes effect once, and in the right order.
 //
-//	b, err := redisbarrier.New(rdb, nil) // a go-redis client: alone, sentinel, cluster or ring
+//	b, err := redisbarrier.New(goredis.Wrap(rdb), nil) // alone, sentinel, cluster or ring; or rueidis.Wrap(client)
 //
 //	deduct := redisbarrier.NewScript(`
 //		if tonumber(redis.call('GET', KEYS[1]) or 0) < tonumber(ARGV[1]) then
@@ -26,6 +26,15 @@
 //
 // Redis takes nothing back when a script fails half-way; see [NewScript] for what
 // follows from that.
+//
+// # Permissions
+//
+// Beside what the work itself does, a user needs +@connection +@scripting +hget +hset and
+// +time, with Options.TTL +pexpire, better also +command|info, and for Clean +scan +unlink,
+// in a cluster also +cluster. Work whose mark could not be set is not run, by Redis 7 and
+// later; older ones do not tell in time.
+//
+// # Cleaning
 //
 // Marks are kept until [Barrier.Clean] removes them, by the coordinator's word, or
 // until Options.TTL.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier/redisbarrier"
 )
@@ -18,7 +19,7 @@ func Example() {
 	}
 	rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer rdb.Close()
-	b, err := redisbarrier.New(rdb, nil)
+	b, err := redisbarrier.New(goredis.Wrap(rdb), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -29,7 +29,7 @@ func (b *Barrier) Prepare(ctx context.Context, id string, s *Script, keys []stri
 // more. The function says which first key Prepare is given for a message.
 func (b *Barrier) Check(key func(call txn.Call) string) txn.Func {
 	return func(ctx context.Context, call txn.Call) ([]byte, error) {
-		cause, err := b.ask(ctx, call.Transaction, key(call))
+		cause, err := b.causeOf(ctx, call.Transaction, key(call))
 		if err != nil {
 			return nil, fmt.Errorf("redisbarrier: check message %q: %w", call.Transaction, err)
 		}
@@ -44,7 +44,7 @@ func (b *Barrier) Check(key func(call txn.Call) string) txn.Func {
 	}
 }
 
-func (b *Barrier) ask(ctx context.Context, id, key string) (cause string, err error) {
+func (b *Barrier) causeOf(ctx context.Context, id, key string) (cause string, err error) {
 	if id == "" {
 		return "", errors.New("message has no ID")
 	}
@@ -52,5 +52,6 @@ func (b *Barrier) ask(ctx context.Context, id, key string) (cause string, err er
 	if err != nil {
 		return "", err
 	}
-	return b.check.Run(ctx, b.rdb, []string{marks}, field(opMessage, ""), b.opts.TTL.Milliseconds()).Text()
+	reply, err := b.eval(ctx, b.check, []string{marks}, []string{field(opMessage, ""), b.lifetime()})
+	return reply.Str, err
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
@@ -33,15 +34,18 @@ type Options struct {
 // Barrier lets each call of a coordinator take effect once, in the same script as
 // its work. It may be used by many goroutines at once.
 type Barrier struct {
-	rdb          redis.UniversalClient
+	conn         redisconn.Conn
 	opts         Options
-	check, clean *redis.Script
+	check, clean *redisconn.Script
 }
 
 // New returns a barrier over the Redis that holds the business data. The client
-// stays the caller's.
-func New(rdb redis.UniversalClient, opts *Options) (*Barrier, error) {
-	b := &Barrier{rdb: rdb, check: redis.NewScript(checkText), clean: redis.NewScript(cleanText)}
+// wrapped in conn stays the caller's.
+func New(conn redisconn.Conn, opts *Options) (*Barrier, error) {
+	if conn == nil {
+		return nil, wrongOption("conn", "is nil")
+	}
+	b := &Barrier{conn: conn, check: redisconn.NewScript(checkText), clean: redisconn.NewScript(cleanText)}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -53,11 +57,16 @@ func New(rdb redis.UniversalClient, opts *Options) (*Barrier, error) {
 	}
 	switch {
 	case strings.ContainsAny(b.opts.Prefix, "{}"):
-		return nil, fmt.Errorf("redisbarrier: prefix %q: must have no braces", b.opts.Prefix)
+		return nil, wrongOption("prefix", "%q: must have no braces", b.opts.Prefix)
 	case b.opts.TTL > 0 && b.opts.TTL < time.Second:
-		return nil, fmt.Errorf("redisbarrier: TTL %v: want none or at least 1s", b.opts.TTL)
+		return nil, wrongOption("ttl", "%v: want none or at least 1s", b.opts.TTL)
 	}
 	return b, nil
+}
+
+// wrongOption says what is wrong with an argument of New.
+func wrongOption(field, problem string, args ...any) error {
+	return fmt.Errorf("redisbarrier: %w", &input.Error{Field: field, Problem: fmt.Sprintf(problem, args...)})
 }
 
 // Do runs the script of a call unless it must not run. A duplicate gets the first
@@ -67,12 +76,14 @@ func New(rdb redis.UniversalClient, opts *Options) (*Barrier, error) {
 // The marks are kept beside the first key, in the same slot of a cluster. So all
 // calls of one branch must have first keys with the same hash tag: the same key, or
 // the same text in braces.
-func (b *Barrier) Do(ctx context.Context, call txn.Call, s *Script, keys []string, args ...any) ([]byte, barrier.Verdict, error) {
+func (b *Barrier) Do(
+	ctx context.Context, call txn.Call, s *Script, keys []string, args ...any,
+) ([]byte, barrier.Verdict, error) {
 	reply, err := b.run(ctx, call, s, keys, args)
 	if err != nil {
 		return nil, barrier.Undecided, fmt.Errorf("redisbarrier: %s: %w", name(call), err)
 	}
-	result, v, err := reply.answer(call)
+	result, v, err := reply.forCoordinator(call)
 	if reply.skipped() {
 		b.opts.SkippedFunc(ctx, call, v)
 	}
@@ -104,10 +115,28 @@ func (b *Barrier) run(ctx context.Context, call txn.Call, s *Script, keys []stri
 	if origin, ok := barrier.Origin(call.Op); ok {
 		back = field(origin, call.Branch)
 	}
-	argv := append([]any{
-		field(call.Op, call.Branch), back, call.Op, call.Epoch, call.Attempt, b.opts.TTL.Milliseconds(),
-	}, args...)
-	return parse(s.whole.Run(ctx, b.rdb, append([]string{marks}, keys...), argv...))
+	own, err := textsOf(args)
+	if err != nil {
+		return reply{}, err
+	}
+	argv := append([]string{
+		field(call.Op, call.Branch), back, call.Op, strconv.FormatInt(call.Epoch, 10), strconv.Itoa(call.Attempt),
+		b.lifetime(),
+	}, own...)
+	answer, err := b.eval(ctx, s.whole, append([]string{marks}, keys...), argv)
+	if err != nil {
+		return reply{}, err
+	}
+	return parse(answer)
+}
+
+// lifetime is that of marks, in milliseconds, as the scripts take it.
+func (b *Barrier) lifetime() string { return strconv.FormatInt(b.opts.TTL.Milliseconds(), 10) }
+
+// eval runs one of the scripts. Each of them may be run twice: that is what a barrier is
+// for. Nobody else would repeat those of a message's producer.
+func (b *Barrier) eval(ctx context.Context, s *redisconn.Script, keys, args []string) (redisconn.Reply, error) {
+	return redisconn.RepeatHarmless(ctx, func() (redisconn.Reply, error) { return b.conn.Eval(ctx, s, keys, args) })
 }
 
 // check refuses calls that have no identity. The operation begins a field and a

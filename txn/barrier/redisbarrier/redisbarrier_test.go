@@ -10,76 +10,24 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 	"github.com/bedrock-go/bedrock/txn/barrier/redisbarrier"
 )
 
-// add changes a balance and returns what it is told to.
-var add = redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], ARGV[1])
-return ARGV[2]`)
-
-// refuse says no, if it is not paid.
-var refuse = redisbarrier.NewScript(`return redis.error_reply('REFUSED not enough: ' .. ARGV[1])`)
-
-// half fails after its first write.
-var half = redisbarrier.NewScript(`redis.call('INCRBY', KEYS[1], ARGV[1])
-redis.call('LPUSH', KEYS[1], 'of another type')`)
-
-type setup struct {
-	s   *testenv.RedisServer
-	rdb redis.UniversalClient
-	b   *redisbarrier.Barrier
-}
-
-func start(t *testing.T, opts *testenv.RedisOptions) *setup {
-	t.Helper()
-	s := testenv.Redis(t, opts)
-	rdb := redis.NewClient(&redis.Options{Addr: s.Addr()})
-	t.Cleanup(func() { rdb.Close() })
-	return &setup{s, rdb, over(t, rdb, nil)}
-}
-
-func over(t *testing.T, rdb redis.UniversalClient, opts *redisbarrier.Options) *redisbarrier.Barrier {
-	t.Helper()
-	b, err := redisbarrier.New(rdb, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func call(transaction, op string) txn.Call {
-	return txn.Call{Transaction: transaction, Branch: "pay", Op: op, Mode: "saga", Attempt: 1, Epoch: 1}
-}
-
-// do runs a call on the key and checks what comes out.
-func (s *setup) do(t *testing.T, c txn.Call, script *redisbarrier.Script, key string, want barrier.Verdict, result string, args ...any) {
-	t.Helper()
-	got, v, err := s.b.Do(t.Context(), c, script, []string{key}, args...)
-	refused := want == barrier.Refused || want == barrier.Hanging
-	if v != want || txn.Aborted(err) != refused || (err != nil) != refused {
-		t.Fatalf("%s %s: %v, %v; want %v", c.Transaction, c.Op, v, err, want)
-	}
-	if string(got) != result {
-		t.Errorf("%s %s: result %.40q, want %.40q", c.Transaction, c.Op, got, result)
-	}
-}
-
-func (s *setup) want(t *testing.T, key, balance string) {
-	t.Helper()
-	if got, err := s.rdb.Get(t.Context(), key).Result(); got != balance && !(errors.Is(err, redis.Nil) && balance == "") {
-		t.Errorf("%s = %q, %v; want %q", key, got, err, balance)
-	}
-}
-
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
-	for forward, back := range map[string]string{"action": "compensate", "try": "cancel", "prepare": "rollback", "do": "undo"} {
+	withEach(t, nil, testVerdicts)
+}
+
+func testVerdicts(t *testing.T, s *setup) {
+	t.Helper()
+	for forward, back := range map[string]string{
+		"action": "compensate", "try": "cancel", "prepare": "rollback", "do": "undo",
+	} {
 		key := "stock:" + forward
 		s.do(t, call(forward, forward), add, key, barrier.Ran, "first", 10, "first")
 		s.do(t, call(forward, forward), add, key, barrier.Duplicate, "first", 10, "second")
@@ -104,14 +52,19 @@ func TestVerdicts(t *testing.T) {
 	}
 	s.do(t, call("m", "deliver"), add, "m", barrier.Ran, "x", 1, "x")
 	s.do(t, call("m", "deliver"), add, "m", barrier.Duplicate, "x", 1, "y")
-	if _, _, err := s.b.Do(t.Context(), call("try:empty", "try"), add, []string{"stock:try"}, 1, ""); !errors.Is(err, barrier.ErrHanging) {
+	_, _, err := s.b.Do(t.Context(), call("try:empty", "try"), add, []string{"stock:try"}, 1, "")
+	if !errors.Is(err, barrier.ErrHanging) {
 		t.Errorf("error of a late call: %v", err)
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testRefusals)
+}
+
+func testRefusals(t *testing.T, s *setup) {
+	t.Helper()
 	first := call("t", "action")
 	s.do(t, first, refuse, "k", barrier.Refused, "", "5 < 7")
 	_, _, err := s.b.Do(t.Context(), first, add, []string{"k"}, 1, "")
@@ -141,13 +94,18 @@ func TestRefusals(t *testing.T) {
 // taken back.
 func TestHalfDone(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testHalfDone)
+}
+
+func testHalfDone(t *testing.T, s *setup) {
+	t.Helper()
 	keys := []string{"k"}
 	for attempt := range 3 {
 		c := call("t", "try")
 		c.Attempt = attempt + 1
 		_, v, err := s.b.Do(t.Context(), c, half, keys, 10)
-		if v != barrier.Undecided || !errors.Is(err, redisbarrier.ErrHalfDone) || txn.Aborted(err) || !strings.Contains(err.Error(), "WRONGTYPE") {
+		half := errors.Is(err, redisbarrier.ErrHalfDone) && strings.Contains(err.Error(), "WRONGTYPE")
+		if v != barrier.Undecided || !half || txn.Aborted(err) {
 			t.Errorf("attempt %d: %v, %v", attempt, v, err)
 		}
 	}
@@ -182,7 +140,9 @@ func TestReadingIsTakenForWriting(t *testing.T) {
 		look := "redis.call(" + looks + ") "
 		refuses := redisbarrier.NewScript(look + "return redis.error_reply('REFUSED not enough')")
 		s.do(t, call("refuses "+looks, "action"), refuses, "k", barrier.Refused, "")
-		_, _, err := s.b.Do(t.Context(), call("fails "+looks, "action"), redisbarrier.NewScript(look+"error('boom')"), []string{"k"})
+		_, _, err := s.b.Do(
+			t.Context(), call("fails "+looks, "action"), redisbarrier.NewScript(look+"error('boom')"), []string{"k"},
+		)
 		if err == nil || errors.Is(err, redisbarrier.ErrHalfDone) {
 			t.Errorf("%s: %v", looks, err)
 		}
@@ -192,13 +152,18 @@ func TestReadingIsTakenForWriting(t *testing.T) {
 // TestFailures: what fails before its first write has done nothing and is repeated.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testFailures)
+}
+
+func testFailures(t *testing.T, s *setup) {
+	t.Helper()
 	for name, script := range map[string]string{
-		"error":         `error('boom')`,
-		"error reply":   `return redis.error_reply('ERR boom')`,
-		"wrong type":    `redis.call('SET', 'x', '1') redis.call('LPUSH', KEYS[1], 'x')`,
-		"wrong type 2":  `redis.call('LPUSH', KEYS[1], 'x')`,
-		"reads, fails":  `redis.call('GET', KEYS[1]) redis.call('ttl', KEYS[1]) redis.pcall('LPUSH', KEYS[1], 'x') error({})`,
+		"error":        `error('boom')`,
+		"error reply":  `return redis.error_reply('ERR boom')`,
+		"wrong type":   `redis.call('SET', 'x', '1') redis.call('LPUSH', KEYS[1], 'x')`,
+		"wrong type 2": `redis.call('LPUSH', KEYS[1], 'x')`,
+		"reads, fails": `redis.call('GET', KEYS[1]) redis.call('ttl', KEYS[1])
+			redis.pcall('LPUSH', KEYS[1], 'x') error({})`,
 		"no such":       `redis.call('NOSUCH')`,
 		"global":        `x = 1`,
 		"no table":      `return nosuch.field`,
@@ -220,7 +185,9 @@ func TestFailures(t *testing.T) {
 			s.want(t, key, "2")
 		}
 	}
-	_, _, err := s.b.Do(t.Context(), call("line", "action"), redisbarrier.NewScript("local x = 1\n\nerror('boom')"), []string{"k"})
+	_, _, err := s.b.Do(
+		t.Context(), call("line", "action"), redisbarrier.NewScript("local x = 1\n\nerror('boom')"), []string{"k"},
+	)
 	if err == nil || !strings.Contains(err.Error(), "user_script:3: boom") {
 		t.Errorf("an error on line 3: %v", err)
 	}
@@ -228,7 +195,11 @@ func TestFailures(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testResults)
+}
+
+func testResults(t *testing.T, s *setup) {
+	t.Helper()
 	for script, want := range map[string]string{
 		`return 'text'`:                          "text",
 		`return ''`:                              "",
@@ -244,7 +215,8 @@ func TestResults(t *testing.T) {
 		`return redis.call('SET', KEYS[1], 'x')`: "OK",
 		`return redis.call('HGETALL', 'none')`:   "{}",
 		`return 9007199254740992`:                "9007199254740992",
-		`return {123456789012345, -9007199254740992, 0, -0, 1e14}`:    `[123456789012345,-9007199254740992,0,0,100000000000000]`,
+		`return {123456789012345, -9007199254740992, 0, -0, 1e14}`: `[123456789012345,` +
+			`-9007199254740992,0,0,100000000000000]`,
 		`return {redis.call('INCRBY', 'counter', '123456789012345')}`: `[123456789012345]`,
 		`return {1, nil, 3}`:   `[1,null,3]`,
 		`return {[2.5] = 'x'}`: `{"2.5":"x"}`,
@@ -266,7 +238,10 @@ func TestResults(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
-	names := []string{"o'brien", "a:b", "a", "b", "{x}", "}:", "per%cent", "*", "\t\r\n\x00", "日本", strings.Repeat("x", 5000), "case", "CASE"}
+	names := []string{
+		"o'brien", "a:b", "a", "b", "{x}", "}:", "per%cent", "*", "\t\r\n\x00", "日本", strings.Repeat("x", 5000),
+		"case", "CASE",
+	}
 	for _, name := range names {
 		for _, branch := range names {
 			s.do(t, txn.Call{Transaction: name, Branch: branch, Op: "action"}, add, "k", barrier.Ran, name, 1, name)
@@ -292,9 +267,12 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, opts := range []*redisbarrier.Options{{Prefix: "{x}"}, {TTL: time.Millisecond}} {
-		if _, err := redisbarrier.New(s.rdb, opts); err == nil {
-			t.Errorf("%+v: no error", opts)
+		if _, err := redisbarrier.New(s.conn, opts); !errors.Is(err, input.ErrInvalid) {
+			t.Errorf("%+v: %v", opts, err)
 		}
+	}
+	if _, err := redisbarrier.New(nil, nil); !errors.Is(err, input.ErrInvalid) {
+		t.Errorf("no connection: %v", err)
 	}
 }
 
@@ -347,10 +325,15 @@ func together(n int, f func(i int)) {
 // TestCrash: work and mark survive together, or not at all.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	s := start(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
+	withEach(t, &testenv.RedisOptions{Persistence: testenv.PersistAOF}, testCrash)
+}
+
+func testCrash(t *testing.T, s *setup) {
+	t.Helper()
 	s.do(t, call("t", "action"), add, "k", barrier.Ran, "first", 1, "first")
 	s.s.Kill()
-	if _, v, err := s.b.Do(t.Context(), call("u", "action"), add, []string{"k"}, 1, ""); v != barrier.Undecided || err == nil || txn.Aborted(err) {
+	_, v, err := s.b.Do(t.Context(), call("u", "action"), add, []string{"k"}, 1, "")
+	if v != barrier.Undecided || err == nil || txn.Aborted(err) {
 		t.Errorf("without a server: %v, %v", v, err)
 	}
 	s.s.Restart(true)
@@ -362,7 +345,11 @@ func TestCrash(t *testing.T) {
 // TestOutOfMemory: a server that takes no more writes leaves nothing half done.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
-	s := start(t, &testenv.RedisOptions{Policy: "noeviction"})
+	withEach(t, &testenv.RedisOptions{Policy: "noeviction"}, testOutOfMemory)
+}
+
+func testOutOfMemory(t *testing.T, s *setup) {
+	t.Helper()
 	s.s.Do("CONFIG", "SET", "maxmemory", "1")
 	_, v, err := s.b.Do(t.Context(), call("t", "action"), add, []string{"k"}, 1, "")
 	if v != barrier.Undecided || err == nil || errors.Is(err, redisbarrier.ErrHalfDone) {
@@ -375,14 +362,19 @@ func TestOutOfMemory(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s := start(t, nil)
+	withEach(t, nil, testMessages)
+}
+
+func testMessages(t *testing.T, s *setup) {
+	t.Helper()
 	check := s.b.Check(func(c txn.Call) string { return string(c.Payload) })
 	ask := func(id string) error {
 		_, err := check(t.Context(), txn.Call{Transaction: id, Op: "check", Payload: []byte("k")})
 		return err
 	}
 	for range 2 {
-		if result, err := s.b.Prepare(t.Context(), "done", add, []string{"k"}, 1, "r"); string(result) != "r" || err != nil {
+		result, err := s.b.Prepare(t.Context(), "done", add, []string{"k"}, 1, "r")
+		if string(result) != "r" || err != nil {
 			t.Errorf("prepare: %q, %v", result, err)
 		}
 		if err := ask("done"); err != nil {
@@ -418,7 +410,7 @@ func TestFunc(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
 	var skipped []barrier.Verdict
-	b := over(t, s.rdb, &redisbarrier.Options{
+	b := over(t, s.conn, &redisbarrier.Options{
 		SkippedFunc: func(_ context.Context, _ txn.Call, v barrier.Verdict) { skipped = append(skipped, v) },
 	})
 	f := b.Func(add, func(c txn.Call) ([]string, []any, error) {
@@ -454,9 +446,10 @@ func TestTTL(t *testing.T) {
 	if ttl := s.s.Do("PTTL", "bedrock:barrier:{k}:forever"); ttl != int64(-1) {
 		t.Errorf("marks expire in %v ms", ttl)
 	}
-	s.b = over(t, s.rdb, &redisbarrier.Options{TTL: time.Hour, Prefix: "mine:"})
+	s.b = over(t, s.conn, &redisbarrier.Options{TTL: time.Hour, Prefix: "mine:"})
 	s.do(t, call("t", "action"), add, "k", barrier.Ran, "", 1, "")
-	if _, err := s.b.Check(func(txn.Call) string { return "k" })(t.Context(), txn.Call{Transaction: "m"}); !txn.Aborted(err) {
+	check := s.b.Check(func(txn.Call) string { return "k" })
+	if _, err := check(t.Context(), txn.Call{Transaction: "m"}); !txn.Aborted(err) {
 		t.Fatal(err)
 	}
 	for _, transaction := range []string{"t", "m"} {

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
+	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
@@ -17,24 +16,20 @@ type reply struct {
 	result  []byte // nil: there is none
 }
 
-func parse(cmd *redis.Cmd) (reply, error) {
-	words, err := cmd.StringSlice()
-	if err != nil {
-		return reply{}, err
-	}
-	if len(words) == 0 {
+func parse(answer redisconn.Reply) (reply, error) {
+	if answer.Len() == 0 {
 		return reply{}, errors.New("script said nothing")
 	}
-	r := reply{verdict: words[0]}
-	if len(words) > 1 {
-		if text, ok := strings.CutPrefix(words[1], "+"); ok {
+	r := reply{verdict: answer.At(0).Str}
+	if answer.Len() > 1 {
+		if text, ok := strings.CutPrefix(answer.At(1).Str, "+"); ok {
 			r.result = []byte(text)
 		}
 	}
 	return r, nil
 }
 
-// skipped tells that the call was answered without its work.
+// skipped reports whether the call was answered without its work.
 func (r reply) skipped() bool {
 	switch r.verdict {
 	case "duplicate", "empty", "refused", "hanging":
@@ -44,8 +39,8 @@ func (r reply) skipped() bool {
 	}
 }
 
-// answer is what the coordinator is told.
-func (r reply) answer(call txn.Call) ([]byte, barrier.Verdict, error) {
+// forCoordinator is what the coordinator is told.
+func (r reply) forCoordinator(call txn.Call) ([]byte, barrier.Verdict, error) {
 	switch r.verdict {
 	case "ran":
 		return r.result, barrier.Ran, nil

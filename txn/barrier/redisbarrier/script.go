@@ -3,7 +3,7 @@ package redisbarrier
 import (
 	_ "embed"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/bedrock-go/bedrock/redisconn"
 )
 
 //go:embed barrier.lua
@@ -16,7 +16,7 @@ var checkText string
 var cleanText string
 
 // Script is a participant's work in Lua, to be run behind a barrier. Make it once.
-type Script struct{ whole *redis.Script }
+type Script struct{ whole *redisconn.Script }
 
 // NewScript wraps a Lua script as one would give it to EVAL: it finds its keys in
 // KEYS and its arguments in ARGV, and calls redis.call. What it returns is the
@@ -34,5 +34,5 @@ type Script struct{ whole *redis.Script }
 // what there is to take back.
 func NewScript(text string) *Script {
 	// On the first line, so that Redis counts the user's lines as she does.
-	return &Script{redis.NewScript("local work = function(KEYS, ARGV, redis) " + text + "\nend\n" + barrierText)}
+	return &Script{redisconn.NewScript("local work = function(KEYS, ARGV, redis) "+text+"\nend", barrierText)}
 }

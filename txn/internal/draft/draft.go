@@ -22,6 +22,11 @@ type Draft struct {
 	// groups has, for every draft that was put in, the branches that others wait for
 	// when they wait for it.
 	groups map[string][]string
+	// ids are those of the branches, once there are groups that could be called the same.
+	ids map[string]bool
+	// links is how much was waited for in drafts that were put in, each time that was written
+	// out anew: once for every draft around it.
+	links int
 	// latest is the part that was added last.
 	latest   part
 	problems []error
@@ -40,19 +45,26 @@ func (d *Draft) Add(b txn.Branch) {
 		d.Refuse("branches", "two parts are called "+b.ID)
 	}
 	i := len(d.branches)
-	d.branches = append(d.branches, b)
+	d.addBranch(b)
 	d.latest = part{id: b.ID, from: i, to: i + 1, entries: []int{i}}
+}
+
+func (d *Draft) addBranch(b txn.Branch) {
+	d.branches = append(d.branches, b)
+	if d.ids != nil {
+		d.ids[b.ID] = true
+	}
 }
 
 // Latest is the ID of the latest part; empty if there is none.
 func (d *Draft) Latest() string { return d.latest.id }
 
-// Empty tells whether there are no branches.
+// Empty reports whether there are no branches.
 func (d *Draft) Empty() bool { return len(d.branches) == 0 }
 
 // After makes the latest part wait for others instead of whatever it waited for.
 func (d *Draft) After(ids ...string) {
-	if !d.has("after") {
+	if !d.hasPart("after") {
 		return
 	}
 	for _, i := range d.latest.entries {
@@ -62,7 +74,7 @@ func (d *Draft) After(ids ...string) {
 
 // Payload gives the branches of the latest part a payload, unless they have one.
 func (d *Draft) Payload(v any) {
-	if !d.has("payload") {
+	if !d.hasPart("payload") {
 		return
 	}
 	payload, err := txn.Encode(v)
@@ -79,7 +91,7 @@ func (d *Draft) Payload(v any) {
 
 // Use puts a field of an earlier result into the payloads of the latest part.
 func (d *Draft) Use(field, from string) {
-	if !d.has("use") {
+	if !d.hasPart("use") {
 		return
 	}
 	d.each(func(b *txn.Branch) {
@@ -95,7 +107,7 @@ func (d *Draft) Use(field, from string) {
 // Policy says how the branches of the latest part are called, unless they say so
 // themselves.
 func (d *Draft) Policy(p txn.Policy) {
-	if !d.has("policy") {
+	if !d.hasPart("policy") {
 		return
 	}
 	d.each(func(b *txn.Branch) {
@@ -115,11 +127,11 @@ func (d *Draft) Header(name, value string) {
 
 // Refuse keeps a problem for Definition.
 func (d *Draft) Refuse(field, problem string) {
-	d.problems = append(d.problems, &txn.FieldError{Field: field, Problem: problem})
+	d.problems = append(d.problems, &txn.InvalidError{Field: field, Problem: problem})
 }
 
-// has tells whether there is a part to speak of.
-func (d *Draft) has(field string) bool {
+// hasPart reports whether there is a part to speak of.
+func (d *Draft) hasPart(field string) bool {
 	if d.Empty() {
 		d.Refuse(field, "comes before there is anything it could belong to")
 	}
@@ -138,7 +150,7 @@ func (d *Draft) WithID(id string) Draft {
 	c.Head = d.Head.Clone()
 	c.Head.ID = id
 	c.branches = clones(d.branches)
-	c.groups = maps.Clone(d.groups)
+	c.groups, c.ids = maps.Clone(d.groups), maps.Clone(d.ids)
 	c.problems = slices.Clip(d.problems)
 	return c
 }
@@ -161,9 +173,9 @@ func (d *Draft) Definition(payload any) (txn.Definition, error) {
 	def := d.Head.Clone()
 	var err error
 	if def.Payload, err = txn.Encode(payload); err != nil {
-		return txn.Definition{}, &txn.FieldError{Field: "payload", Problem: err.Error()}
+		return txn.Definition{}, &txn.InvalidError{Field: "payload", Problem: err.Error()}
 	}
-	if def.Branches, err = d.resolved(); err != nil {
+	if def.Branches, _, err = d.resolved(); err != nil {
 		return txn.Definition{}, err
 	}
 	return def, nil

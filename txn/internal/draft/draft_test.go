@@ -2,8 +2,10 @@ package draft_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +19,9 @@ import (
 
 // written is a draft with one of everything.
 func written() *draft.Draft {
-	d := &draft.Draft{Head: txn.Definition{Mode: "saga", Name: "order", Check: &txn.Check{Policy: &txn.Policy{Attempts: 1}}}}
+	d := &draft.Draft{
+		Head: txn.Definition{Mode: "saga", Name: "order", Check: &txn.Check{Policy: &txn.Policy{Attempts: 1}}},
+	}
 	d.Add(txn.Branch{ID: "a", Do: "f"})
 	d.Add(txn.Branch{ID: "b", Do: "f"})
 	d.After("a")
@@ -87,5 +91,30 @@ func TestAPayloadIsReadLater(t *testing.T) {
 		if got := string(definition(t, d).Branches[1].Payload); got != `"one"` {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// TestEveryDraftAroundWritesAllLinksAnew, and a few words take seconds.
+func TestEveryDraftAroundWritesAllLinksAnew(t *testing.T) {
+	const wide, deep = 200, 30 // 40,000 links, which are few by themselves
+	leaves := &draft.Draft{}
+	for i := range wide {
+		leaves.Add(txn.Branch{ID: fmt.Sprint("a", i)})
+	}
+	d := &draft.Draft{}
+	d.Nest("p", leaves)
+	for i := range wide {
+		d.Add(txn.Branch{ID: fmt.Sprint("b", i)})
+		d.After("p")
+	}
+	definition(t, d)
+	for range deep {
+		outer := &draft.Draft{}
+		outer.Nest("n", d)
+		d = outer
+	}
+	_, err := d.Definition(nil)
+	if err == nil || !strings.Contains(err.Error(), "too many of them wait for too many others") {
+		t.Error(err)
 	}
 }

@@ -19,18 +19,19 @@ func (d *Draft) Nest(id string, inner *Draft) {
 	}
 	from := len(d.branches)
 	prefix := id + "/"
-	branches, err := inner.resolved()
+	branches, links, err := inner.resolved()
 	if err != nil {
 		d.problems = append(d.problems, err)
 		return
 	}
+	d.links += links
 	own, groups := names(branches), maps.Clone(inner.groups) // inner may be d itself
 	entries := make([]int, 0, 1)
 	for i := range branches {
 		if len(branches[i].After) == 0 {
 			entries = append(entries, from+i)
 		}
-		d.branches = append(d.branches, renamed(&branches[i], prefix, own))
+		d.addBranch(renamed(&branches[i], prefix, own))
 	}
 	d.latest = part{id: id, from: from, to: len(d.branches), entries: entries}
 	d.group(id, leaves(branches), prefix)
@@ -42,10 +43,9 @@ func (d *Draft) Nest(id string, inner *Draft) {
 // group remembers what waiting for a part means.
 func (d *Draft) group(id string, last []string, prefix string) {
 	if d.groups == nil {
-		d.groups = make(map[string][]string)
+		d.groups, d.ids = make(map[string][]string), names(d.branches)
 	}
-	isID := func(b txn.Branch) bool { return b.ID == id }
-	if d.grouped(id) || slices.ContainsFunc(d.branches, isID) {
+	if d.grouped(id) || d.ids[id] {
 		d.Refuse("branches", "two parts are called "+id)
 	}
 	d.groups[id] = prefixed(prefix, last)
@@ -112,23 +112,23 @@ func prefixed(prefix string, ids []string) []string {
 }
 
 // mostLinks bounds what waiting for parts may grow into: steps that wait for a
-// part wait for each of its last branches.
+// part wait for each of its last branches, and every draft around writes that anew.
 const mostLinks = 1 << 20
 
-// resolved copies the branches, waiting for branches only.
-func (d *Draft) resolved() ([]txn.Branch, error) {
-	branches := clones(d.branches)
+// resolved copies the branches, waiting for branches only, and says how many links have been
+// written for that, those of drafts inside included.
+func (d *Draft) resolved() (branches []txn.Branch, links int, err error) {
+	branches, links = clones(d.branches), d.links
 	if len(d.groups) == 0 {
-		return branches, nil
+		return branches, links, nil
 	}
-	links := 0
 	for i := range branches {
 		branches[i].After = d.expanded(branches[i].After)
 		if links += len(branches[i].After); links > mostLinks {
-			return nil, &txn.FieldError{Field: "branches", Problem: "too many of them wait for too many others"}
+			return nil, 0, &txn.InvalidError{Field: "branches", Problem: "too many of them wait for too many others"}
 		}
 	}
-	return branches, nil
+	return branches, links, nil
 }
 
 // expanded replaces parts by their last branches.

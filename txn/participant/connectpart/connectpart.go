@@ -13,7 +13,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // Interceptor returns what makes unary methods participants. The call in the context
@@ -24,32 +24,32 @@ func Interceptor() connect.UnaryInterceptorFunc {
 			if request.Spec().IsClient {
 				return next(ctx, request)
 			}
-			call, err := wire.Parse(request.Header())
+			call, err := header.Parse(request.Header())
 			switch {
-			case errors.Is(err, wire.ErrNoCall):
+			case errors.Is(err, header.ErrNoCall):
 				return next(ctx, request)
 			case err != nil:
 				return nil, connect.NewError(connect.CodeInvalidArgument, err)
 			}
 			response, err := next(txn.ContextWithCall(ctx, call), request)
 			if err != nil {
-				return nil, answer(err)
+				return nil, errorOf(err)
 			}
 			return response, nil
 		}
 	}
 }
 
-func answer(err error) error {
+func errorOf(err error) error {
 	if txn.Aborted(err) {
 		return connect.NewError(connect.CodeAborted, excerpt(err))
 	}
 	if pending, ok := errors.AsType[*txn.PendingError](err); ok {
 		answer := connect.NewError(connect.CodeFailedPrecondition, excerpt(err))
-		answer.Meta().Set(wire.RetryAfter, wire.FormatRetryAfter(pending.After))
+		answer.Meta().Set(header.RetryAfter, header.FormatRetryAfter(pending.After))
 		return answer
 	}
 	return err
 }
 
-func excerpt(err error) error { return errors.New(wire.Excerpt(err.Error())) }
+func excerpt(err error) error { return errors.New(header.Excerpt(err.Error())) }

@@ -18,7 +18,6 @@ import (
 	"github.com/bedrock-go/bedrock/coord/grpccall"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/participant/connectpart"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,7 +32,8 @@ const procedure = "/test.Stock/Deduct"
 // serve starts a connect server, without TLS.
 func serve(t *testing.T, f func(context.Context, *request) (*response, error)) *httptest.Server {
 	t.Helper()
-	s := httptest.NewUnstartedServer(connect.NewUnaryHandler(procedure, f, connect.WithInterceptors(connectpart.Interceptor())))
+	s := httptest.NewUnstartedServer(connect.NewUnaryHandler(procedure, f,
+		connect.WithInterceptors(connectpart.Interceptor())))
 	s.Config.Protocols = new(http.Protocols)
 	s.Config.Protocols.SetHTTP1(true)
 	s.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -69,12 +69,16 @@ func TestCallsOfACoordinator(t *testing.T) {
 	}
 	for _, c := range []struct {
 		reply error
-		want  plan.Answer
+		want  txn.Answer
 	}{
-		{nil, plan.Answer{Kind: plan.Done, Result: encode(t, "tea!")}},
-		{txn.Abort(errors.New("out of stock")), plan.Answer{Kind: plan.Refused, Note: "out of stock"}},
-		{txn.Pending(20 * time.Millisecond), plan.Answer{Kind: plan.Pending, Note: "still working; ask again in 20ms", After: 20 * time.Millisecond}},
-		{errors.New("busy"), plan.Answer{Kind: plan.Failed, Note: "unknown: busy"}},
+		{nil, txn.Answer{Kind: txn.AnswerDone, Result: encode(t, "tea!")}},
+		{txn.Abort(errors.New("out of stock")), txn.Answer{Kind: txn.AnswerRefused, Note: "out of stock"}},
+		{
+			txn.Pending(20 * time.Millisecond), txn.Answer{
+				Kind: txn.AnswerPending, Note: "still working; ask again in 20ms", After: 20 * time.Millisecond,
+			},
+		},
+		{errors.New("busy"), txn.Answer{Kind: txn.AnswerFailed, Note: "unknown: busy"}},
 	} {
 		reply = c.reply
 		sent := call
@@ -99,7 +103,8 @@ func TestOtherCallsGoThrough(t *testing.T) {
 	})
 	client := connect.NewClient[wrapperspb.StringValue, wrapperspb.StringValue](s.Client(), s.URL+procedure,
 		connect.WithInterceptors(connectpart.Interceptor())) // which is for servers only
-	if _, err := client.CallUnary(t.Context(), connect.NewRequest(wrapperspb.String(""))); connect.CodeOf(err) != connect.CodeUnknown {
+	if _, err := client.CallUnary(t.Context(),
+		connect.NewRequest(wrapperspb.String(""))); connect.CodeOf(err) != connect.CodeUnknown {
 		t.Error(err)
 	}
 	garbled := connect.NewRequest(wrapperspb.String(""))

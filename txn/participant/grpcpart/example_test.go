@@ -23,7 +23,8 @@ func ExampleInterceptor() {
 		}
 		return "done", nil
 	}
-	_, err := deduct(txn.ContextWithCall(context.Background(), txn.Call{Transaction: "order-42", Branch: "stock"}), "tea")
+	_, err := deduct(txn.ContextWithCall(context.Background(), txn.Call{Transaction: "order-42", Branch: "stock"}),
+		"tea")
 	fmt.Println(txn.Aborted(err), err)
 	// Output: true stock: out of tea
 }

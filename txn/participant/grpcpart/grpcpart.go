@@ -29,7 +29,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // Options configure [Interceptor]. The zero value and nil mean the defaults.
@@ -46,10 +46,10 @@ func Interceptor(opts *Options) grpc.UnaryServerInterceptor {
 		logger = opts.Logger
 	}
 	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		header, _ := metadata.FromIncomingContext(ctx)
-		call, err := wire.Parse(header)
+		sent, _ := metadata.FromIncomingContext(ctx)
+		call, err := header.Parse(sent)
 		switch {
-		case errors.Is(err, wire.ErrNoCall):
+		case errors.Is(err, header.ErrNoCall):
 			return next(ctx, req)
 		case err != nil:
 			return nil, status.Error(codes.InvalidArgument, err.Error())
@@ -58,7 +58,7 @@ func Interceptor(opts *Options) grpc.UnaryServerInterceptor {
 			return next(txn.ContextWithCall(ctx, call), req)
 		})
 		if err != nil {
-			return nil, answer(ctx, err)
+			return nil, statusOf(ctx, err)
 		}
 		return response, nil
 	}
@@ -78,14 +78,14 @@ func guard(logger *slog.Logger, call *txn.Call, f func() (any, error)) (response
 	return f()
 }
 
-func answer(ctx context.Context, err error) error {
-	text := wire.Excerpt(err.Error())
+func statusOf(ctx context.Context, err error) error {
+	text := header.Excerpt(err.Error())
 	if txn.Aborted(err) {
 		return status.Error(codes.Aborted, text)
 	}
 	if pending, ok := errors.AsType[*txn.PendingError](err); ok {
 		// Without the trailer the coordinator asks again when it thinks best.
-		_ = grpc.SetTrailer(ctx, metadata.Pairs(wire.RetryAfter, wire.FormatRetryAfter(pending.After)))
+		_ = grpc.SetTrailer(ctx, metadata.Pairs(header.RetryAfter, header.FormatRetryAfter(pending.After)))
 		return status.Error(codes.FailedPrecondition, text)
 	}
 	return err

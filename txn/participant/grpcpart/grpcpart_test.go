@@ -27,13 +27,15 @@ func intercept(opts *grpcpart.Options, header metadata.MD, next grpc.UnaryHandle
 }
 
 func inTransaction() metadata.MD {
-	return metadata.Pairs("bedrock-transaction", "t", "bedrock-branch", "b", "bedrock-operation", "try", "traceparent", "p")
+	return metadata.Pairs("bedrock-transaction", "t", "bedrock-branch", "b", "bedrock-operation", "try", "traceparent",
+		"p")
 }
 
 func TestAHandlerFindsItsCall(t *testing.T) {
 	response, err := intercept(nil, inTransaction(), func(ctx context.Context, req any) (any, error) {
 		call, ok := txn.CallFrom(ctx)
-		if !ok || call.Transaction != "t" || call.Branch != "b" || call.Op != "try" || call.Headers["traceparent"] != "p" || req != "request" {
+		if !ok || call.Transaction != "t" || call.Branch != "b" || call.Op != "try" ||
+			call.Headers["traceparent"] != "p" || req != "request" {
 			t.Errorf("%+v", call)
 		}
 		return "response", nil

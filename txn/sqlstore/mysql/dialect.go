@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
@@ -31,16 +32,15 @@ type dialect struct {
 // an ID that is taken is an error.
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
-		Name: "mysql", SkipLocked: "FOR UPDATE SKIP LOCKED",
+		Kind: sqlkind.MySQL, SkipLocked: "FOR UPDATE SKIP LOCKED",
 		ByStatus: "FORCE INDEX FOR ORDER BY (status)", ByDue: "FORCE INDEX (due)", ByTarget: "FORCE INDEX (waits)",
 	}
 }
 
-// Now implements [sqlstore.Dialect]. UTC, because an hour of the session's zone
-// may come twice.
+// Now implements [sqlstore.Dialect].
 func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {
 	var micros int64
-	err := q.QueryRowContext(ctx, "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))").Scan(&micros)
+	err := q.QueryRowContext(ctx, "SELECT "+sqlkind.MySQL.Clock()).Scan(&micros)
 	return sqlstore.FromMicros(micros), err
 }
 
@@ -78,29 +78,10 @@ func (d *dialect) Alone(ctx context.Context, table string, fn func(sqlstore.Quer
 // Migrations implements [sqlstore.Dialect].
 func (d *dialect) Migrations() fs.FS { return migrations }
 
-// Numbers of the server's errors.
-const (
-	errDuplicate   = 1062
-	errPacket      = 1153 // larger than max_allowed_packet
-	errTooLong     = 1406
-	errLockWait    = 1205
-	errDeadlock    = 1213
-	errShutdown    = 1053
-	errKilled      = 1927 // MariaDB: the connection was killed
-	errInterrupted = 1317
-	errReadTimeout = 1159 // MariaDB: the client was silent for too long
-	errSilent      = 4031 // MySQL: the same
-	errDiskFull    = 1021
-	errTableFull   = 1114 // the disk, or the file it is in, is full
-	errReadOnly    = 1290 // the server, most often because it is a replica
-	errReadOnlyTx  = 1792
-	errReadOnlyNow = 1836
-)
-
 // Judge implements [sqlstore.Dialect].
 func (d *dialect) Judge(err error) sqlstore.Verdict {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return judge(e.Number)
+		return sqlkind.OfMySQL(e.Number)
 	}
 	if errors.Is(err, mysql.ErrPktTooLarge) {
 		return sqlstore.TooLarge
@@ -110,21 +91,4 @@ func (d *dialect) Judge(err error) sqlstore.Verdict {
 		return sqlstore.Broken
 	}
 	return sqlstore.Refused
-}
-
-func judge(number uint16) sqlstore.Verdict {
-	switch number {
-	case errDuplicate:
-		return sqlstore.Duplicate
-	case errPacket, errTooLong:
-		return sqlstore.TooLarge
-	case errDeadlock, errLockWait:
-		return sqlstore.Collided
-	case errShutdown, errKilled, errInterrupted, errReadTimeout, errSilent:
-		return sqlstore.Broken
-	case errDiskFull, errTableFull, errReadOnly, errReadOnlyTx, errReadOnlyNow: // it will pass
-		return sqlstore.Broken
-	default:
-		return sqlstore.Refused
-	}
 }

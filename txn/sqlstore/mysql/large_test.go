@@ -14,7 +14,7 @@ import (
 // TestResultsTogetherAreTooLarge for one packet, each of them within its limit: nothing
 // was written any more, and the calls were made again and again.
 func TestResultsTogetherAreTooLarge(t *testing.T) {
-	c, err := coord.New(open(t, start(t), nil), nil)
+	c, err := coord.New(subject(start(t)).Store(t, nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

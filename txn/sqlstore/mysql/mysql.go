@@ -50,7 +50,9 @@ func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, e
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idleInPool)
-	return sqlstore.Open(ctx, &dialect{db: db, packets: true}, sqlstore.Databases{Write: db, Read: db, Close: db.Close}, opts)
+	return sqlstore.Open(
+		ctx, &dialect{db: db, packets: true}, sqlstore.Databases{Write: db, Read: db, Close: db.Close}, opts,
+	)
 }
 
 // New opens a store in a database the program has already, and leaves it open. It

@@ -32,7 +32,8 @@ const most = "9223372036854775807"
 // error for others. The version comes first, because assignments see what those
 // before them have done.
 const replaceSame = " ON DUPLICATE KEY UPDATE revision = " +
-	most + " + (revision <> VALUES(revision) - 1 OR epoch <> CAST(VALUES(digest) AS SIGNED) OR created <> VALUES(created)) - " +
+	most + " + (revision <> VALUES(revision) - 1 OR epoch <> CAST(VALUES(digest) AS SIGNED)" +
+	" OR created <> VALUES(created)) - " +
 	most + " + VALUES(revision), " + changes
 
 func newPacket(table string, b sqlstore.Batch) *packet {
@@ -69,9 +70,9 @@ func successors(updates []sqlstore.Update) []*driver.Record {
 	return recs
 }
 
-// send writes a batch by one packet. It tells whether the server has refused it,
+// writePacket writes a batch by one packet. It reports whether the server has refused it,
 // or a part of it, and so nothing is written.
-func (d *dialect) send(ctx context.Context, p *packet) (refused bool, err error) {
+func (d *dialect) writePacket(ctx context.Context, p *packet) (refused bool, err error) {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return false, sqlstore.Unwritten(err)
@@ -79,20 +80,20 @@ func (d *dialect) send(ctx context.Context, p *packet) (refused bool, err error)
 	defer conn.Close()
 	rows, err := conn.QueryContext(ctx, p.text.String(), p.args...)
 	if err != nil {
-		return d.abandon(ctx, conn, err)
+		return d.rollBackAfter(ctx, conn, err)
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return d.abandon(ctx, conn, cmp.Or(rows.Err(), sql.ErrNoRows))
+		return d.rollBackAfter(ctx, conn, cmp.Or(rows.Err(), sql.ErrNoRows))
 	}
 	for rows.NextResultSet() { // there is none, only the outcome of the commit
 	}
 	return false, rows.Err()
 }
 
-// abandon rolls back after an error before the commit. Unless the server has said
+// rollBackAfter rolls back after an error before the commit. Unless the server has said
 // it, or nothing was sent, it is unknown how far the server has got.
-func (d *dialect) abandon(ctx context.Context, conn *sql.Conn, err error) (refused bool, _ error) {
+func (d *dialect) rollBackAfter(ctx context.Context, conn *sql.Conn, err error) (refused bool, _ error) {
 	if errors.Is(err, sqldriver.ErrBadConn) || errors.Is(err, mysql.ErrPktTooLarge) {
 		return false, sqlstore.Unwritten(err)
 	}

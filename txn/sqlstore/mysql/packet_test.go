@@ -77,36 +77,55 @@ func orEnd(err error) error {
 // for certain; what goes wrong with the commit, or on the way, may be.
 func TestOutcomeOfPacket(t *testing.T) {
 	said := func(number uint16) error { return &mysql.MySQLError{Number: number} }
-	const unknownOfCommit = 1180
+	const errDuplicate, errDeadlock, errKilled, unknownOfCommit = 1062, 1213, 1927, 1180
 	for name, test := range map[string]struct {
 		conn                           fake
 		err                            error
 		refused, unwritten, rolledBack bool
 		closed                         bool
 	}{
-		"written":          {},
-		"ID taken":         {conn: fake{query: said(errDuplicate)}, err: said(errDuplicate), refused: true, unwritten: true, rolledBack: true},
-		"stale":            {conn: fake{guard: said(1690)}, err: said(1690), refused: true, unwritten: true, rolledBack: true},
-		"deadlock":         {conn: fake{query: said(errDeadlock)}, err: said(errDeadlock), unwritten: true, rolledBack: true},
-		"no commit":        {conn: fake{commit: said(unknownOfCommit)}, err: said(unknownOfCommit)},
-		"lost":             {conn: fake{query: mysql.ErrInvalidConn}, err: mysql.ErrInvalidConn},
-		"lost at commit":   {conn: fake{commit: mysql.ErrInvalidConn}, err: mysql.ErrInvalidConn},
-		"never sent":       {conn: fake{query: mysql.ErrPktTooLarge}, err: mysql.ErrPktTooLarge, unwritten: true},
-		"dead before":      {conn: fake{query: sqldriver.ErrBadConn}, err: sqldriver.ErrBadConn, unwritten: true, closed: true},
-		"no roll back":     {conn: fake{query: said(1690), rollback: io.ErrClosedPipe}, err: said(1690), refused: true, unwritten: true, rolledBack: true, closed: true},
-		"killed meanwhile": {conn: fake{query: said(errKilled)}, err: said(errKilled), unwritten: true, rolledBack: true},
+		"written": {},
+		"ID taken": {
+			conn: fake{query: said(errDuplicate)},
+			err:  said(errDuplicate), refused: true, unwritten: true, rolledBack: true,
+		},
+		"stale": {
+			conn: fake{guard: said(1690)},
+			err:  said(1690), refused: true, unwritten: true, rolledBack: true,
+		},
+		"deadlock": {
+			conn: fake{query: said(errDeadlock)},
+			err:  said(errDeadlock), unwritten: true, rolledBack: true,
+		},
+		"no commit":      {conn: fake{commit: said(unknownOfCommit)}, err: said(unknownOfCommit)},
+		"lost":           {conn: fake{query: mysql.ErrInvalidConn}, err: mysql.ErrInvalidConn},
+		"lost at commit": {conn: fake{commit: mysql.ErrInvalidConn}, err: mysql.ErrInvalidConn},
+		"never sent":     {conn: fake{query: mysql.ErrPktTooLarge}, err: mysql.ErrPktTooLarge, unwritten: true},
+		"dead before": {
+			conn: fake{query: sqldriver.ErrBadConn},
+			err:  sqldriver.ErrBadConn, unwritten: true, closed: true,
+		},
+		"no roll back": {
+			conn: fake{query: said(1690), rollback: io.ErrClosedPipe},
+			err:  said(1690), refused: true, unwritten: true, rolledBack: true, closed: true,
+		},
+		"killed meanwhile": {
+			conn: fake{query: said(errKilled)},
+			err:  said(errKilled), unwritten: true, rolledBack: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := sql.OpenDB(&test.conn)
 			defer db.Close()
 			d := &dialect{db: db, packets: true}
 			b := sqlstore.Batch{Creates: []*driver.Record{{ID: "a"}}}
-			refused, err := d.send(t.Context(), newPacket("tx", b))
+			refused, err := d.writePacket(t.Context(), newPacket("tx", b))
 			want := test.err
 			if test.unwritten {
 				want = sqlstore.Unwritten(want)
 			}
-			got, wanted := fmt.Sprintf("refused %v: %T %v", refused, err, err), fmt.Sprintf("refused %v: %T %v", test.refused, want, want)
+			got := fmt.Sprintf("refused %v: %T %v", refused, err, err)
+			wanted := fmt.Sprintf("refused %v: %T %v", test.refused, want, want)
 			if got != wanted {
 				t.Errorf("got %s; want %s", got, wanted)
 			}

@@ -25,7 +25,9 @@ func TestSource(t *testing.T) {
 		if !config.InterpolateParams || !config.MultiStatements || config.MaxAllowedPacket != 0 {
 			t.Errorf("%s: not tuned: %s", source, dsn)
 		}
-		for _, param := range []string{"sql_mode=", "idle_transaction_timeout+%3D+5", "wait_timeout=30", "net_write_timeout=5"} {
+		for _, param := range []string{
+			"sql_mode=", "idle_transaction_timeout+%3D+5", "wait_timeout=30", "net_write_timeout=5",
+		} {
 			if !strings.Contains(dsn, param) {
 				t.Errorf("%s: no %s: %s", source, param, dsn)
 			}

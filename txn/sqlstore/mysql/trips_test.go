@@ -8,8 +8,8 @@ import (
 
 // TestPacketsDo: writes of which none is refused need no second way.
 func TestPacketsDo(t *testing.T) {
-	server := start(t)
-	store, user := open(t, server, nil), subject(server).User(t)
+	s := subject(start(t))
+	store, user := s.Store(t, nil), s.User(t)
 	rec := &driver.Record{ID: "a", Status: driver.Running, Epoch: 3}
 	if err := store.Create(t.Context(), rec); err != nil {
 		t.Fatal(err)
@@ -23,7 +23,8 @@ func TestPacketsDo(t *testing.T) {
 	}
 	for counter, want := range map[string]int{"Com_commit": 11, "Com_rollback": 0} {
 		var n int
-		row := user.QueryRowContext(t.Context(), "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = ?", counter)
+		query := "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = ?"
+		row := user.QueryRowContext(t.Context(), query, counter)
 		if err := row.Scan(&n); err != nil || n != want {
 			t.Errorf("%s is %d, want %d: %v", counter, n, want, err)
 		}

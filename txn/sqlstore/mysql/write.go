@@ -14,7 +14,7 @@ import (
 // is found out step by step.
 func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (refused []string, err error) {
 	if d.packets {
-		if refused, err := d.send(ctx, newPacket(table, b)); !refused {
+		if refused, err := d.writePacket(ctx, newPacket(table, b)); !refused {
 			return nil, err
 		}
 	}
@@ -37,7 +37,9 @@ func (d *dialect) writeInSteps(ctx context.Context, table string, b sqlstore.Bat
 
 // create inserts records, and names those whose ID is taken. That is rare, so it
 // is asked for only when the insertion has failed.
-func (d *dialect) create(ctx context.Context, tx *sql.Tx, table string, recs []*driver.Record) (taken []string, err error) {
+func (d *dialect) create(
+	ctx context.Context, tx *sql.Tx, table string, recs []*driver.Record,
+) (taken []string, err error) {
 	if err = insert(ctx, tx, table, recs, ""); err == nil || d.Judge(err) != sqlstore.Duplicate {
 		return nil, err
 	}
@@ -60,7 +62,9 @@ func existing(ctx context.Context, tx *sql.Tx, table string, recs []*driver.Reco
 // update replaces records. It locks those that still have the version their
 // writers have seen, by their keys and in the order of these; what is locked is
 // sure to be there, so that one INSERT replaces it all.
-func (d *dialect) update(ctx context.Context, tx *sql.Tx, table string, updates []sqlstore.Update) (stale []string, err error) {
+func (d *dialect) update(
+	ctx context.Context, tx *sql.Tx, table string, updates []sqlstore.Update,
+) (stale []string, err error) {
 	if len(updates) == 0 {
 		return nil, nil
 	}

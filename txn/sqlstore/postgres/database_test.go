@@ -20,7 +20,9 @@ func TestDatabase(t *testing.T) {
 	t.Run("Crash", func(t *testing.T) { sqltest.Crash(t, subject(server), server) })
 	t.Run("Freeze", func(t *testing.T) { sqltest.Freeze(t, subject(server), server) })
 	t.Run("ClosedAmidWrite", func(t *testing.T) {
-		sqltest.ClosedAmidWrite(t, subject(server), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+		sqltest.ClosedAmidWrite(
+			t, subject(server), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+		)
 	})
 	t.Run("Unreachable", func(t *testing.T) { sqltest.Unreachable(t, subject(server), server) })
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
@@ -26,7 +27,7 @@ type dialect struct{ db *sql.DB }
 // Clauses implements [sqlstore.Dialect].
 func (d *dialect) Clauses() sqlstore.Clauses {
 	return sqlstore.Clauses{
-		Name: "postgres", Numbered: true, IfAbsent: "ON CONFLICT (id) DO NOTHING", SkipLocked: "FOR UPDATE SKIP LOCKED",
+		Kind: sqlkind.Postgres, IfAbsent: "ON CONFLICT (id) DO NOTHING", SkipLocked: "FOR UPDATE SKIP LOCKED",
 		Claiming: endIfSilent + inOrder,
 	}
 }
@@ -45,7 +46,7 @@ const inOrder = ", set_config('enable_sort', 'off', true), set_config('enable_bi
 // Now implements [sqlstore.Dialect].
 func (d *dialect) Now(ctx context.Context, q sqlstore.Querier) (time.Time, error) {
 	var micros int64
-	err := q.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+	err := q.QueryRowContext(ctx, "SELECT "+sqlkind.Postgres.Clock()).Scan(&micros)
 	return sqlstore.FromMicros(micros), err
 }
 
@@ -56,7 +57,9 @@ func (d *dialect) Alone(ctx context.Context, table string, fn func(sqlstore.Quer
 		if _, err := tx.ExecContext(ctx, endIfSilent); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('bedrock migrates ' || $1::text, 0))", table)
+		_, err := tx.ExecContext(
+			ctx, "SELECT pg_advisory_xact_lock(hashtextextended('bedrock migrates ' || $1::text, 0))", table,
+		)
 		if err != nil {
 			return fmt.Errorf("lock: %w", err)
 		}
@@ -70,7 +73,7 @@ func (d *dialect) Migrations() fs.FS { return migrations }
 // Judge implements [sqlstore.Dialect].
 func (d *dialect) Judge(err error) sqlstore.Verdict {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return judge(e.Code)
+		return sqlkind.OfPostgres(e.Code)
 	}
 	_, network := errors.AsType[net.Error](err)
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
@@ -78,26 +81,4 @@ func (d *dialect) Judge(err error) sqlstore.Verdict {
 		return sqlstore.Broken
 	}
 	return sqlstore.Refused
-}
-
-// judge reads a code, whose first two characters are its class.
-func judge(code string) sqlstore.Verdict {
-	const uniqueViolation, serializationFailure, deadlock, lockNotAvailable = "23505", "40001", "40P01", "55P03"
-	switch code {
-	case uniqueViolation:
-		return sqlstore.Duplicate
-	case serializationFailure, deadlock, lockNotAvailable:
-		return sqlstore.Collided
-	}
-	const connection, resources, intervention = "08", "53", "57"
-	const silent = "25P03" // for too long, in a transaction
-	if code == silent {
-		return sqlstore.Broken
-	}
-	switch code[:min(2, len(code))] {
-	case connection, resources, intervention:
-		return sqlstore.Broken
-	default:
-		return sqlstore.Refused
-	}
 }

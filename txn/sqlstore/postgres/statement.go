@@ -36,11 +36,11 @@ func inserted() []field {
 		text("digest", func(r *driver.Record) string { return r.Digest }),
 		number("shard", func(r *driver.Record) int64 { return int64(driver.Shard(r.ID)) }),
 		number("created", func(r *driver.Record) int64 { return sqlstore.Micros(r.Created) }),
-	}, changed()...)
+	}, updatedFields()...)
 }
 
-// changed are the fields an update writes, and the ID by which it finds its row.
-func changed() []field {
+// updatedFields are the fields an update writes, and the ID by which it finds its row.
+func updatedFields() []field {
 	return []field{
 		text("id", func(r *driver.Record) string { return r.ID }),
 		text("status", func(r *driver.Record) string { return string(r.Status) }),
@@ -69,7 +69,7 @@ func insert(table string) string {
 // expected. It names those it has replaced, and leaves a spec alone that is not
 // given.
 func update(table string) string {
-	fields := changed()
+	fields := updatedFields()
 	names, params := parameters(fields)
 	n := len(fields)
 	var set []string
@@ -85,7 +85,8 @@ func update(table string) string {
 	return "UPDATE " + table + " AS t SET " + strings.Join(set, ", ") +
 		fmt.Sprintf(" FROM unnest(%s, $%d::bigint[], $%d::bigint[], $%d::bigint[])", params, n+1, n+2, n+3) +
 		" AS v (" + names + ", was_revision, was_epoch, was_created)" +
-		" WHERE t.id = v.id AND t.revision = v.was_revision AND t.epoch = v.was_epoch AND t.created = v.was_created RETURNING t.id"
+		" WHERE t.id = v.id AND t.revision = v.was_revision" +
+		" AND t.epoch = v.was_epoch AND t.created = v.was_created RETURNING t.id"
 }
 
 // parameters are the names of the fields, and their arrays as parameters.

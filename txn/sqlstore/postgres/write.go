@@ -30,7 +30,7 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 	}
 	defer conn.Close()
 	err = raw(conn, func(c *pgx.Conn) error {
-		refused, err = send(ctx, c, table, b)
+		refused, err = writeBatch(ctx, c, table, b)
 		return err
 	})
 	return refused, d.certain(err)
@@ -59,8 +59,8 @@ func (d *dialect) certain(err error) error {
 	return err
 }
 
-// send writes a batch and names the records refused.
-func send(ctx context.Context, c *pgx.Conn, table string, b sqlstore.Batch) (refused []string, err error) {
+// writeBatch writes a batch and names the records refused.
+func writeBatch(ctx context.Context, c *pgx.Conn, table string, b sqlstore.Batch) (refused []string, err error) {
 	statements := &pgx.Batch{}
 	statements.Queue(nestedLoops)
 	if len(b.Creates) > 0 {
@@ -70,7 +70,7 @@ func send(ctx context.Context, c *pgx.Conn, table string, b sqlstore.Batch) (ref
 	}
 	if len(b.Updates) > 0 {
 		recs := column(b.Updates, func(u sqlstore.Update) *driver.Record { return u.Record })
-		args := append(arrays(changed(), recs),
+		args := append(arrays(updatedFields(), recs),
 			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Revision }),
 			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Epoch }),
 			column(b.Updates, func(u sqlstore.Update) int64 { return u.Was.Created }))

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
@@ -30,7 +30,7 @@ const ifAbsent = "ON CONFLICT (id) DO NOTHING"
 // Clauses implements [sqlstore.Dialect]. A transaction that writes is alone, so
 // there is nothing to skip.
 func (d *dialect) Clauses() sqlstore.Clauses {
-	return sqlstore.Clauses{Name: "sqlite", IfAbsent: ifAbsent}
+	return sqlstore.Clauses{Kind: sqlkind.SQLite, IfAbsent: ifAbsent}
 }
 
 // Now implements [sqlstore.Dialect]: SQLite's own clock is this one, too, but
@@ -52,18 +52,8 @@ func (d *dialect) Migrations() fs.FS { return migrations }
 
 // Judge implements [sqlstore.Dialect].
 func (d *dialect) Judge(err error) sqlstore.Verdict {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return sqlstore.Refused
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return sqlkind.OfSQLite(e.Code())
 	}
-	switch e.Code() & 0xff {
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		return sqlstore.Collided
-	case lib.SQLITE_CONSTRAINT:
-		return sqlstore.Duplicate
-	case lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
-		return sqlstore.Broken
-	default:
-		return sqlstore.Refused
-	}
+	return sqlstore.Refused
 }

@@ -34,8 +34,8 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestSettleFlushesTheLog: it has to be the file that commits are in.
-func TestSettleFlushesTheLog(t *testing.T) {
+// TestSyncFlushesTheLog: it has to be the file that commits are in.
+func TestSyncFlushesTheLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bedrock.db")
 	store, err := Open(t.Context(), path, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ type slow struct {
 	flush    chan error
 }
 
-func (d *slow) Settle() error {
+func (d *slow) Sync() error {
 	d.flushing <- struct{}{}
 	return <-d.flush
 }
@@ -118,7 +118,10 @@ func openSlow(t *testing.T) (*slow, *sqlstore.Store) {
 func TestReadsWaitForTheDisk(t *testing.T) {
 	reads := map[string]func(ctx context.Context, s *sqlstore.Store) error{
 		"load": func(ctx context.Context, s *sqlstore.Store) error { _, err := s.Load(ctx, "a"); return err },
-		"list": func(ctx context.Context, s *sqlstore.Store) error { _, err := s.List(ctx, driver.Query{}); return err },
+		"list": func(ctx context.Context, s *sqlstore.Store) error {
+			_, err := s.List(ctx, driver.Query{})
+			return err
+		},
 	}
 	for name, read := range reads {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +170,8 @@ func TestNothingIsReadAfterALostFlush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.CreateTx(t.Context(), tx, newRecord()); !errors.Is(err, lost) || !errors.Is(err, driver.ErrUnavailable) {
+	if err := s.CreateTx(t.Context(), tx, newRecord()); !errors.Is(err, lost) ||
+		!errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("create in a transaction: %v, want the store to be unavailable because of %v", err, lost)
 	}
 	if err := errors.Join(tx.Rollback(), s.Close()); err != nil {
@@ -175,11 +179,11 @@ func TestNothingIsReadAfterALostFlush(t *testing.T) {
 	}
 }
 
-// TestClaimsAndDeletionsSettle: they are commits like others.
-func TestClaimsAndDeletionsSettle(t *testing.T) {
+// TestClaimsAndDeletionsSync: they are commits like others.
+func TestClaimsAndDeletionsSync(t *testing.T) {
 	d, s := openSlow(t)
 	done := make(chan error, 1)
-	settled := func(what string, fn func() error) {
+	synced := func(what string, fn func() error) {
 		t.Helper()
 		go func() { done <- fn() }()
 		select {
@@ -193,15 +197,15 @@ func TestClaimsAndDeletionsSettle(t *testing.T) {
 		}
 	}
 	rec := newRecord()
-	settled("create", func() error { return s.Create(t.Context(), rec) })
-	settled("claim", func() error {
+	synced("create", func() error { return s.Create(t.Context(), rec) })
+	synced("claim", func() error {
 		claimed, err := s.Claim(t.Context(), driver.Claim{Owner: "two", Lease: time.Minute, Limit: 1})
 		rec = claimed.Records[0]
 		return err
 	})
 	rec.Status, rec.Due, rec.Finished = driver.Committed, time.Time{}, time.Now()
-	settled("update", func() error { return s.Update(t.Context(), rec.Version(), rec) })
-	settled("delete", func() error {
+	synced("update", func() error { return s.Update(t.Context(), rec.Version(), rec) })
+	synced("delete", func() error {
 		_, err := s.Delete(t.Context(), []driver.Ref{{ID: rec.ID, Version: rec.Version()}})
 		return err
 	})

@@ -17,7 +17,9 @@ func TestOthersCannotRead(t *testing.T) {
 	if err := store.Create(t.Context(), record("a")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]os.FileMode{folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, path + "-owner": 0o600} {
+	for name, want := range map[string]os.FileMode{
+		folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, path + "-owner": 0o600,
+	} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Error(err)
@@ -42,7 +44,8 @@ func TestStrangeName(t *testing.T) {
 func TestNoFile(t *testing.T) {
 	folder := t.TempDir()
 	noDatabase := filepath.Join(folder, "letter.txt")
-	if err := os.WriteFile(noDatabase, []byte("this is a letter, and no database at all, however long it may be"), 0o600); err != nil {
+	letter := []byte("this is a letter, and no database at all, however long it may be")
+	if err := os.WriteFile(noDatabase, letter, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"", ":memory:", folder, noDatabase, filepath.Join(noDatabase, "bedrock.db")} {

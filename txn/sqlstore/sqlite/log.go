@@ -64,9 +64,9 @@ func openLog(ctx context.Context, path string, db *sql.DB) (disk, error) {
 
 func logOf(path string) (*os.File, error) { return os.OpenFile(path+"-wal", os.O_RDWR, 0) }
 
-// renew writes what the log holds once more, and flushes it. Whoever wrote it may have
-// died before he did, or because he could not; the system shows it all the same, as if it
-// were on the disk.
+// renew writes what the log holds once more, and flushes it. The process that wrote it may
+// have died before it flushed, or because it could not; the system shows the content all
+// the same, as if it were on the disk.
 func renew(ctx context.Context, log disk) error {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ctx.Err() == nil; {
@@ -100,8 +100,8 @@ type logKeeper struct {
 	lost error      // why the first failed
 }
 
-// flush puts the log on the disk. After an error nothing does any more: what a disk has
-// failed to write once it may forget, and report success the next time.
+// flush puts the log on the disk. After an error it never succeeds again: a disk may forget
+// what it has failed to write once, and report success the next time.
 func (k *logKeeper) flush() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -111,7 +111,7 @@ func (k *logKeeper) flush() error {
 	return k.lost
 }
 
-// isLost tells whether a flush has failed.
+// isLost reports whether a flush has failed.
 func (k *logKeeper) isLost() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -138,11 +138,12 @@ func (k *logKeeper) keepShort(ctx context.Context, conn connection) error {
 	default:
 		_, err = conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil)
 	}
-	return sqlstore.Unsettled(k.judge(err))
+	return sqlstore.Unsynced(k.unreliable(err))
 }
 
-// judge leaves of an error what makes the log and the file unreliable.
-func (k *logKeeper) judge(err error) error {
+// unreliable remembers an error that makes the log and the file unreliable, and returns the
+// first of these; nil if there was none.
+func (k *logKeeper) unreliable(err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code() == lib.SQLITE_IOERR_FSYNC && k.lost == nil {
@@ -151,7 +152,7 @@ func (k *logKeeper) judge(err error) error {
 	return k.lost
 }
 
-// isLong tells whether the log has many pages, and more than when readers were last in
+// isLong reports whether the log has many pages, and more than when readers were last in
 // the way.
 func (k *logKeeper) isLong(ctx context.Context, conn connection) bool {
 	if k.since++; k.since%lookEvery != 0 {
@@ -182,7 +183,8 @@ func pagesIn(ctx context.Context, conn driver.QueryerContext) (int64, error) {
 	return pages, err
 }
 
-// tooLarge is how long the log is as a file, if so long that reads are to be waited for.
+// tooLarge is how long the log is as a file, if that is so long that reads must be waited
+// for; 0 otherwise.
 func (k *logKeeper) tooLarge() int64 {
 	length, err := k.log.Seek(0, io.SeekEnd)
 	switch {

@@ -27,14 +27,14 @@ func own(ctx context.Context, path string, shared bool) (*sql.DB, error) {
 	}
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
-	if err := lock(ctx, db, shared); err != nil {
+	if err := lockFile(ctx, db, shared); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
-// lock leaves the only connection in a transaction that nobody ends.
-func lock(ctx context.Context, db *sql.DB, shared bool) error {
+// lockFile leaves the only connection in a transaction that nobody ends.
+func lockFile(ctx context.Context, db *sql.DB, shared bool) error {
 	text := "BEGIN EXCLUSIVE"
 	if shared {
 		text = "BEGIN; SELECT count(*) FROM sqlite_schema"

@@ -58,7 +58,9 @@ func write(path string) {
 }
 
 func record(id string) *driver.Record {
-	return &driver.Record{ID: id, Mode: "saga", Status: driver.Running, Created: time.Now(), State: []byte(strings.Repeat("x", 500))}
+	return &driver.Record{
+		ID: id, Mode: "saga", Status: driver.Running, Created: time.Now(), State: []byte(strings.Repeat("x", 500)),
+	}
 }
 
 // TestKilledProcess: two processes write to one file; one after the other is

@@ -10,8 +10,8 @@ import (
 )
 
 // session is a connection with the statements prepared on it. SQLite keeps a closed
-// connection, and its files, open until the last of its statements is closed, so
-// these end with it, whoever gives it up: who met an error, or database/sql.
+// connection, and its files, open until the last of its statements is closed, so they end
+// with it, whether a caller gives it up after an error or database/sql does.
 type session struct {
 	connection
 
@@ -58,7 +58,7 @@ func (s *session) ExecContext(ctx context.Context, query string, args []driver.N
 	return s.connection.ExecContext(ctx, query, args)
 }
 
-// connector makes sessions, which keep the log short if there is somebody to do it.
+// connector makes sessions. Those with a logKeeper keep the log short.
 type connector struct {
 	driver.Connector
 

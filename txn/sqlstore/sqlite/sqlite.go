@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	// NoMigrate leaves the schema alone; see [sqlstore.Options].
 	NoMigrate bool
 	// BusyTimeout is how long a write waits for other processes that use the file.
-	// Defaults to 10 s.
+	// Defaults to 10 s; at most a day.
 	BusyTimeout time.Duration
 	// Readers is how many reads run at once. Defaults to 4.
 	Readers int
@@ -38,6 +39,7 @@ type Options struct {
 
 const (
 	defaultBusyTimeout = 10 * time.Second
+	maxBusyTimeout     = 24 * time.Hour // SQLite takes what is far longer for none at all
 	defaultReaders     = 4
 )
 
@@ -45,6 +47,9 @@ const (
 // the file's owner can read it. [ErrInUse] when another store has it open.
 func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, error) {
 	own := opts.filled()
+	if err := own.check(); err != nil {
+		return nil, fmt.Errorf("sqlite: %w", err)
+	}
 	abs, err := create(path)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", path, err)
@@ -58,11 +63,11 @@ func Open(ctx context.Context, path string, opts *Options) (*sqlstore.Store, err
 	})
 }
 
-// databases makes the connections to a file: one that writes, some that read, and one
-// that keeps the log in its place. Whichever closes the file last copies the log into
-// it and removes the log, and one that failed may be the only one at that moment. When
-// the disk has refused the log nothing must come of it, so then the one that keeps it
-// closes last: it may only read.
+// databases makes the connections to a file: one that writes, some that read, and one that
+// keeps the log in its place. Whichever closes the file last copies the log into it and
+// removes the log, and one that failed may be the only one at that moment. When the disk
+// has refused the log, it must not be copied, so then the connection that keeps it closes
+// last: that may only read.
 func databases(ctx context.Context, path string, opts Options) (*dialect, sqlstore.Databases, error) {
 	var open closers
 	fail := func(err error) (*dialect, sqlstore.Databases, error) {
@@ -115,7 +120,7 @@ func (c *closers) close() error {
 	return errors.Join(errs...)
 }
 
-// unless closes something if it is not to stay for others to be closed before it.
+// unless closes something, except when that has to stay for others to be closed before it.
 type unless struct {
 	stays func() bool
 	io.Closer
@@ -152,9 +157,22 @@ func (o *Options) filled() Options {
 	return own
 }
 
-// create makes the file, so that nobody else can read it; SQLite gives the files
-// it makes beside it the same permissions. A file that is there is left alone: whoever
-// closes it loses the locks that this process has there, a user's transaction included.
+// check returns an error that names the first option that makes no sense.
+func (o *Options) check() error {
+	switch {
+	case o.BusyTimeout < 0 || o.BusyTimeout > maxBusyTimeout:
+		problem := fmt.Sprintf("%v: want 0 (default) to %v", o.BusyTimeout, maxBusyTimeout)
+		return &input.Error{Field: "busyTimeout", Problem: problem}
+	case o.Readers < 0:
+		return &input.Error{Field: "readers", Problem: fmt.Sprintf("%d: want 0 (default) or more", o.Readers)}
+	default:
+		return nil
+	}
+}
+
+// create makes the file, so that nobody else can read it; SQLite gives the files it makes
+// beside it the same permissions. A file that is there is not even opened: closing it would
+// lose the locks that this process has there, those of a user's transaction included.
 func create(path string) (abs string, err error) {
 	if path == "" || path == ":memory:" {
 		return "", errors.New("want the name of a file; package memstore keeps transactions in memory")
@@ -193,7 +211,7 @@ func source(path string, opts Options) string {
 	pragmas := []string{
 		fmt.Sprintf("busy_timeout(%d)", opts.BusyTimeout.Milliseconds()),
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
-		"synchronous(NORMAL)", // nothing gets out of order; Settle flushes
+		"synchronous(NORMAL)", // nothing gets out of order; Sync flushes
 		"fullfsync(1)",        // on macOS not only into the disk's cache
 		"cache_size(-16384)",  // more makes commits slower: the whole of it is looked through
 		fmt.Sprintf("journal_size_limit(%d)", opts.largeLog), // what a long read made large does not stay so

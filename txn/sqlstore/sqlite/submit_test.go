@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -61,5 +62,8 @@ func TestARepeatedSubmitCommitsTheWorkAgain(t *testing.T) {
 	}
 	if n := len(delivered); n != 1 {
 		t.Errorf("%d mails", n)
+	}
+	if _, err := c.SubmitTx(ctx, nil, d); !errors.Is(err, input.ErrInvalid) {
+		t.Errorf("in no transaction: %v", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // target fails until it is well.
@@ -18,11 +17,13 @@ type target struct{ well atomic.Bool }
 
 func (*target) Check(txn.Target) error { return nil }
 
-func (c *target) Call(context.Context, txn.Target, txn.Call) plan.Answer {
+func (*target) Schemes() []string { return []string{"http"} }
+
+func (c *target) Call(context.Context, txn.Target, txn.Call) txn.Answer {
 	if c.well.Load() {
-		return plan.Answer{Kind: plan.Done}
+		return txn.Answer{Kind: txn.AnswerDone}
 	}
-	return plan.Answer{Kind: plan.Failed, Note: "500"}
+	return txn.Answer{Kind: txn.AnswerFailed, Note: "500"}
 }
 
 // TestALongTargetHasFailed: its name, longer than the column for it, kept the transaction
@@ -30,7 +31,7 @@ func (c *target) Call(context.Context, txn.Target, txn.Call) plan.Answer {
 func TestALongTargetHasFailed(t *testing.T) {
 	caller := &target{}
 	s := open(t, filepath.Join(t.TempDir(), "bedrock.db"), nil)
-	c, err := coord.New(s, &coord.Options{Callers: map[string]coord.Caller{"http": caller}})
+	c, err := coord.New(s, &coord.Options{Callers: []txn.Caller{caller}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,16 +47,16 @@ func (d *dialect) Write(ctx context.Context, table string, b sqlstore.Batch) (re
 
 func (s *session) write(ctx context.Context, table string, b sqlstore.Batch) (refused []string, err error) {
 	if len(s.stmts.all) == 0 {
-		if err := s.stmts.prepare(ctx, s.connection, table); err != nil {
+		if err := s.stmts.prepareAll(ctx, s.connection, table); err != nil {
 			return nil, sqlstore.Unwritten(errors.Join(err, s.stmts.close()))
 		}
 	}
 	return s.stmts.inTx(ctx, b)
 }
 
-// prepare makes the statements. After an error some are to be closed.
-func (s *statements) prepare(ctx context.Context, conn driver.ConnPrepareContext, table string) error {
-	for text, into := range s.texts(table) {
+// prepareAll makes the statements. After an error some are to be closed.
+func (s *statements) prepareAll(ctx context.Context, conn driver.ConnPrepareContext, table string) error {
+	for text, into := range s.byText(table) {
 		stmt, err := conn.PrepareContext(ctx, text)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *statements) prepare(ctx context.Context, conn driver.ConnPrepareContext
 	return nil
 }
 
-func (s *statements) texts(table string) map[string]*driver.StmtExecContext {
+func (s *statements) byText(table string) map[string]*driver.StmtExecContext {
 	columns := strings.Count(sqlstore.Columns, ",")
 	assignments := "status = ?, parked = ?, waits = ?, owner = ?, epoch = ?, revision = ?, due = ?, deadline = ?, " +
 		"updated = ?, finished = ?, state = ? WHERE id = ? AND revision = ? AND epoch = ? AND created = ?"
@@ -79,7 +79,8 @@ func (s *statements) texts(table string) map[string]*driver.StmtExecContext {
 		"BEGIN IMMEDIATE": &s.begin,
 		"COMMIT":          &s.commit,
 		"ROLLBACK":        &s.rollback,
-		"INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES (?" + strings.Repeat(", ?", columns) + ") " + ifAbsent: &s.insert,
+		"INSERT INTO " + table + " (" + sqlstore.Columns + ") VALUES (?" + strings.Repeat(", ?", columns) + ") " +
+			ifAbsent: &s.insert,
 		"UPDATE " + table + " SET " + assignments:           &s.update,
 		"UPDATE " + table + " SET spec = ?, " + assignments: &s.respec,
 	}
@@ -123,7 +124,9 @@ func (s *statements) rows(ctx context.Context, b sqlstore.Batch) (refused []stri
 	return refused, nil
 }
 
-func (s *statements) row(ctx context.Context, stmt driver.StmtExecContext, id string, refused []string, args ...any) ([]string, error) {
+func (s *statements) row(
+	ctx context.Context, stmt driver.StmtExecContext, id string, refused []string, args ...any,
+) ([]string, error) {
 	result, err := s.exec(ctx, stmt, args...)
 	if err != nil {
 		return refused, err

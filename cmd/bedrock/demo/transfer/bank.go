@@ -30,10 +30,12 @@ type bank struct {
 }
 
 func newBank(name string, tell func(string, ...any), accounts map[string]int) *bank {
-	return &bank{name: name, tell: tell, accounts: accounts, done: make(map[string]bool), failures: make(chan struct{}, 64)}
+	return &bank{
+		name: name, tell: tell, accounts: accounts, done: make(map[string]bool), failures: make(chan struct{}, 64),
+	}
 }
 
-func (b *bank) withdraw(_ context.Context, call txn.Call) ([]byte, error) {
+func (b *bank) debit(_ context.Context, call txn.Call) ([]byte, error) {
 	return nil, b.book(call, -1, "withdraws")
 }
 
@@ -59,7 +61,7 @@ func (b *bank) book(call txn.Call, sign int, verb string) error {
 	defer b.mu.Unlock()
 	if b.down {
 		b.tell("the %s bank does not answer", b.name)
-		b.fail()
+		b.countFailure()
 		return errors.New("bank is down")
 	}
 	if b.done[call.Transaction+" "+call.Op] {
@@ -75,8 +77,8 @@ func (b *bank) book(call txn.Call, sign int, verb string) error {
 	return nil
 }
 
-// fail counts a call that was not answered. b.mu is held.
-func (b *bank) fail() {
+// countFailure counts a call that was not answered. b.mu is held.
+func (b *bank) countFailure() {
 	select {
 	case b.failures <- struct{}{}:
 	default: // enough have been counted

@@ -52,19 +52,19 @@ func Run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("demo: %w", err)
 	}
 	s := &show{out: out, start: time.Now(), store: store, kept: true}
-	s.north = newBank("North", s.tell, map[string]int{"ann": 100})
-	s.south = newBank("South", s.tell, map[string]int{"ben": 100})
+	s.north = newBank("North", s.tellLine, map[string]int{"ann": 100})
+	s.south = newBank("South", s.tellLine, map[string]int{"ben": 100})
 	err = s.run(ctx)
 	return errors.Join(err, s.stop(), store.Close())
 }
 
 func (s *show) run(ctx context.Context) error {
-	for _, act := range []func(context.Context) error{s.open, s.succeed, s.fail, s.interrupt} {
+	for _, act := range []func(context.Context) error{s.open, s.succeed, s.failHalfWay, s.interrupt} {
 		if err := act(ctx); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
 	}
-	return s.conclude()
+	return s.checkSums()
 }
 
 // open starts a coordinator on the store.
@@ -75,7 +75,7 @@ func (s *show) open(ctx context.Context) error {
 	}
 	s.engine = engine
 	return errors.Join(
-		engine.Register("north.withdraw", s.north.withdraw), engine.Register("north.refund", s.north.refund),
+		engine.Register("north.withdraw", s.north.debit), engine.Register("north.refund", s.north.refund),
 		engine.Register("south.deposit", s.south.deposit), engine.Register("south.take-back", s.south.takeBack),
 		engine.Start(ctx),
 	)
@@ -91,8 +91,8 @@ func (s *show) stop() error {
 	return s.engine.Stop(ctx)
 }
 
-// send is the transaction: ten lines a program would have.
-func send(id, to string) *saga.Saga {
+// newTransfer is the transaction: ten lines a program would have.
+func newTransfer(id, to string) *saga.Saga {
 	patient := txn.Policy{Backoff: 100 * time.Millisecond, MaxBackoff: 200 * time.Millisecond}
 	return saga.New("transfer").ID(id).
 		Step("withdraw", "north.withdraw", "north.refund").Payload(order{"ann", 30}).
@@ -101,16 +101,16 @@ func send(id, to string) *saga.Saga {
 
 func (s *show) succeed(ctx context.Context) error {
 	s.title("Ann, at the North bank, sends 30 to Ben, at the South bank")
-	result, err := send("transfer-1", "ben").Run(ctx, s.engine, nil)
-	s.tell("outcome: %s", result.Outcome)
+	result, err := newTransfer("transfer-1", "ben").Run(ctx, s.engine, nil)
+	s.tellLine("outcome: %s", result.Outcome)
 	s.balances()
 	return err
 }
 
-func (s *show) fail(ctx context.Context) error {
+func (s *show) failHalfWay(ctx context.Context) error {
 	s.title("She sends 30 to Carl, who has no account: it fails half-way")
-	result, err := send("transfer-2", "carl").Run(ctx, s.engine, nil)
-	s.tell("outcome: %s, because %s", result.Outcome, result.Reason)
+	result, err := newTransfer("transfer-2", "carl").Run(ctx, s.engine, nil)
+	s.tellLine("outcome: %s, because %s", result.Outcome, result.Reason)
 	s.balances()
 	_, told := errors.AsType[*txn.RolledBackError](err)
 	s.check(told, "a failure is told", "the program got an error that says rolled back, and why")
@@ -121,7 +121,7 @@ func (s *show) fail(ctx context.Context) error {
 func (s *show) interrupt(ctx context.Context) error {
 	s.title("She sends 30 to Ben while the South bank is down, and the coordinator stops")
 	s.south.setDown(true)
-	if _, err := send("transfer-3", "ben").Submit(ctx, s.engine, nil); err != nil {
+	if _, err := newTransfer("transfer-3", "ben").Submit(ctx, s.engine, nil); err != nil {
 		return err
 	}
 	if err := s.south.awaitFailures(ctx, 2); err != nil {
@@ -130,24 +130,25 @@ func (s *show) interrupt(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return err
 	}
-	s.tell("the coordinator is stopped; 30 are on their way, and only the record knows")
+	s.tellLine("the coordinator is stopped; 30 are on their way, and only the record knows")
 	s.balances()
 	s.south.setDown(false)
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	s.tell("another coordinator starts on the same file; the South bank is up again")
+	s.tellLine("another coordinator starts on the same file; the South bank is up again")
 	result, err := s.engine.Wait(ctx, "transfer-3")
-	s.tell("outcome: %s", result.Outcome)
+	s.tellLine("outcome: %s", result.Outcome)
 	s.balances()
 	s.check(result.Outcome == txn.Committed, "a stop loses nothing", "the other coordinator finished the transfer")
 	return err
 }
 
-func (s *show) conclude() error {
+func (s *show) checkSums() error {
 	s.check(s.north.balance("ann") == 40 && s.south.balance("ben") == 160, "every transfer counts once",
 		"Ann has %d, Ben has %d, however often the banks were called", s.north.balance("ann"), s.south.balance("ben"))
-	s.check(s.north.total()+s.south.total() == 200, "no money is lost or made", "200 before, %d after", s.north.total()+s.south.total())
+	s.check(s.north.total()+s.south.total() == 200, "no money is lost or made", "200 before, %d after",
+		s.north.total()+s.south.total())
 	if !s.kept {
 		return errBroken
 	}
@@ -159,12 +160,12 @@ func (s *show) title(text string) {
 	fmt.Fprintf(s.out, "\n%d. %s\n", s.acts, text)
 }
 
-func (s *show) tell(text string, args ...any) {
+func (s *show) tellLine(text string, args ...any) {
 	fmt.Fprintf(s.out, "  %6.3fs  %s\n", time.Since(s.start).Seconds(), fmt.Sprintf(text, args...))
 }
 
 func (s *show) balances() {
-	s.tell("Ann has %d, Ben has %d", s.north.balance("ann"), s.south.balance("ben"))
+	s.tellLine("Ann has %d, Ben has %d", s.north.balance("ann"), s.south.balance("ben"))
 }
 
 func (s *show) check(kept bool, promise, details string, args ...any) {

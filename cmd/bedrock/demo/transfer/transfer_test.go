@@ -18,7 +18,9 @@ func TestThePromisesAreKept(t *testing.T) {
 		t.Fatal(err, out.String())
 	}
 	story := out.String()
-	for _, want := range []string{"REFUSES: carl", "gives back 30 (ann)", "the coordinator is stopped", "Ann has 40, Ben has 160"} {
+	for _, want := range []string{
+		"REFUSES: carl", "gives back 30 (ann)", "the coordinator is stopped", "Ann has 40, Ben has 160",
+	} {
 		if !strings.Contains(story, want) {
 			t.Errorf("the story lacks %q:\n%s", want, story)
 		}

@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 
-	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -13,7 +13,7 @@ type acting struct{ operator txn.Operator }
 
 // Act implements [txn.Operator].
 func (a acting) Act(ctx context.Context, id string, action txn.Action, reason string) error {
-	who := server.CredentialFrom(ctx)
+	who := auth.CredentialFrom(ctx)
 	name := who.Name
 	if name == "" {
 		name = who.Remote

@@ -15,13 +15,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/console"
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
+	"github.com/bedrock-go/bedrock/server/auth"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -30,13 +31,13 @@ type Config struct {
 	// Store keeps the transactions. It stays its caller's to close, after Stop.
 	Store driver.Store
 	// Locks keeps the locks.
-	Locks *backendurl.Backend
+	Locks *lockurl.Backend
 	// Allow says which participants may be called.
 	Allow *allow.Rules
 	// Tokens knows the clients. Nil lets everybody do everything.
-	Tokens *server.Tokens
+	Tokens *auth.Tokens
 	// Files are where Tokens and TLS come from. Nil: not from files.
-	Files *server.Files
+	Files *auth.Files
 	// TLS is the server's side of encryption. Nil: none.
 	TLS *tls.Config
 
@@ -78,7 +79,8 @@ type Daemon struct {
 // Start begins to drive the transactions of the store. Nothing can be asked yet.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{config: c, metrics: prometheus.NewRegistry()}
-	d.metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
+	d.metrics.MustRegister(collectors.NewGoCollector(), process)
 	d.metrics.MustRegister(unusableFiles(c.Files))
 	d.metrics.MustRegister(versions(c.Version))
 	if err := d.openLocks(); err != nil {
@@ -93,7 +95,7 @@ func Start(ctx context.Context, c Config) (*Daemon, error) {
 
 // unusableFiles is the metric that tells of a token file with a slip in it, whose
 // revocations are without effect.
-func unusableFiles(files *server.Files) prometheus.Collector {
+func unusableFiles(files *auth.Files) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "bedrock_files_unusable",
 		Help: "Token and certificate files that have changed and cannot be used; what they held before is in force.",
@@ -136,19 +138,12 @@ func (d *Daemon) openLocks() (err error) {
 }
 
 func (d *Daemon) closeLocks(ctx context.Context) error {
-	return errors.Join(d.locks.Close(ctx), d.hangUp())
+	return errors.Join(d.locks.Stop(ctx), d.hangUp())
 }
 
 // Serve answers on a listener until ctx ends, and then lets calls under way finish.
 func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
-	operator := acting{d.engine}
-	handler, err := server.New(server.Config{
-		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
-		Auth: d.config.Tokens, Files: d.config.Files, Logger: d.config.Logger,
-		Limits: d.config.Limits, LockObserver: d.counted,
-		Metrics: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{}),
-		Console: d.console(ctx, operator),
-	})
+	handler, err := d.handler()
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -159,13 +154,33 @@ func (d *Daemon) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-func (d *Daemon) console(ctx context.Context, operator acting) http.Handler {
+// handler makes what answers: the API, and metrics and a console beside it.
+func (d *Daemon) handler() (http.Handler, error) {
+	operator := acting{d.engine}
+	pages, err := d.console(operator)
+	if err != nil {
+		return nil, err
+	}
+	services := server.Services{
+		Coordinator: d.engine, Inspector: d.engine, Operator: operator, Topics: d.engine, Locks: d.backend,
+	}
+	return server.New(services, &server.Options{
+		Tokens: d.config.Tokens, Files: d.config.Files, Logger: d.config.Logger,
+		Limits: d.config.Limits, LockObserver: d.counted,
+		Mounts: []server.Mount{
+			{Pattern: "GET /metrics", Handler: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{})},
+			{Pattern: "/", Handler: pages},
+		},
+	})
+}
+
+func (d *Daemon) console(operator acting) (http.Handler, error) {
 	counts, _ := d.config.Store.(driver.Counter)
-	return console.New(console.Config{
-		Transactions: d.engine, Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
-		MayAct:   func(ctx context.Context) bool { return server.CredentialFrom(ctx).Role >= server.Operator },
+	return console.New(d.engine, &console.Options{
+		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
+		MayAct:   func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
 		Name:     d.config.Replica,
-		Stopping: ctx.Done(),
+		Stopping: server.Stopping,
 	})
 }
 

@@ -2,8 +2,8 @@ package daemon_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,11 +14,14 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/bedrock-go/bedrock/client"
-	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/backendurl"
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
+	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/allow"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/memstore"
@@ -75,12 +78,13 @@ func serve(t *testing.T, l net.Listener, adjust func(*daemon.Config)) (stop func
 // configuration is that of a server without anything special.
 func configuration(t *testing.T) daemon.Config {
 	t.Helper()
-	locks, err := backendurl.New("mem:")
+	locks, err := lockurl.New("mem:")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return daemon.Config{
-		Store: memstore.New(nil), Locks: locks, Allow: allow.Loopback(), Replica: "test", Logger: slog.New(slog.DiscardHandler),
+		Store: memstore.New(nil), Locks: locks, Allow: allow.Loopback(), Replica: "test",
+		Logger: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -90,17 +94,19 @@ func dial(t *testing.T, address string) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
 func TestSamplesDoWhatTheySay(t *testing.T) {
 	c := dial(t, run(t, nil))
-	result, err := saga.New("x").Step("one", "demo.echo", "").Step("two", "demo.slow", "").Run(t.Context(), c, map[string]int{"order": 42})
+	result, err := saga.New("x").Step("one", "demo.echo", "").Step("two", "demo.slow", "").Run(t.Context(), c,
+		map[string]int{"order": 42})
 	if err != nil || string(result.Returned["two"]) != `{"order":42}` {
 		t.Errorf("echo: %+v, %v", result, err)
 	}
-	result, _ = saga.New("x").Step("one", "demo.echo", "demo.echo").Step("two", "demo.refuse", "").Run(t.Context(), c, nil)
+	result, _ = saga.New("x").Step("one", "demo.echo", "demo.echo").Step("two", "demo.refuse", "").Run(t.Context(), c,
+		nil)
 	if result.Outcome != txn.RolledBack {
 		t.Errorf("refuse: %+v", result)
 	}
@@ -119,7 +125,8 @@ func TestAnOpenConsoleDoesNotHoldUpTheEnd(t *testing.T) {
 	}
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address+"/transactions/"+id+"/events", nil)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address+"/transactions/"+id+"/events",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,8 +145,9 @@ func TestAnOpenConsoleDoesNotHoldUpTheEnd(t *testing.T) {
 
 func TestRemovedTransactionsAreInTheArchive(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "archive")
-	c := dial(t, run(t, func(config *daemon.Config) { config.Keep, config.Archive = time.Millisecond, dir }))
-	if _, err := saga.New("order").Step("one", "demo.echo", "").ID("gone").Run(t.Context(), c, map[string]int{"order": 42}); err != nil {
+	c := dial(t, run(t, func(config *daemon.Config) { config.Keep, config.Archive = coord.MinKeep, dir }))
+	if _, err := saga.New("order").Step("one", "demo.echo", "").ID("gone").Run(t.Context(), c,
+		map[string]int{"order": 42}); err != nil {
 		t.Fatal(err)
 	}
 	tick, end := time.NewTicker(50*time.Millisecond), time.After(20*time.Second)
@@ -162,13 +170,13 @@ func TestRemovedTransactionsAreInTheArchive(t *testing.T) {
 
 func checkArchive(t *testing.T, text []byte) {
 	t.Helper()
-	var found struct {
-		ID      string
-		Status  txn.Status
-		Payload map[string]int
+	var found bedrockv1.Transaction
+	if err := protojson.Unmarshal(text, &found); err != nil || bytes.Count(text, []byte("\n")) != 1 {
+		t.Fatalf("archived %s: %v", text, err)
 	}
-	if err := json.Unmarshal(text, &found); err != nil || found.ID != "gone" || found.Status != txn.Committed || found.Payload["order"] != 42 {
-		t.Errorf("archived %s: %v", text, err)
+	payload := found.GetDefinition().GetPayload().GetStructValue().AsMap()
+	if found.GetDefinition().GetId() != "gone" || found.GetStatus() != "committed" || payload["order"] != 42.0 {
+		t.Errorf("archived %s", text)
 	}
 }
 
@@ -186,7 +194,7 @@ func TestFunctionsOfProgramsBesideAServer(t *testing.T) {
 
 // TestLimitsOfAServerAreHeeded has one place for streams.
 func TestLimitsOfAServerAreHeeded(t *testing.T) {
-	address := run(t, func(config *daemon.Config) { config.Limits = &server.Limits{Streams: 1} })
+	address := run(t, func(config *daemon.Config) { config.Limits = &server.Limits{Streams: 1, StreamsEach: 2} })
 	c, err := client.Dial(address, &client.Options{Patience: -1})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/bedrock-go/bedrock/coord/coordprom"
 	"github.com/bedrock-go/bedrock/coord/grpccall"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
+	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
@@ -34,13 +35,13 @@ func (d *Daemon) newEngine() (*coord.Coordinator, error) {
 	return engine, RegisterSamples(engine)
 }
 
-func (d *Daemon) callers() (map[string]coord.Caller, error) {
+func (d *Daemon) callers() ([]txn.Caller, error) {
 	overHTTP, err := httpcall.New(&httpcall.Options{Allow: d.config.Allow})
 	overGRPC, err2 := grpccall.New(&grpccall.Options{Allow: d.config.Allow})
 	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	return map[string]coord.Caller{"http": overHTTP, "https": overHTTP, "grpc": overGRPC, "grpcs": overGRPC}, nil
+	return []txn.Caller{overHTTP, overGRPC}, nil
 }
 
 func (d *Daemon) retention() coord.Retention {

@@ -59,7 +59,8 @@ func wait(d time.Duration) { <-time.After(d) }
 func (d *database) deadlocks(t *testing.T) (n int) {
 	t.Helper()
 	var name string
-	if err := d.direct.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'").Scan(&name, &n); err != nil {
+	if err := d.direct.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'").Scan(&name,
+		&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -108,12 +109,19 @@ func TestTheDatabaseMisbehaves(t *testing.T) {
 	})
 	n := 0
 	for name, misbehave := range map[string]func(*testing.T){
-		"cut off":              func(*testing.T) { d.proxy.Cut(); wait(time.Second); d.proxy.Heal() },
-		"black hole":           func(*testing.T) { d.proxy.BlackHole(chaos.Replies); wait(time.Second); d.proxy.Heal() },
-		"lost acknowledgement": func(*testing.T) { d.proxy.DropRepliesTo("bedrock_tx", 5); wait(300 * time.Millisecond) },
-		"lost commit":          func(*testing.T) { d.proxy.DropRepliesTo("commit", 5); wait(300 * time.Millisecond) },
-		"stopped":              func(*testing.T) { d.server.Pause(); wait(time.Second); d.server.Resume() },
-		"deadlocks":            d.deadlock,
+		"cut off": func(*testing.T) { d.proxy.Cut(); wait(time.Second); d.proxy.Heal() },
+		"black hole": func(*testing.T) {
+			d.proxy.BlackHole(chaos.Replies)
+			wait(time.Second)
+			d.proxy.Heal()
+		},
+		"lost acknowledgement": func(*testing.T) {
+			d.proxy.DropRepliesTo("bedrock_tx", 5)
+			wait(300 * time.Millisecond)
+		},
+		"lost commit": func(*testing.T) { d.proxy.DropRepliesTo("commit", 5); wait(300 * time.Millisecond) },
+		"stopped":     func(*testing.T) { d.server.Pause(); wait(time.Second); d.server.Resume() },
+		"deadlocks":   d.deadlock,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &traffic{s: s, p: p, name: strings.ReplaceAll(name, " ", "-")}
@@ -123,10 +131,12 @@ func TestTheDatabaseMisbehaves(t *testing.T) {
 		})
 	}
 	var rows int
-	if err := d.direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bedrock_tx").Scan(&rows); err != nil || rows != n {
+	if err := d.direct.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM bedrock_tx").Scan(&rows); err != nil ||
+		rows != n {
 		t.Errorf("%d rows of %d transactions, %v", rows, n, err)
 	}
-	if e, deadlocks := d.proxy.Evidence(), d.deadlocks(t); e.Cut == 0 || e.RepliesLost == 0 || e.BytesSwallowed == 0 || deadlocks == 0 {
+	if e, deadlocks := d.proxy.Evidence(),
+		d.deadlocks(t); e.Cut == 0 || e.RepliesLost == 0 || e.BytesSwallowed == 0 || deadlocks == 0 {
 		t.Errorf("not all faults have happened: %d deadlocks, %+v", deadlocks, e)
 	}
 }
@@ -173,8 +183,10 @@ func (w *traffic) send(t *testing.T) {
 	if outcome == "rolled-back" {
 		query = "?refuse"
 	}
-	body := fmt.Sprintf(`{"definition": {"id": "%[1]s", "mode": "saga", "branches": [{"id": "a", "do": "%[2]s/do", "undo": "%[2]s/undo"},
-		{"id": "b", "do": "%[2]s/do%[3]s", "undo": "%[2]s/undo", "after": ["a"]}]}, "wait": true}`, id, w.p.URL, query)
+	body := fmt.Sprintf(`{"definition": {"id": "%[1]s", "mode": "saga", "steps": [
+		{"id": "a", "action": "%[2]s/do", "compensate": "%[2]s/undo"},
+		{"id": "b", "action": "%[2]s/do%[3]s", "compensate": "%[2]s/undo", "after": ["a"]}]}, "wait": true}`,
+		id, w.p.URL, query)
 	if a := w.s.post(t.Context(), t, "Submit", body); a.status != http.StatusOK || a.Result.Outcome != outcome {
 		t.Errorf("%s: %d %.300s, want %s", id, a.status, a.body, outcome)
 	}
@@ -194,7 +206,8 @@ func (w *traffic) check(t *testing.T) {
 	t.Helper()
 	for i := range w.sent {
 		id, undone := w.id(i), outcomeOf(i) == "rolled-back"
-		if w.p.count(id, "a action") == 0 || w.p.count(id, "b action") == 0 || (w.p.count(id, "a compensate") > 0) != undone {
+		if w.p.count(id, "a action") == 0 || w.p.count(id, "b action") == 0 ||
+			(w.p.count(id, "a compensate") > 0) != undone {
 			t.Errorf("%s was %s: %d and %d actions, %d compensations", id, outcomeOf(i),
 				w.p.count(id, "a action"), w.p.count(id, "b action"), w.p.count(id, "a compensate"))
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bedrock-go/bedrock/txn/participant/wire"
+	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
 // hostile is a participant that misbehaves when it is called forward.
@@ -31,9 +31,12 @@ func hostiles(trap string) map[string]hostile {
 		}
 	}
 	return map[string]hostile{
-		"hangs":     {hang, "rolled-back", "deadline exceeded"},
-		"panics":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "rolled-back", "EOF"},
-		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap, http.StatusTemporaryRedirect) }, "rolled-back", "307"},
+		"hangs":  {hang, "rolled-back", "deadline exceeded"},
+		"panics": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "rolled-back", "EOF"},
+		"redirects": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, trap, http.StatusTemporaryRedirect) },
+			"rolled-back", "307",
+		},
 		"redirects to cloud": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		}, "rolled-back", "302"},
@@ -42,9 +45,11 @@ func hostiles(trap string) map[string]hostile {
 		"refuses 100 MB":    {flood(http.StatusConflict), "rolled-back", "xxx"},
 		"drips":             {drip, "rolled-back", "broke off"},
 		"works for ever":    {status(http.StatusTooEarly, ""), "rolled-back", "time"},
-		"speaks HTML":       {status(http.StatusInternalServerError, "<script>alert(1)</script>\x00\x1b[2J"), "rolled-back", "script"},
-		"says no JSON":      {status(http.StatusOK, "{oops"), "rolled-back", "not JSON"},
-		"says nothing":      {status(http.StatusOK, ""), "rolled-back", "returned nothing"},
+		"speaks HTML": {
+			status(http.StatusInternalServerError, "<script>alert(1)</script>\x00\x1b[2J"), "rolled-back", "script",
+		},
+		"says no JSON": {status(http.StatusOK, "{oops"), "rolled-back", "not JSON"},
+		"says nothing": {status(http.StatusOK, ""), "rolled-back", "returned nothing"},
 	}
 }
 
@@ -92,7 +97,7 @@ func hire(t *testing.T, answer http.HandlerFunc) *participants {
 	p := &participants{calls: make(map[string]int)}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
-		p.calls[r.Header.Get(wire.Transaction)+" "+r.Header.Get(wire.Branch)+" "+r.Header.Get(wire.Operation)]++
+		p.calls[r.Header.Get(header.Transaction)+" "+r.Header.Get(header.Branch)+" "+r.Header.Get(header.Operation)]++
 		p.mu.Unlock()
 		if r.URL.Path == "/do" {
 			answer(w, r)
@@ -144,11 +149,12 @@ func TestHostileParticipants(t *testing.T) {
 func (s *site) meet(t *testing.T, id string, h hostile) {
 	t.Helper()
 	p := hire(t, h.answer)
-	body := fmt.Sprintf(`{"definition": {"id": "%[1]s", "mode": "saga", "timeout": "3s", "branches": [
-		{"id": "a", "do": "demo.echo", "undo": "%[2]s/undo"},
-		{"id": "b", "do": "%[2]s/do", "undo": "%[2]s/undo", "after": ["a"],
+	body := fmt.Sprintf(`{"definition": {"id": "%[1]s", "mode": "saga", "timeout": "3s", "steps": [
+		{"id": "a", "action": "demo.echo", "compensate": "%[2]s/undo"},
+		{"id": "b", "action": "%[2]s/do", "compensate": "%[2]s/undo", "after": ["a"],
 		 "policy": {"timeout": "0.4s", "attempts": 2, "backoff": "0.01s", "then": "compensate"}},
-		{"id": "c", "do": "demo.echo", "undo": "%[2]s/undo", "after": ["b"]%[3]s}]}, "wait": true}`, id, p.URL, using(h))
+		{"id": "c", "action": "demo.echo", "compensate": "%[2]s/undo", "after": ["b"]%[3]s}]}, "wait": true}`,
+		id, p.URL, using(h))
 	a := s.post(t.Context(), t, "Submit", body)
 	if a.status != http.StatusOK || a.Result.Outcome != h.outcome || len(a.body) > 2000 {
 		t.Errorf("%d %.300s, want %s", a.status, a.body, h.outcome)
@@ -188,7 +194,7 @@ func (s *site) nobody(t *testing.T) {
 	}
 	l.Close()
 	a := s.post(t.Context(), t, "Submit", fmt.Sprintf(`{"definition": {"id": "nobody", "mode": "saga", "timeout": "1s",
-		"branches": [{"id": "a", "do": "http://%s/do"}]}, "wait": true}`, l.Addr()))
+		"steps": [{"id": "a", "action": "http://%s/do"}]}, "wait": true}`, l.Addr()))
 	if a.Result.Outcome != "rolled-back" || !strings.Contains(a.Result.Reason, "time") {
 		t.Errorf("%d %.300s", a.status, a.body)
 	}
@@ -199,7 +205,9 @@ func (s *site) well(t *testing.T) {
 	t.Helper()
 	began := time.Now()
 	for range 50 {
-		if a := s.post(t.Context(), t, "Submit", `{"definition": {"mode": "saga", `+step(`"do": "demo.echo"`)+`}, "wait": true}`); a.Result.Outcome != "committed" {
+		if a := s.post(t.Context(), t, "Submit",
+			`{"definition": {"mode": "saga", `+step(`"action": "demo.echo"`)+
+				`}, "wait": true}`); a.Result.Outcome != "committed" {
 			t.Errorf("%d %.300s", a.status, a.body)
 		}
 	}

@@ -14,37 +14,73 @@ import (
 // TestUnreadableRequests: what is no request to begin with is refused as that.
 func TestUnreadableRequests(t *testing.T) {
 	s := open(t, nil)
-	fine := submission(step(`"do": "demo.echo"`))
+	fine := submission(step(`"action": "demo.echo"`))
 	for name, tc := range map[string]struct {
 		body   string
 		header http.Header
 		status int
 		word   string
 	}{
-		"nothing":              {"", kind("application/json"), 400, "the body is empty"},
-		"broken off":           {fine[:len(fine)-2], kind("application/json"), 400, "unexpected"},
-		"two requests":         {fine + fine, kind("application/json"), 400, "syntax error"},
-		"a list":               {"[" + fine + "]", kind("application/json"), 400, "unexpected token ["},
-		"unknown field":        {submission(`"comment": "x", ` + step(`"do": "demo.echo"`)), kind("application/json"), 400, `"comment"`},
-		"unknown field inside": {submission(step(`"do": "demo.echo", "compensate": "demo.echo"`)), kind("application/json"), 400, `"compensate"`},
-		"another case":         {submission(step(`"Do": "demo.echo"`)), kind("application/json"), 400, `"Do"`},
-		"a number for a text":  {submission(step(`"do": 7`)), kind("application/json"), 400, "do"},
-		"a huge number":        {submission(`"parallel": 1e99, ` + step(`"do": "demo.echo"`)), kind("application/json"), 400, "parallel"},
-		"a duration in words":  {submission(`"timeout": "a minute", ` + step(`"do": "demo.echo"`)), kind("application/json"), 400, "a minute"},
-		"a field twice":        {submission(`"name": "a", "name": "b", ` + step(`"do": "demo.echo"`)), kind("application/json"), 400, "duplicate"},
-		"no UTF-8":             {submission("\"name\": \"\xff\", " + step(`"do": "demo.echo"`)), kind("application/json"), 400, "UTF-8"},
-		"a NUL":                {submission("\"name\": \"\x00\", " + step(`"do": "demo.echo"`)), kind("application/json"), 400, "invalid"},
-		"deep":                 {submission(`"payload": ` + strings.Repeat("[", 500_000)), kind("application/json"), 400, ""},
-		"too large":            {submission(`"payload": "` + strings.Repeat("x", 3<<20) + `"`), kind("application/json"), 429, "2097152"},
-		"a form":               {"id=hostile", kind("application/x-www-form-urlencoded"), 415, ""},
-		"plain text":           {fine, kind("text/plain"), 415, ""},
-		"XML":                  {"<a/>", kind("application/xml"), 415, ""},
-		"no type":              {fine, http.Header{}, 415, ""},
-		"JSON as protobuf":     {fine, kind("application/proto"), 400, "unmarshal"},
-		"strange compression":  {fine, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, 501, "br"},
-		"false compression":    {fine, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, 400, "gzip"},
-		"bad patience":         {fine, http.Header{"Content-Type": {"application/json"}, "Connect-Timeout-Ms": {"soon"}}, 400, "timeout"},
-		"strange protocol":     {fine, http.Header{"Content-Type": {"application/json"}, "Connect-Protocol-Version": {"99"}}, 400, "99"},
+		"nothing":      {"", kind("application/json"), 400, "body: is empty; want a JSON object, {} at least"},
+		"broken off":   {fine[:len(fine)-2], kind("application/json"), 400, "unexpected"},
+		"two requests": {fine + fine, kind("application/json"), 400, "body: syntax error in line 1"},
+		"a list":       {"[" + fine + "]", kind("application/json"), 400, "body: want an object with fields"},
+		"unknown field": {
+			submission(`"comment": "x", ` + step(`"action": "demo.echo"`)), kind("application/json"), 400,
+			"comment: unknown field; want mode, name",
+		},
+		"unknown field inside": {
+			submission(step(`"action": "demo.echo", "undo": "demo.echo"`)), kind("application/json"), 400,
+			"steps[0].undo: unknown field; want id, action, compensate",
+		},
+		"another case": {
+			submission(step(`"Action": "demo.echo"`)), kind("application/json"), 400,
+			"steps[0].Action: unknown field (did you mean action?)",
+		},
+		"a list for a text": {
+			submission(step(`"action": [7]`)), kind("application/json"), 400, "steps[0].action: want text",
+		},
+		"a huge number": {
+			submission(`"parallel": 1e99, ` + step(`"action": "demo.echo"`)), kind("application/json"), 400, "parallel",
+		},
+		"a duration in words": {
+			submission(`"timeout": "a minute", ` + step(`"action": "demo.echo"`)), kind("application/json"), 400,
+			"a minute",
+		},
+		"a field twice": {
+			submission(`"name": "a", "name": "b", ` + step(`"action": "demo.echo"`)), kind("application/json"), 400,
+			"there twice",
+		},
+		"no UTF-8": {
+			submission("\"name\": \"\xff\", " + step(`"action": "demo.echo"`)), kind("application/json"), 400, "UTF-8",
+		},
+		"a NUL": {
+			submission("\"name\": \"\x00\", " + step(`"action": "demo.echo"`)), kind("application/json"), 400,
+			"invalid",
+		},
+		"deep": {
+			submission(`"payload": ` + strings.Repeat("[", 500_000)), kind("application/json"), 400, "",
+		},
+		"too large": {
+			submission(`"payload": "` + strings.Repeat("x", 3<<20) + `"`), kind("application/json"), 429, "2097152",
+		},
+		"a form":           {"id=hostile", kind("application/x-www-form-urlencoded"), 415, ""},
+		"plain text":       {fine, kind("text/plain"), 415, ""},
+		"XML":              {"<a/>", kind("application/xml"), 415, ""},
+		"no type":          {fine, http.Header{}, 415, ""},
+		"JSON as protobuf": {fine, kind("application/proto"), 400, "unmarshal"},
+		"strange compression": {
+			fine, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, 501, "br",
+		},
+		"false compression": {
+			fine, http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, 400, "gzip",
+		},
+		"bad patience": {
+			fine, http.Header{"Content-Type": {"application/json"}, "Connect-Timeout-Ms": {"soon"}}, 400, "timeout",
+		},
+		"strange protocol": {
+			fine, http.Header{"Content-Type": {"application/json"}, "Connect-Protocol-Version": {"99"}}, 400, "99",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.send(t.Context(), t, http.MethodPost, "Submit", strings.NewReader(tc.body), tc.header)
@@ -53,7 +89,8 @@ func TestUnreadableRequests(t *testing.T) {
 		})
 	}
 	t.Run("another method", func(t *testing.T) {
-		s.send(t.Context(), t, http.MethodPut, "Submit", strings.NewReader(fine), kind("application/json")).refused(t, http.StatusMethodNotAllowed)
+		s.send(t.Context(), t, http.MethodPut, "Submit", strings.NewReader(fine), kind("application/json")).refused(t,
+			http.StatusMethodNotAllowed)
 		s.nothing(t)
 	})
 }
@@ -103,7 +140,7 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 	s := open(t, nil)
 	const size, atOnce, most = 128 << 10, 8, 80 << 20
 	for name, body := range map[string]string{
-		"empty steps":   submission(`"branches": [` + strings.Repeat("{},", size/3) + `{}]`),
+		"empty steps":   submission(`"steps": [` + strings.Repeat("{},", size/3) + `{}]`),
 		"unknown field": submission(`"` + strings.Repeat("x", size) + `": 1`),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +148,8 @@ func TestHostileRequestsCostLittle(t *testing.T) {
 			var requests sync.WaitGroup
 			for range atOnce {
 				requests.Go(func() {
-					a, err := s.try(t.Context(), http.MethodPost, "Submit", strings.NewReader(body), kind("application/json"))
+					a, err := s.try(t.Context(), http.MethodPost, "Submit", strings.NewReader(body),
+						kind("application/json"))
 					if err != nil || a.status != http.StatusBadRequest || len(a.body) > 2000 {
 						t.Errorf("%d bytes with status %d, %v", len(a.body), a.status, err)
 					}

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/daemon"
-	"github.com/bedrock-go/bedrock/internal/wire"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -62,10 +62,13 @@ type said struct {
 // post makes a call in JSON.
 func (s *site) post(ctx context.Context, t *testing.T, procedure, body string) said {
 	t.Helper()
-	return s.send(ctx, t, http.MethodPost, procedure, strings.NewReader(body), http.Header{"Content-Type": {"application/json"}})
+	return s.send(ctx, t, http.MethodPost, procedure, strings.NewReader(body),
+		http.Header{"Content-Type": {"application/json"}})
 }
 
-func (s *site) send(ctx context.Context, t *testing.T, method, procedure string, body io.Reader, header http.Header) said {
+func (s *site) send(
+	ctx context.Context, t *testing.T, method, procedure string, body io.Reader, header http.Header,
+) said {
 	t.Helper()
 	a, err := s.try(ctx, method, procedure, body, header)
 	if err != nil {
@@ -115,7 +118,8 @@ func (a said) refused(t *testing.T, status int, words ...string) {
 // nothing checks that no transaction was created.
 func (s *site) nothing(t *testing.T) {
 	t.Helper()
-	if a := s.post(t.Context(), t, "List", `{"limit": 10}`); a.status != http.StatusOK || strings.TrimSpace(a.body) != "{}" {
+	if a := s.post(t.Context(), t, "List", `{"limit": 10}`); a.status != http.StatusOK ||
+		strings.TrimSpace(a.body) != "{}" {
 		t.Errorf("the list is not empty: %d %.300s", a.status, a.body)
 	}
 	if records, err := s.store.List(t.Context(), driver.Query{}); err != nil || len(records) > 0 {
@@ -124,17 +128,13 @@ func (s *site) nothing(t *testing.T) {
 }
 
 // parsed is the definition in the body of a request.
-func parsed(t *testing.T, body string) txn.Definition {
+func parsed(t *testing.T, body string) (txn.Definition, error) {
 	t.Helper()
 	m := new(bedrockv1.SubmitRequest)
 	if err := protojson.Unmarshal([]byte(body), m); err != nil {
 		t.Fatal(err)
 	}
-	d, err := wire.DefinitionOf(m.GetDefinition())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return apiwire.DefinitionOf(m.GetDefinition())
 }
 
 // submission is the body of a request to submit a saga.
@@ -145,7 +145,7 @@ func submission(fields string) string {
 // steps is the field branches with n entries.
 func steps(n int, format string) string {
 	var text strings.Builder
-	text.WriteString(`"branches": [`)
+	text.WriteString(`"steps": [`)
 	for i := range n {
 		if i > 0 {
 			text.WriteByte(',')
@@ -157,4 +157,4 @@ func steps(n int, format string) string {
 }
 
 // step is the field branches with one entry.
-func step(fields string) string { return `"branches": [{"id": "a", ` + fields + `}]` }
+func step(fields string) string { return `"steps": [{"id": "a", ` + fields + `}]` }

@@ -209,7 +209,7 @@ func TestAStoreThatStaysAway(t *testing.T) {
 				s := openVirtual(t, store)
 				store.set(faults()[name])
 				for _, body := range []struct{ procedure, text, code string }{
-					{"Submit", submission(step(`"do": "demo.echo"`)), "unknown"},
+					{"Submit", submission(step(`"action": "demo.echo"`)), "unknown"},
 					{"Begin", `{"definition": {"id": "begun", "mode": "tcc"}}`, "unknown"},
 					{"Commit", `{"id": "begun"}`, asked},
 					{"Get", `{"id": "hostile"}`, asked},
@@ -251,8 +251,9 @@ func (w *work) submit(name string, n int) {
 		w.mu.Lock()
 		w.want[id] = outcome
 		w.mu.Unlock()
-		body := fmt.Sprintf(`{"definition": {"id": "%s", "mode": "saga", "branches": [{"id": "a", "do": "demo.slow", "undo": "demo.echo"},
-			{"id": "b", "do": "%s", "undo": "demo.echo", "after": ["a"]}]}, "wait": true}`, id, second)
+		body := fmt.Sprintf(`{"definition": {"id": "%s", "mode": "saga", "steps": [
+			{"id": "a", "action": "demo.slow", "compensate": "demo.echo"},
+			{"id": "b", "action": "%s", "compensate": "demo.echo", "after": ["a"]}]}, "wait": true}`, id, second)
 		w.going.Go(func() {
 			a := w.s.post(w.t.Context(), w.t, "Submit", body)
 			if a.status != http.StatusOK || a.Result.Outcome != outcome {

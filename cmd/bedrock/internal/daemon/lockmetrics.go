@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bedrock-go/bedrock/lock"
@@ -49,30 +51,30 @@ func lockCounter(name, help string) prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{Name: "bedrock_lock_" + name + "_total", Help: help})
 }
 
-// ObserveLock implements [server.LockObserver].
-func (m *lockMetrics) ObserveLock(e server.LockEvent) {
+// Observe implements [server.LockObserver].
+func (m *lockMetrics) Observe(_ context.Context, e server.LockEvent) {
 	switch e.Kind {
-	case server.LockAsked:
+	case server.LockEventAsked:
 		m.queued.Inc()
-	case server.LockGranted:
+	case server.LockEventGranted:
 		m.queued.Dec()
 		m.acquired.Inc()
 		m.wait.Observe(e.Wait.Seconds())
-	case server.LockRefused:
+	case server.LockEventRefused:
 		m.queued.Dec()
-		m.leave(e.Err)
-	case server.LockRenewed:
+		m.countEnd(e.Err)
+	case server.LockEventRenewed:
 		m.renewed.Inc()
-	case server.LockReleased:
-		m.leave(nil)
-	case server.LockLost:
+	case server.LockEventReleased:
+		m.countEnd(nil)
+	case server.LockEventLost:
 		m.lost.Inc()
-		m.leave(lock.ErrLost)
-	case server.LockForced:
+		m.countEnd(lock.ErrLost)
+	case server.LockEventForced:
 		m.forced.Inc()
 	}
 }
 
-func (m *lockMetrics) leave(err error) {
+func (m *lockMetrics) countEnd(err error) {
 	m.left.WithLabelValues(lock.Event{Err: err}.Reason()).Inc()
 }

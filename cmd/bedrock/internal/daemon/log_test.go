@@ -43,8 +43,9 @@ func TestTheLogTellsOfTheServersLife(t *testing.T) {
 		c.Logger, c.Version, c.StoreName = slog.New(slog.NewTextHandler(log, nil)), "v1.2.3", "memory"
 	})
 	s := &site{address: address, http: &http.Client{Transport: &http.Transport{}}}
-	s.post(t.Context(), t, "Submit", submission(step(`"do": "demo.fail"`)))
-	if a := s.post(t.Context(), t, "Act", `{"id": "hostile", "action": "park", "reason": "sunspots"}`); a.status != http.StatusOK {
+	s.post(t.Context(), t, "Submit", submission(step(`"action": "demo.fail"`)))
+	if a := s.post(t.Context(), t, "Act",
+		`{"id": "hostile", "action": "park", "reason": "sunspots"}`); a.status != http.StatusOK {
 		t.Error(a.body)
 	}
 	s.http.CloseIdleConnections()
@@ -52,7 +53,9 @@ func TestTheLogTellsOfTheServersLife(t *testing.T) {
 	if told := log.with("sunspots"); len(told) != 1 || !strings.Contains(told[0], "msg=audit") {
 		t.Errorf("the intervention is told in %d lines: %s", len(told), told)
 	}
-	for word, more := range map[string]string{"server: started": "version=v1.2.3", "server: stops": "address=", "coordinator stops": "transactions="} {
+	for word, more := range map[string]string{
+		"server: started": "version=v1.2.3", "server: stops": "address=", "coordinator stops": "transactions=",
+	} {
 		if told := log.with(word); len(told) != 1 || !strings.Contains(told[0], more) {
 			t.Errorf("%s: %s", word, told)
 		}

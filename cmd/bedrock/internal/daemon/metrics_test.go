@@ -72,7 +72,10 @@ func TestLocksOfTheServerAreCounted(t *testing.T) {
 	for _, call := range []struct{ procedure, body string }{
 		{"Acquire", `{"name": "a", "owner": "me-1"}`},
 		{"Acquire", `{"name": "a", "wait": "0.02s"}`},
-		{"Renew", `{"grants": [{"name": "a", "owner": "me-1", "ttl": "30s"}, {"name": "b", "owner": "me-2", "ttl": "1s"}]}`},
+		{
+			"Renew",
+			`{"grants": [{"name": "a", "owner": "me-1", "ttl": "30s"}, {"name": "b", "owner": "me-2", "ttl": "1s"}]}`,
+		},
 		{"Release", `{"grant": {"name": "a", "owner": "me-1"}}`},
 	} {
 		askForLock(t, s, call.procedure, call.body)

@@ -43,7 +43,8 @@ func (o *outlet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan)
 	missing := o.undelivered()
 	dropped := missing-o.known > o.queue
 	if (err != nil || dropped) && time.Since(o.told) >= complaints {
-		o.log.WarnContext(ctx, "traces: the collector does not take all spans", "undelivered", missing, "err", shortened(err))
+		o.log.WarnContext(ctx, "traces: the collector does not take all spans",
+			"undelivered", missing, "err", shortened(err))
 		o.told, o.known = time.Now(), missing
 	}
 	return nil

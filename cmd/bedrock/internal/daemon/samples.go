@@ -21,10 +21,10 @@ type Sample struct {
 // Samples lists them.
 func Samples() []Sample {
 	return []Sample{
-		{"demo.echo", "returns its payload", echo},
-		{"demo.slow", "returns its payload, a second later", slow},
-		{"demo.refuse", "refuses, so that the transaction is rolled back", refuse},
-		{"demo.fail", "fails, so that it is called again and again", fail},
+		{"demo.echo", "returns its payload", echoPayload},
+		{"demo.slow", "returns its payload, a second later", echoSlowly},
+		{"demo.refuse", "refuses, so that the transaction is rolled back", refuseCall},
+		{"demo.fail", "fails, so that it is called again and again", failCall},
 	}
 }
 
@@ -38,9 +38,9 @@ func RegisterSamples(engine *coord.Coordinator) error {
 	return nil
 }
 
-func echo(_ context.Context, call txn.Call) ([]byte, error) { return call.Payload, nil }
+func echoPayload(_ context.Context, call txn.Call) ([]byte, error) { return call.Payload, nil }
 
-func slow(ctx context.Context, call txn.Call) ([]byte, error) {
+func echoSlowly(ctx context.Context, call txn.Call) ([]byte, error) {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {
@@ -51,10 +51,10 @@ func slow(ctx context.Context, call txn.Call) ([]byte, error) {
 	}
 }
 
-func refuse(context.Context, txn.Call) ([]byte, error) {
+func refuseCall(context.Context, txn.Call) ([]byte, error) {
 	return nil, txn.Abort(errors.New("demo.refuse refuses everything"))
 }
 
-func fail(_ context.Context, call txn.Call) ([]byte, error) {
+func failCall(_ context.Context, call txn.Call) ([]byte, error) {
 	return nil, fmt.Errorf("demo.fail always fails; this was call %d", call.Attempt)
 }

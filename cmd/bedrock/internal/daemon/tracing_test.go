@@ -130,9 +130,9 @@ func newShop(t *testing.T) *shop {
 
 // order is a saga that is rolled back, as JSON.
 func (s *shop) order() string {
-	return fmt.Sprintf(`{"definition": {"id": "order-1", "mode": "saga", "name": "order", "branches": [
-		{"id": "stock", "do": "%[1]s/deduct", "undo": "%[1]s/restore"},
-		{"id": "pay", "after": ["stock"], "do": "%[1]s/pay", "undo": "%[1]s/refund"}]}, "wait": true}`, s.URL)
+	return fmt.Sprintf(`{"definition": {"id": "order-1", "mode": "saga", "name": "order", "steps": [
+		{"id": "stock", "action": "%[1]s/deduct", "compensate": "%[1]s/restore"},
+		{"id": "pay", "after": ["stock"], "action": "%[1]s/pay", "compensate": "%[1]s/refund"}]}, "wait": true}`, s.URL)
 }
 
 // protocols submit an order on behalf of the caller's span.
@@ -171,9 +171,9 @@ func overGRPC(t *testing.T, address string, s *shop) {
 	ctx, call := connect.NewClientContext(t.Context())
 	call.RequestHeader().Set("Traceparent", traceparent)
 	res, err := api.Submit(ctx, &bedrockv1.SubmitRequest{Wait: true, Definition: &bedrockv1.Definition{
-		Id: "order-1", Mode: "saga", Name: "order", Branches: []*bedrockv1.Branch{
-			{Id: "stock", Do: s.URL + "/deduct", Undo: s.URL + "/restore"},
-			{Id: "pay", After: []string{"stock"}, Do: s.URL + "/pay", Undo: s.URL + "/refund"},
+		Id: "order-1", Mode: "saga", Name: "order", Steps: []*bedrockv1.Step{
+			{Id: "stock", Action: s.URL + "/deduct", Compensate: s.URL + "/restore"},
+			{Id: "pay", Action: s.URL + "/pay", Compensate: s.URL + "/refund"},
 		},
 	}})
 	if err != nil || res.GetResult().GetOutcome() != "rolled-back" {
@@ -209,8 +209,11 @@ func TestSpansContinueTheTraceOfTheRequest(t *testing.T) {
 
 // calls are the trace contexts of the spans of calls, in the order of their beginning.
 func (c *collector) calls() []string {
-	calls := slices.DeleteFunc(slices.Clone(c.spans), func(s *tracev1.Span) bool { return s.GetKind() != tracev1.Span_SPAN_KIND_CLIENT })
-	slices.SortFunc(calls, func(a, b *tracev1.Span) int { return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano()) })
+	calls := slices.DeleteFunc(slices.Clone(c.spans),
+		func(s *tracev1.Span) bool { return s.GetKind() != tracev1.Span_SPAN_KIND_CLIENT })
+	slices.SortFunc(calls, func(a, b *tracev1.Span) int {
+		return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano())
+	})
 	var contexts []string
 	for _, s := range calls {
 		contexts = append(contexts, fmt.Sprintf("00-%x-%x-01", s.GetTraceId(), s.GetSpanId()))
@@ -227,7 +230,8 @@ func TestTheEnvironmentSaysHowSpansAreSent(t *testing.T) {
 	address, stop := start(t, sendTo(c.URL))
 	overJSON(t, address, s)
 	stop()
-	if c.resource["service.name"] != "orders" || c.resource["service.instance.id"] != "seven" || c.resource["team"] != "pay" {
+	if c.resource["service.name"] != "orders" || c.resource["service.instance.id"] != "seven" ||
+		c.resource["team"] != "pay" {
 		t.Error(c.resource)
 	}
 	if c.headers.Get("X-Key") != "secret" {
@@ -263,7 +267,7 @@ func TestWithoutACollectorTracesPassThrough(t *testing.T) {
 	awaitSenders(t, true) // or else the above would prove nothing
 }
 
-// senders tells whether a goroutine of OpenTelemetry runs.
+// senders reports whether a goroutine of OpenTelemetry runs.
 func senders() bool {
 	stacks := make([]byte, 1<<20)
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("go.opentelemetry.io/otel/sdk"))
@@ -361,7 +365,8 @@ func TestACollectorThatIsTooSlowIsTold(t *testing.T) {
 		commit(t, address, 1)
 		stop()
 		c.Close()
-		if lines := log.lines(); slow && (len(lines) != 2 || !strings.Contains(lines[0], "too slow")) || !slow && len(lines) != 0 {
+		if lines := log.lines(); slow && (len(lines) != 2 || !strings.Contains(lines[0], "too slow")) ||
+			!slow && len(lines) != 0 {
 			t.Errorf("slow %t: %q", slow, lines)
 		}
 	}
@@ -398,7 +403,8 @@ func TestTheLogIsNotFloodedByACollectorThatFails(t *testing.T) {
 	}
 	stop()
 	lines := log.lines()
-	if len(lines) != 2 || len(lines[0]) > 1000 || !strings.Contains(lines[0], "418 I'm a teapot") || !strings.Contains(lines[1], "spans have not reached the collector") {
+	if len(lines) != 2 || len(lines[0]) > 1000 || !strings.Contains(lines[0], "418 I'm a teapot") ||
+		!strings.Contains(lines[1], "spans have not reached the collector") {
 		t.Errorf("%.2000q", lines)
 	}
 	if n := told.Load(); n != 0 {
@@ -415,7 +421,8 @@ func TestACollectorThatIsNotThereHoldsUpNothing(t *testing.T) {
 	if took := time.Since(began); took > 3*time.Second {
 		t.Error("the end took", took)
 	}
-	if lines := log.lines(); len(lines) != 2 || !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "undelivered=6") {
+	if lines := log.lines(); len(lines) != 2 || !strings.Contains(lines[0], "connection refused") ||
+		!strings.Contains(lines[1], "undelivered=6") {
 		t.Error(lines)
 	}
 }

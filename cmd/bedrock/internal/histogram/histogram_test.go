@@ -34,7 +34,9 @@ func TestQuantiles(t *testing.T) {
 	}
 	all.Merge(&one)
 	all.Merge(&two)
-	for q, want := range map[float64]time.Duration{0.5: 500 * time.Millisecond, 0.99: 990 * time.Millisecond, 1: time.Second} {
+	for q, want := range map[float64]time.Duration{
+		0.5: 500 * time.Millisecond, 0.99: 990 * time.Millisecond, 1: time.Second,
+	} {
 		if got := all.Quantile(q); math.Abs(float64(got-want)) > 0.04*float64(want) {
 			t.Errorf("quantile %v is %v, want about %v", q, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/histogram"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -61,7 +62,7 @@ func Run(ctx context.Context, plan Plan) Result {
 		group.Go(func() { c.run(ctx) })
 	}
 	group.Wait()
-	return plan.sum(contenders, time.Since(start))
+	return plan.sumUp(contenders, time.Since(start))
 }
 
 func (p *Plan) contenders() []*contender {
@@ -80,13 +81,13 @@ func (c *contender) run(ctx context.Context) {
 		start := time.Now()
 		lease, err := c.mutex.Lock(ctx)
 		if err != nil {
-			c.fail(ctx, err)
+			c.countError(ctx, err)
 			continue
 		}
 		c.waits.Add(time.Since(start))
 		c.locks++
 		if err := lease.Unlock(ctx); err != nil {
-			c.fail(ctx, err)
+			c.countError(ctx, err)
 		}
 	}
 }
@@ -94,21 +95,18 @@ func (c *contender) run(ctx context.Context) {
 // errorPause keeps a backend that fails from being asked in a tight loop.
 const errorPause = 10 * time.Millisecond
 
-// fail counts an error that is not just the end of the time.
-func (c *contender) fail(ctx context.Context, err error) {
+// countError counts an error that is not just the end of the time.
+func (c *contender) countError(ctx context.Context, err error) {
 	if ctx.Err() != nil && !errors.Is(err, lock.ErrLost) {
 		return
 	}
 	if c.errors++; c.err == nil {
 		c.err = err
 	}
-	select {
-	case <-time.After(errorPause):
-	case <-ctx.Done():
-	}
+	sleep.For(ctx, errorPause)
 }
 
-func (p *Plan) sum(contenders []*contender, took time.Duration) Result {
+func (p *Plan) sumUp(contenders []*contender, took time.Duration) Result {
 	r := Result{Contenders: len(contenders), Names: len(p.Names), Fairness: 1}
 	var waits histogram.Times
 	shares := make([][]int64, len(p.Names))
@@ -151,7 +149,8 @@ rate        %.0f per second
 wait        p50 %s, p99 %s, longest %s
 fairness    %.3f (1 is even)
 errors      %d
-`, r.Contenders, r.Names, r.Locks, r.PerSecond, histogram.Round(r.P50), histogram.Round(r.P99), histogram.Round(r.Max), r.Fairness, r.Errors)
+`, r.Contenders, r.Names, r.Locks, r.PerSecond,
+		histogram.Round(r.P50), histogram.Round(r.P99), histogram.Round(r.Max), r.Fairness, r.Errors)
 	if r.Err != nil {
 		text += fmt.Sprintf("first error %v\n", r.Err)
 	}

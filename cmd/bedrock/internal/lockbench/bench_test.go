@@ -14,14 +14,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRunMeasures(t *testing.T) {
-	store := memlock.NewStore()
+	store := memlock.NewStore(nil)
 	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: 50 * time.Millisecond}
 	for range 2 {
 		client, err := memlock.New(store, &lock.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close(t.Context())
+		defer client.Stop(t.Context())
 		plan.Clients = append(plan.Clients, client)
 	}
 	r := Run(t.Context(), plan)
@@ -38,10 +38,12 @@ func TestRunCountsErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Close(t.Context()); err != nil {
+	if err := client.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r := Run(t.Context(), Plan{Clients: []*lock.Client{client}, Goroutines: 1, Names: []string{"a"}, Duration: 50 * time.Millisecond})
+	r := Run(t.Context(), Plan{
+		Clients: []*lock.Client{client}, Goroutines: 1, Names: []string{"a"}, Duration: 50 * time.Millisecond,
+	})
 	if r.Locks != 0 || r.Errors == 0 || r.Err == nil {
 		t.Errorf("errors were not counted: %+v", r)
 	}

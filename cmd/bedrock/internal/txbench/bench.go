@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/histogram"
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -56,7 +57,7 @@ func Run(ctx context.Context, p Plan) Result {
 		group.Go(func() { callers[i].run(ctx, &p, start.Add(p.Duration)) })
 	}
 	group.Wait()
-	return p.sum(callers, time.Since(start))
+	return p.sumUp(callers, time.Since(start))
 }
 
 func (c *caller) run(ctx context.Context, p *Plan, end time.Time) {
@@ -71,7 +72,7 @@ func (c *caller) run(ctx context.Context, p *Plan, end time.Time) {
 		case errors.As(err, &rolledBack):
 			c.rolledBack++
 		default:
-			c.fail(ctx, err)
+			c.countError(ctx, err)
 			continue
 		}
 		c.times.Add(took)
@@ -81,20 +82,17 @@ func (c *caller) run(ctx context.Context, p *Plan, end time.Time) {
 // errorPause keeps a server that fails from being asked in a tight loop.
 const errorPause = 10 * time.Millisecond
 
-func (c *caller) fail(ctx context.Context, err error) {
+func (c *caller) countError(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	if c.errors++; c.err == nil {
 		c.err = err
 	}
-	select {
-	case <-time.After(errorPause):
-	case <-ctx.Done():
-	}
+	sleep.For(ctx, errorPause)
 }
 
-func (p *Plan) sum(callers []caller, took time.Duration) Result {
+func (p *Plan) sumUp(callers []caller, took time.Duration) Result {
 	r := Result{Callers: len(callers), Branches: len(p.Definition.Branches)}
 	var times histogram.Times
 	for i := range callers {

@@ -34,7 +34,8 @@ func measure(t *testing.T, err error) txbench.Result {
 }
 
 func TestOutcomesAreToldApart(t *testing.T) {
-	if r := measure(t, nil); r.Committed == 0 || r.RolledBack+r.Errors != 0 || r.PerSecond <= 0 || r.Callers != 3 || r.Branches != 2 {
+	if r := measure(t, nil); r.Committed == 0 || r.RolledBack+r.Errors != 0 || r.PerSecond <= 0 || r.Callers != 3 ||
+		r.Branches != 2 {
 		t.Errorf("all were committed: %+v", r)
 	}
 	if r := measure(t, &txn.RolledBackError{}); r.RolledBack == 0 || r.Committed+r.Errors != 0 {

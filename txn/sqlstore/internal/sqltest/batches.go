@@ -14,8 +14,8 @@ import (
 // many is enough to have several batches, and most writes in company.
 const many = 600
 
-// all makes many calls at once and returns what they return.
-func all(call func(i int) error) []error {
+// callMany makes many calls at once and returns what they return.
+func callMany(call func(i int) error) []error {
 	errs := make([]error, many)
 	var group sync.WaitGroup
 	for i := range many {
@@ -28,18 +28,18 @@ func all(call func(i int) error) []error {
 // duplicatesAmongMany: every third ID is taken; the others' neighbours must not
 // notice.
 func duplicatesAmongMany(t *testing.T, s Subject) {
-	store := s.open(t, &sqlstore.Options{Table: "duplicates"})
-	for i, err := range all(func(i int) error {
+	store := s.Store(t, &sqlstore.Options{Table: "duplicates"})
+	for i, err := range callMany(func(i int) error {
 		if i%3 != 0 {
 			return nil
 		}
-		return store.Create(t.Context(), record(numbered("r", i)))
+		return store.Create(t.Context(), dueRecord(numbered("r", i)))
 	}) {
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
-	for i, err := range all(func(i int) error { return store.Create(t.Context(), record(numbered("r", i))) }) {
+	for i, err := range callMany(func(i int) error { return store.Create(t.Context(), dueRecord(numbered("r", i))) }) {
 		if taken := i%3 == 0; errors.Is(err, driver.ErrExists) != taken || err != nil && !taken {
 			t.Errorf("%d, taken %v: %v", i, taken, err)
 		}
@@ -48,10 +48,10 @@ func duplicatesAmongMany(t *testing.T, s Subject) {
 
 // staleAmongMany: every third update is late.
 func staleAmongMany(t *testing.T, s Subject) {
-	store := s.open(t, &sqlstore.Options{Table: "stale"})
+	store := s.Store(t, &sqlstore.Options{Table: "stale"})
 	recs := make([]*driver.Record, many)
-	for i, err := range all(func(i int) error {
-		recs[i] = record(numbered("r", i))
+	for i, err := range callMany(func(i int) error {
+		recs[i] = dueRecord(numbered("r", i))
 		return store.Create(t.Context(), recs[i])
 	}) {
 		if err != nil {
@@ -59,7 +59,7 @@ func staleAmongMany(t *testing.T, s Subject) {
 		}
 	}
 	late := func(i int) bool { return i%3 == 0 }
-	for i, err := range all(func(i int) error {
+	for i, err := range callMany(func(i int) error {
 		was, rec := recs[i].Version(), recs[i].Clone()
 		if late(i) {
 			was.Epoch--
@@ -85,7 +85,7 @@ func staleAmongMany(t *testing.T, s Subject) {
 func claimsAndWritesDoNotCollide(t *testing.T, s Subject) {
 	const writers, rounds = 8, 10
 	opts := &sqlstore.Options{Table: "collide"}
-	stores := []*sqlstore.Store{s.open(t, opts), s.open(t, opts)}
+	stores := []*sqlstore.Store{s.Store(t, opts), s.Store(t, opts)}
 	var claimed atomic.Int64
 	var writing sync.WaitGroup
 	done := make(chan struct{})
@@ -126,7 +126,7 @@ func claimsAndWritesDoNotCollide(t *testing.T, s Subject) {
 // writeRound creates a few records and changes each until a claimant has it.
 func writeRound(t *testing.T, store *sqlstore.Store, round int) error {
 	for i := range 4 {
-		rec := record(numbered("r", round*4+i))
+		rec := dueRecord(numbered("r", round*4+i))
 		if err := store.Create(t.Context(), rec); err != nil {
 			return err
 		}
@@ -146,12 +146,12 @@ func writeRound(t *testing.T, store *sqlstore.Store, round int) error {
 // it does.
 func PoisonousRow(t *testing.T, s Subject, poison *driver.Record) {
 	t.Helper()
-	store := s.open(t, &sqlstore.Options{Table: "poison"})
-	for i, err := range all(func(i int) error {
+	store := s.Store(t, &sqlstore.Options{Table: "poison"})
+	for i, err := range callMany(func(i int) error {
 		if i == many/2 {
 			return store.Create(t.Context(), poison)
 		}
-		return store.Create(t.Context(), record(numbered("r", i)))
+		return store.Create(t.Context(), dueRecord(numbered("r", i)))
 	}) {
 		switch {
 		case i != many/2 && err != nil:

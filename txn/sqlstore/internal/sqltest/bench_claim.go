@@ -21,7 +21,7 @@ func Claims(b *testing.B, s driver.Store) {
 	for range 64 {
 		group.Go(func() {
 			for n := next.Add(1); n <= 2*backlog; n = next.Add(1) {
-				rec := record(name(n))
+				rec := dueRecord(name(n))
 				if n%2 == 0 {
 					rec.Due = rec.Due.Add(24 * time.Hour)
 				}
@@ -35,7 +35,10 @@ func Claims(b *testing.B, s driver.Store) {
 	group.Wait()
 	// What is claimed is due again at once, so that there is always more.
 	b.Run("100", func(b *testing.B) { claims(b, s, driver.Claim{Limit: 100, Lease: time.Nanosecond}, 100) })
-	b.Run("nothing", func(b *testing.B) { claims(b, s, driver.Claim{Limit: 100, Target: "nobody", Lease: time.Hour}, 0) })
+	b.Run(
+		"nothing",
+		func(b *testing.B) { claims(b, s, driver.Claim{Limit: 100, Target: "nobody", Lease: time.Hour}, 0) },
+	)
 }
 
 func claims(b *testing.B, s driver.Store, c driver.Claim, want int) {

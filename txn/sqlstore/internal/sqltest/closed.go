@@ -13,8 +13,8 @@ import (
 // ClosedAmidWrite closes a store while the server is at a write. It may be made yet, so
 // nobody may say that it is not. The query counts the transactions that wait for a row.
 func ClosedAmidWrite(t *testing.T, s Subject, waiting string) {
-	store, user := s.open(t, &sqlstore.Options{Table: "closed"}), s.User(t)
-	rec := record("a")
+	store, user := s.Store(t, &sqlstore.Options{Table: "closed"}), s.User(t)
+	rec := dueRecord("a")
 	if err := store.Create(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}

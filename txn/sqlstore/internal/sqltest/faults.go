@@ -26,7 +26,7 @@ const patience = 30 * time.Second
 // Crash kills a server amid writes, several times. Everything that was
 // acknowledged must be there afterwards, and nothing that was refused.
 func Crash(t *testing.T, s Subject, server Server) {
-	store := s.open(t, &sqlstore.Options{Table: "crash"})
+	store := s.Store(t, &sqlstore.Options{Table: "crash"})
 	const writers, crashes = 16, 3
 	l := &ledger{acknowledged: make(map[string]driver.Version), denied: make(map[string]bool)}
 	for crash := range crashes {
@@ -35,7 +35,7 @@ func Crash(t *testing.T, s Subject, server Server) {
 		for i := range writers {
 			group.Go(func() { l.write(ctx, store, fmt.Sprintf("crash-%d-%d", crash, i)) })
 		}
-		l.await(t, (crash+1)*400)
+		l.waitWrites(t, (crash+1)*400)
 		server.Kill()
 		cancel()
 		group.Wait()
@@ -56,15 +56,15 @@ type ledger struct {
 // write creates records and updates them until an error.
 func (l *ledger) write(ctx context.Context, s driver.Store, prefix string) {
 	for n := 0; ; n++ {
-		rec := record(numbered(prefix, n))
-		if !l.note(rec, s.Create(ctx, rec)) || !l.note(rec, s.Update(ctx, rec.Version(), rec)) {
+		rec := dueRecord(numbered(prefix, n))
+		if !l.addWrite(rec, s.Create(ctx, rec)) || !l.addWrite(rec, s.Update(ctx, rec.Version(), rec)) {
 			return
 		}
 	}
 }
 
-// note tells whether the write was acknowledged.
-func (l *ledger) note(rec *driver.Record, err error) bool {
+// addWrite reports whether the write was acknowledged.
+func (l *ledger) addWrite(rec *driver.Record, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -77,8 +77,8 @@ func (l *ledger) note(rec *driver.Record, err error) bool {
 	return true
 }
 
-// await waits for a number of writes.
-func (l *ledger) await(t *testing.T, n int) {
+// waitWrites waits for a number of writes.
+func (l *ledger) waitWrites(t *testing.T, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d writes", n), func() bool {
 		l.mu.Lock()
@@ -97,7 +97,10 @@ func (l *ledger) verify(t *testing.T, s driver.Store) {
 		}
 		// A write whose answer was lost may be there as well.
 		if n := rec.Revision - version.Revision; n < 0 || n > 1 || n == 1 && l.denied[id] {
-			t.Errorf("%q has revision %d, acknowledged was %d; next denied: %v", id, rec.Revision, version.Revision, l.denied[id])
+			t.Errorf(
+				"%q has revision %d, acknowledged was %d; next denied: %v", id, rec.Revision, version.Revision,
+				l.denied[id],
+			)
 		}
 	}
 	for id, denied := range l.denied {
@@ -123,14 +126,14 @@ func load(t *testing.T, s driver.Store, id string) (rec *driver.Record, err erro
 // Freeze suspends a server: callers leave when they want to, with an error that
 // does not claim to know; afterwards everything goes on.
 func Freeze(t *testing.T, s Subject, server Server) {
-	store := s.open(t, &sqlstore.Options{Table: "frozen"})
-	rec := record("a")
+	store := s.Store(t, &sqlstore.Options{Table: "frozen"})
+	rec := dueRecord("a")
 	if err := store.Create(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
 	server.Pause()
 	for name, call := range map[string]func(context.Context) error{
-		"create": func(ctx context.Context) error { return store.Create(ctx, record("b")) },
+		"create": func(ctx context.Context) error { return store.Create(ctx, dueRecord("b")) },
 		"update": func(ctx context.Context) error { return store.Update(ctx, rec.Version(), rec.Clone()) },
 		"load":   func(ctx context.Context) error { _, err := store.Load(ctx, "a"); return err },
 		"list":   func(ctx context.Context) error { _, err := store.List(ctx, driver.Query{}); return err },
@@ -153,25 +156,25 @@ func Freeze(t *testing.T, s Subject, server Server) {
 	eventually(t, "writes succeed again", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		return store.Create(ctx, record(fmt.Sprint("after-", time.Now().UnixNano()))) == nil
+		return store.Create(ctx, dueRecord(fmt.Sprint("after-", time.Now().UnixNano()))) == nil
 	})
 }
 
 // Unreachable stops a server: nothing can be sent, and that is what is said.
 func Unreachable(t *testing.T, s Subject, server Server) {
-	store := s.open(t, &sqlstore.Options{Table: "unreachable"})
-	if err := store.Create(t.Context(), record("a")); err != nil {
+	store := s.Store(t, &sqlstore.Options{Table: "unreachable"})
+	if err := store.Create(t.Context(), dueRecord("a")); err != nil {
 		t.Fatal(err)
 	}
 	server.Kill()
 	eventually(t, "the connections are known to be dead", func() bool {
-		return errors.Is(store.Create(t.Context(), record("b")), driver.ErrUnavailable)
+		return errors.Is(store.Create(t.Context(), dueRecord("b")), driver.ErrUnavailable)
 	})
 	if _, err := store.Load(t.Context(), "a"); !errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("load: want ErrUnavailable, got %v", err)
 	}
 	server.Restart()
-	eventually(t, "writes succeed again", func() bool { return store.Create(t.Context(), record("c")) == nil })
+	eventually(t, "writes succeed again", func() bool { return store.Create(t.Context(), dueRecord("c")) == nil })
 }
 
 // eventually looks again and again until done.

@@ -36,7 +36,7 @@ func newFreezer(t testing.TB, target string) *freezer {
 		t.Fatal(err)
 	}
 	f := &freezer{target: target, listener: listener}
-	f.running.Go(func() { f.accept(t.Context()) })
+	f.running.Go(func() { f.acceptAll(t.Context()) })
 	t.Cleanup(func() {
 		listener.Close()
 		f.running.Wait()
@@ -67,18 +67,18 @@ func (f *freezer) freezes(chunk []byte) *frost {
 	return f.next
 }
 
-func (f *freezer) accept(ctx context.Context) {
+func (f *freezer) acceptAll(ctx context.Context) {
 	for {
 		client, err := f.listener.Accept()
 		if err != nil {
 			return
 		}
-		f.running.Go(func() { f.serve(ctx, client) })
+		f.running.Go(func() { f.forwardConn(ctx, client) })
 	}
 }
 
-// serve forwards one connection until either side ends it.
-func (f *freezer) serve(ctx context.Context, client net.Conn) {
+// forwardConn forwards one connection until either side ends it.
+func (f *freezer) forwardConn(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	server, err := (&net.Dialer{}).DialContext(ctx, "tcp", f.target)
 	if err != nil {
@@ -89,15 +89,15 @@ func (f *freezer) serve(ctx context.Context, client net.Conn) {
 	var replies sync.WaitGroup
 	replies.Go(func() {
 		defer client.Close()
-		answer(client, server, asked)
+		forwardReplies(client, server, asked)
 	})
-	f.ask(server, client, asked)
+	f.forwardRequests(server, client, asked)
 	server.Close()
 	replies.Wait()
 }
 
-// ask passes on what the client sends, unless it is frozen.
-func (f *freezer) ask(server, client net.Conn, asked chan<- *frost) {
+// forwardRequests passes on what the client sends, unless it is frozen.
+func (f *freezer) forwardRequests(server, client net.Conn, asked chan<- *frost) {
 	buf := make([]byte, 32<<10)
 	var last *frost
 	for {
@@ -118,9 +118,9 @@ func (f *freezer) ask(server, client net.Conn, asked chan<- *frost) {
 	}
 }
 
-// answer passes on what the server says, unless the client is frozen. What it
+// forwardReplies passes on what the server says, unless the client is frozen. What it
 // does not read then fills the buffers in between.
-func answer(client, server net.Conn, asked <-chan *frost) {
+func forwardReplies(client, server net.Conn, asked <-chan *frost) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := server.Read(buf)

@@ -52,7 +52,7 @@ func frozenAmid(t *testing.T, s Subject, f *freezer, word string, size int, call
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	opts := &sqlstore.Options{Table: "amid_" + path.Base(t.Name())}
-	store, other := s.open(t, opts), s.open(t, opts)
+	store, other := s.Store(t, opts), s.Store(t, opts)
 	rec := created(ctx, t, store, "first", 0)
 	for i := range 50 {
 		created(ctx, t, store, numbered("r", i), size)
@@ -68,7 +68,7 @@ func frozenAmid(t *testing.T, s Subject, f *freezer, word string, size int, call
 	waitingErr := takesOver(ctx, t, other, rec)
 	close(frost.thawed)
 	frozenErr := <-told
-	if (waitingErr == nil) == (frozenErr == nil) || !failed(frozenErr) || !failed(waitingErr) {
+	if (waitingErr == nil) == (frozenErr == nil) || !nothingWritten(frozenErr) || !nothingWritten(waitingErr) {
 		t.Errorf("who was frozen: %v; who waited: %v", frozenErr, waitingErr)
 	}
 }
@@ -76,7 +76,7 @@ func frozenAmid(t *testing.T, s Subject, f *freezer, word string, size int, call
 // created creates a record whose state has a size.
 func created(ctx context.Context, t *testing.T, store *sqlstore.Store, id string, size int) *driver.Record {
 	t.Helper()
-	rec := record(id)
+	rec := dueRecord(id)
 	rec.State = bytes.Repeat([]byte("s"), size)
 	if err := store.Create(ctx, rec); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func takesOver(ctx context.Context, t *testing.T, store *sqlstore.Store, rec *dr
 	return err
 }
 
-// failed: an error, if any, says that nothing was written.
-func failed(err error) bool {
+// nothingWritten: an error, if any, says that nothing was written.
+func nothingWritten(err error) bool {
 	return err == nil || errors.Is(err, driver.ErrStale) || errors.Is(err, driver.ErrUnavailable)
 }

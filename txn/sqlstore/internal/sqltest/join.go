@@ -11,7 +11,7 @@ import (
 
 // createFollowsItsTransaction: the record is there if the user's own rows are.
 func createFollowsItsTransaction(t *testing.T, s Subject) {
-	store, db := s.open(t, &sqlstore.Options{Table: "joined"}), s.User(t)
+	store, db := s.Store(t, &sqlstore.Options{Table: "joined"}), s.User(t)
 	if _, err := db.ExecContext(t.Context(), "CREATE TABLE orders (id INT NOT NULL PRIMARY KEY)"); err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func createFollowsItsTransaction(t *testing.T, s Subject) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := record(numbered("order", i))
+		rec := dueRecord(numbered("order", i))
 		_, err = tx.ExecContext(t.Context(), "INSERT INTO orders VALUES (1)")
 		if err := errors.Join(err, store.CreateTx(t.Context(), tx, rec)); err != nil {
 			t.Fatal(err)
@@ -50,19 +50,19 @@ func createFollowsItsTransaction(t *testing.T, s Subject) {
 // takenIDLeavesTransactionUsable: a repeated submit is no reason to lose what the
 // user has written.
 func takenIDLeavesTransactionUsable(t *testing.T, s Subject) {
-	store, db := s.open(t, &sqlstore.Options{Table: "taken"}), s.User(t)
-	if err := store.Create(t.Context(), record("a")); err != nil {
+	store, db := s.Store(t, &sqlstore.Options{Table: "taken"}), s.User(t)
+	if err := store.Create(t.Context(), dueRecord("a")); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := record("a")
+	again := dueRecord("a")
 	if err := store.CreateTx(t.Context(), tx, again); !errors.Is(err, driver.ErrExists) || again.Revision != 0 {
 		t.Errorf("create what exists: want ErrExists, got %v", err)
 	}
-	if err := errors.Join(store.CreateTx(t.Context(), tx, record("b")), tx.Commit()); err != nil {
+	if err := errors.Join(store.CreateTx(t.Context(), tx, dueRecord("b")), tx.Commit()); err != nil {
 		t.Errorf("the rest of the transaction: %v", err)
 	}
 	if _, err := store.Load(t.Context(), "b"); err != nil {

@@ -13,14 +13,14 @@ import (
 // written, so nobody may say that it is not. The subject's stores connect to the
 // proxy.
 func LostAnswer(t *testing.T, s Subject, proxy *chaos.Proxy) {
-	store := s.open(t, &sqlstore.Options{Table: "lost", Writers: 1})
+	store := s.Store(t, &sqlstore.Options{Table: "lost", Writers: 1})
 	for _, id := range []string{"a", "b"} { // so that nothing is left to prepare
-		if err := store.Create(t.Context(), record(id)); err != nil {
+		if err := store.Create(t.Context(), dueRecord(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	proxy.DropReplies(1)
-	err := store.Create(t.Context(), record("c"))
+	err := store.Create(t.Context(), dueRecord("c"))
 	if err == nil || errors.Is(err, driver.ErrUnavailable) {
 		t.Errorf("answer lost: %v", err)
 	}

@@ -23,7 +23,7 @@ func replicasStartTogether(t *testing.T, s Subject) {
 			t.Errorf("replica %d: %v", i, errs[i])
 			continue
 		}
-		if err := store.Create(t.Context(), record(numbered("r", i))); err != nil {
+		if err := store.Create(t.Context(), dueRecord(numbered("r", i))); err != nil {
 			t.Errorf("replica %d: %v", i, err)
 		}
 		if err := store.Close(); err != nil {
@@ -40,12 +40,13 @@ func replicasStartTogether(t *testing.T, s Subject) {
 // newerSchemaIsRefused: code that does not know a column would not keep it.
 func newerSchemaIsRefused(t *testing.T, s Subject) {
 	opts := &sqlstore.Options{Table: "newer"}
-	store := s.open(t, opts)
+	store := s.Store(t, opts)
 	_, version, err := store.Migrate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.User(t).ExecContext(t.Context(), "INSERT INTO newer_schema (version, applied) VALUES (99, 0)"); err != nil {
+	insert := "INSERT INTO newer_schema (version, applied) VALUES (99, 0)"
+	if _, err := s.User(t).ExecContext(t.Context(), insert); err != nil {
 		t.Fatal(err)
 	}
 	for _, opts := range []*sqlstore.Options{opts, {Table: opts.Table, NoMigrate: true}} {
@@ -71,11 +72,11 @@ func schemaIsLeftAlone(t *testing.T, s Subject) {
 	if !strings.Contains(err.Error(), "migrated first") {
 		t.Errorf("without a schema: %v", err)
 	}
-	first := s.open(t, &sqlstore.Options{Table: "alone"})
+	first := s.Store(t, &sqlstore.Options{Table: "alone"})
 	if from, to, err := first.Migrate(t.Context()); err != nil || from != to || to == 0 {
 		t.Errorf("second migration: from %d to %d, %v", from, to, err)
 	}
-	if err := s.open(t, opts).Create(t.Context(), record("a")); err != nil {
+	if err := s.Store(t, opts).Create(t.Context(), dueRecord("a")); err != nil {
 		t.Errorf("with the schema: %v", err)
 	}
 	oldSchemaIsRefused(t, s, opts)
@@ -96,7 +97,7 @@ func oldSchemaIsRefused(t *testing.T, s Subject, opts *sqlstore.Options) {
 	if !strings.Contains(err.Error(), "has version 0") {
 		t.Errorf("with an old schema: %v", err)
 	}
-	if _, err := s.open(t, &sqlstore.Options{Table: opts.Table}).Load(t.Context(), "a"); err != nil {
+	if _, err := s.Store(t, &sqlstore.Options{Table: opts.Table}).Load(t.Context(), "a"); err != nil {
 		t.Errorf("after a second migration: %v", err)
 	}
 }

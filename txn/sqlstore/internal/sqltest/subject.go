@@ -19,8 +19,8 @@ type Subject struct {
 	User func(testing.TB) *sql.DB
 }
 
-// open opens a store that is closed at the end of the test.
-func (s Subject) open(t testing.TB, opts *sqlstore.Options) *sqlstore.Store {
+// Store opens a store that is closed at the end of the test.
+func (s Subject) Store(t testing.TB, opts *sqlstore.Options) *sqlstore.Store {
 	t.Helper()
 	store, err := s.Open(t.Context(), opts)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s Subject) Run(t *testing.T) {
 	}
 }
 
-// record returns a record that is due.
-func record(id string) *driver.Record {
+// dueRecord returns a record that is due.
+func dueRecord(id string) *driver.Record {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	return &driver.Record{
 		ID: id, Mode: "saga", Name: "order", Status: driver.Running, Digest: "digest", Created: now, Updated: now,

@@ -1,0 +1,140 @@
+package bedrocktest
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/bootclock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Backend is a backend of locks that fails on demand. A call whose context ends while
+// it is delayed or frozen returns at once, and reaches the store later all the same, as
+// a packet on its way would. What the inner backend cannot do it refuses with
+// [driver.ErrUnsupported].
+type Backend struct {
+	*faults
+	inner driver.Backend
+}
+
+var (
+	_ driver.Backend    = (*Backend)(nil)
+	_ driver.Waiter     = (*Backend)(nil)
+	_ driver.Sharder    = (*Backend)(nil)
+	_ driver.Timekeeper = (*Backend)(nil)
+	_ driver.Inspector  = (*Backend)(nil)
+	_ driver.Forcer     = (*Backend)(nil)
+	_ driver.Checker    = (*Backend)(nil)
+)
+
+// NewBackend returns a backend that does what inner does until told otherwise.
+func NewBackend(inner driver.Backend) *Backend {
+	return &Backend{faults: newFaults(driver.ErrUnavailable), inner: inner}
+}
+
+// Acquire implements [driver.Backend].
+func (b *Backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	return through(ctx, b.faults, Acquire, func(ctx context.Context) (driver.Grant, error) {
+		return b.inner.Acquire(ctx, req)
+	})
+}
+
+// Renew implements [driver.Backend]. A fault hits every grant of the batch.
+func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	own := slices.Clone(grants) // the caller may leave, and use its memory for others
+	errs, err := through(ctx, b.faults, Renew, func(ctx context.Context) ([]error, error) {
+		return b.inner.Renew(ctx, own), nil
+	})
+	if err == nil {
+		return errs
+	}
+	errs = make([]error, len(grants))
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// Release implements [driver.Backend].
+func (b *Backend) Release(ctx context.Context, g driver.Grant) (int, error) {
+	return through(ctx, b.faults, Release, func(ctx context.Context) (int, error) {
+		return b.inner.Release(ctx, g)
+	})
+}
+
+// Watch implements [driver.Waiter]. A watch that its caller does not get is closed.
+func (b *Backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+	inner, ok := b.inner.(driver.Waiter)
+	if !ok {
+		return nil, driver.ErrUnsupported
+	}
+	return throughOrDrop(ctx, b.faults, Watch, func(ctx context.Context) (driver.Watch, error) {
+		return inner.Watch(ctx, name)
+	}, driver.Watch.Close)
+}
+
+// Inspect implements [driver.Inspector].
+func (b *Backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	inner, ok := b.inner.(driver.Inspector)
+	if !ok {
+		return driver.Info{}, driver.ErrUnsupported
+	}
+	return through(ctx, b.faults, Inspect, func(ctx context.Context) (driver.Info, error) {
+		return inner.Inspect(ctx, name)
+	})
+}
+
+// List implements [driver.Inspector].
+func (b *Backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
+	inner, ok := b.inner.(driver.Inspector)
+	if !ok {
+		return nil, driver.ErrUnsupported
+	}
+	return through(ctx, b.faults, List, func(ctx context.Context) ([]driver.Info, error) {
+		return inner.List(ctx, prefix, limit)
+	})
+}
+
+// ForceRelease implements [driver.Forcer].
+func (b *Backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	inner, ok := b.inner.(driver.Forcer)
+	if !ok {
+		return false, driver.ErrUnsupported
+	}
+	return through(ctx, b.faults, ForceRelease, func(ctx context.Context) (bool, error) {
+		return inner.ForceRelease(ctx, name)
+	})
+}
+
+// Check implements [driver.Checker].
+func (b *Backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	inner, ok := b.inner.(driver.Checker)
+	if !ok {
+		return nil, driver.ErrUnsupported
+	}
+	return through(ctx, b.faults, Check, inner.Check)
+}
+
+// Now implements [driver.Timekeeper], by the clock the inner backend is judged by.
+func (b *Backend) Now() time.Duration {
+	if own, ok := b.inner.(driver.Timekeeper); ok {
+		return own.Now()
+	}
+	return bootclock.Now()
+}
+
+// Shard implements [driver.Sharder].
+func (b *Backend) Shard(name string) int {
+	if own, ok := b.inner.(driver.Sharder); ok {
+		return own.Shard(name)
+	}
+	return 0
+}
+
+// Close implements [driver.Backend]. It waits for calls that are delayed, and for
+// frozen ones until they are thawed.
+func (b *Backend) Close() error {
+	b.late.waitNone()
+	return b.inner.Close()
+}

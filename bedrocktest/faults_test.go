@@ -1,0 +1,175 @@
+package bedrocktest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bedrocktest"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+func record(id string) *driver.Record { return &driver.Record{ID: id, Status: driver.Open} }
+
+// TestSwitchDoesNothing turns every switch of a store; those of a backend are the same.
+func TestSwitchDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bedrocktest.NewStore(memstore.New(nil))
+		create := func(id string) error { return s.Create(t.Context(), record(id)) }
+		broken := errors.New("broken")
+		struck := 0
+		s.FailCall(bedrocktest.Create, 2, bedrocktest.Fault{Before: broken, Hit: func() { struck++ }})
+		wantErr(t, create("a"), nil)
+		wantErr(t, create("b"), broken)
+		wantMissing(t, s, "b")
+		if struck != 1 {
+			t.Errorf("the fault has struck %d times", struck)
+		}
+
+		s.LoseReply(bedrocktest.Create)
+		rec := record("c")
+		wantErr(t, s.Create(t.Context(), rec), bedrocktest.ErrReplyLost)
+		wantErr(t, create("c"), driver.ErrExists)
+		if rec.Revision != 0 {
+			t.Error("what the lost reply would have told is known")
+		}
+
+		s.Down()
+		wantErr(t, create("d"), driver.ErrUnavailable)
+		_, err := s.Claim(t.Context(), driver.Claim{})
+		wantErr(t, err, driver.ErrUnavailable)
+		s.Up()
+		wantMissing(t, s, "d")
+
+		s.Lag(time.Second)
+		began := time.Now()
+		wantErr(t, create("e"), nil)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a lag of a second took %s", took)
+		}
+		s.Lag(0)
+		if n, all := s.Calls(bedrocktest.Create), s.AllCalls(); n != 6 || all != 9 {
+			t.Errorf("%d of %d calls, want 6 of 9", n, all)
+		}
+	})
+}
+
+// TestFrozenWriteReadsItsCallersMemory: it arrives after its caller has gone on.
+func TestFrozenWriteReadsItsCallersMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bedrocktest.NewStore(memstore.New(nil))
+		s.Freeze()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		rec := record("a")
+		rec.Name = "as it was sent"
+		wantErr(t, s.Create(ctx, rec), context.DeadlineExceeded)
+		rec.Name = "changed"
+		s.Thaw()
+		synctest.Wait()
+		stored, err := s.Load(t.Context(), "a")
+		if err != nil || stored.Name != "as it was sent" || rec.Revision != 0 {
+			t.Errorf("%+v, %v; its caller has revision %d", stored, err, rec.Revision)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestStoreCanMoreThanItsInner: what is optional is refused where it is missing.
+func TestStoreCanMoreThanItsInner(t *testing.T) {
+	s := bedrocktest.NewStore(struct{ driver.Store }{memstore.New(nil)})
+	_, err := s.Count(t.Context())
+	wantErr(t, err, errors.ErrUnsupported)
+	_, _, err = s.Migrate(t.Context())
+	wantErr(t, err, errors.ErrUnsupported)
+	wantErr(t, s.CreateTx(t.Context(), nil, record("a")), errors.ErrUnsupported)
+	wantErr(t, bedrocktest.NewStore(memstore.New(nil)).CreateTx(t.Context(), nil, record("a")), errors.ErrUnsupported)
+}
+
+// TestBackendCanMoreThanItsInner: the same.
+func TestBackendCanMoreThanItsInner(t *testing.T) {
+	b := bedrocktest.NewBackend(struct{ lockdriver.Backend }{memlock.NewBackend(nil)})
+	_, err := b.Watch(t.Context(), "a")
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Inspect(t.Context(), "a")
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.List(t.Context(), "", 1)
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.ForceRelease(t.Context(), "a")
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Check(t.Context())
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	complains(t, []string{`"a"`, "unsupported"}, func(t testing.TB) { b.TakeAway(t, "a") })
+}
+
+// TestSomebodyElseIsNobody: a lock that somebody else holds is held, and one that was
+// taken away is not.
+func TestSomebodyElseIsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bedrocktest.NewBackend(memlock.NewBackend(nil))
+		_, err := b.Acquire(t.Context(), request("a:1"))
+		wantErr(t, err, nil)
+		complains(t, []string{`hold "a"`, "held by a:1"}, func(t testing.TB) { b.Hold(t, "a") })
+		b.TakeAway(t, "a")
+		complains(t, []string{`"a"`, "nobody has it"}, func(t testing.TB) { b.TakeAway(t, "a") })
+		for range 2 {
+			release := b.Hold(t, "a")
+			_, err = b.Acquire(t.Context(), request("a:2"))
+			wantErr(t, err, lockdriver.ErrHeld)
+			release()
+			release()
+		}
+		_, err = b.Acquire(t.Context(), request("a:3"))
+		wantErr(t, err, nil)
+	})
+}
+
+func wantErr(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+func wantMissing(t *testing.T, s *bedrocktest.Store, id string) {
+	t.Helper()
+	_, err := s.Load(t.Context(), id)
+	wantErr(t, err, driver.ErrNotFound)
+}
+
+// TestCallGetsPastASwitch: whatever reaches a backend fails while that is down, and counts.
+func TestCallGetsPastASwitch(t *testing.T) {
+	b := bedrocktest.NewBackend(memlock.NewBackend(nil))
+	b.Down()
+	ask := map[bedrocktest.Method]func(ctx context.Context) error{
+		bedrocktest.Acquire: func(ctx context.Context) error {
+			_, err := b.Acquire(ctx, lockdriver.Request{Name: "a", Owner: "o", TTL: time.Second})
+			return err
+		},
+		bedrocktest.Renew: func(ctx context.Context) error {
+			return b.Renew(ctx, []lockdriver.Grant{{Name: "a", Owner: "o", TTL: time.Second}})[0]
+		},
+		bedrocktest.Release: func(ctx context.Context) error {
+			_, err := b.Release(ctx, lockdriver.Grant{Name: "a", Owner: "o"})
+			return err
+		},
+		bedrocktest.Watch:        func(ctx context.Context) error { _, err := b.Watch(ctx, "a"); return err },
+		bedrocktest.Inspect:      func(ctx context.Context) error { _, err := b.Inspect(ctx, "a"); return err },
+		bedrocktest.List:         func(ctx context.Context) error { _, err := b.List(ctx, "", 1); return err },
+		bedrocktest.ForceRelease: func(ctx context.Context) error { _, err := b.ForceRelease(ctx, "a"); return err },
+		bedrocktest.Check:        func(ctx context.Context) error { _, err := b.Check(ctx); return err },
+	}
+	for method, call := range ask {
+		wantErr(t, call(t.Context()), lockdriver.ErrUnavailable)
+		if n := b.Calls(method); n != 1 {
+			t.Errorf("%s was counted %d times", method, n)
+		}
+	}
+}

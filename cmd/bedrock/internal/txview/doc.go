@@ -1,3 +1,0 @@
-// Package txview is how transactions look in JSON when the program prints or
-// archives them.
-package txview

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// hostile is metadata that rewrites the terminal, forges rows, and says that its lock is free.
+func hostile() map[string]string {
+	return map[string]string{
+		"host":         "eve\x1b[2J\norders/9\texclusive\tadmin",
+		"by":           "\x1b]0;owned\x07 \u202egnp \u0085 next",
+		"state":        "free",
+		"x\x1b[8m\nid": strings.Repeat("long ", 100),
+	}
+}
+
+// printersOf are the ways in which a lock is printed for people.
+func printersOf(info lock.Info) map[string]func(s *system) error {
+	view := lockView{info}
+	return map[string]func(s *system) error{
+		"ls":   func(s *system) error { return s.printLocks(viewsOf([]lock.Info{info})) },
+		"show": func(s *system) error { return writeTable(s.stdout, view.rows()) },
+		"watch": func(s *system) error {
+			w := &watcher{sys: s}
+			return w.print(w.changes(viewsOf([]lock.Info{info})))
+		},
+		"run": func(s *system) error { _, err := s.stdout.WriteString(view.heldBy() + "\n"); return err },
+	}
+}
+
+// TestPrintedOwnersReleaseNothing: an owner is the key to a release, whoever has it.
+func TestPrintedOwnersReleaseNothing(t *testing.T) {
+	info := heldWith(t, nil)
+	key := info.Holders[0].Owner
+	for name, write := range printersOf(info) {
+		printed := printedBy(t, write)
+		if strings.Contains(printed, key) {
+			t.Errorf("%s prints the key:\n%s", name, printed)
+		}
+		if name != "run" && !strings.Contains(printed, driver.PublicOwner(key)) {
+			t.Errorf("%s does not tell owners apart:\n%s", name, printed)
+		}
+	}
+}
+
+// TestMetadataRewritesTheTerminal: it is anybody's who may take a lock.
+func TestMetadataRewritesTheTerminal(t *testing.T) {
+	for name, write := range printersOf(heldWith(t, hostile())) {
+		t.Run(name, func(t *testing.T) {
+			printed := printedBy(t, write)
+			for line := range strings.SplitSeq(strings.TrimSuffix(printed, "\n"), "\n") {
+				if line != printableText(line) {
+					t.Errorf("control characters in %q", line)
+				}
+				if strings.HasPrefix(line, "orders/9") || len(line) > 400 {
+					t.Errorf("a forged row, or one without an end: %q", line)
+				}
+			}
+			if states := strings.Count("\n"+printed, "\nstate "); name == "show" && states != 1 {
+				t.Errorf("%d states:\n%s", states, printed)
+			}
+		})
+	}
+}
+
+// heldWith describes a lock that was taken with that metadata.
+func heldWith(t *testing.T, meta map[string]string) lock.Info {
+	t.Helper()
+	b, err := lockurl.New("mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := b.Open(lock.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Stop(context.Background()) })
+	if _, err := session.Mutex("a", &lock.MutexOptions{Meta: meta}).Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := session.Inspect(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// printedBy returns what is printed on standard output.
+func printedBy(t *testing.T, write func(s *system) error) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := write(&system{stdout: out, stderr: out, output: formatTable}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

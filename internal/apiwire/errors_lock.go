@@ -1,0 +1,125 @@
+package apiwire
+
+import (
+	"errors"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+const kindHeld = "held"
+
+// noAnswer is all that a client learns of a store that does not say what is left behind.
+const noAnswer = "the store has not answered"
+
+// lockMeanings lists the sentinels of package lock/driver. What is unsupported is
+// refused as well, so it comes first.
+func lockMeanings() []meaning {
+	return []meaning{
+		{kindHeld, connect.CodeAlreadyExists, driver.ErrHeld},
+		{"lost", connect.CodeAborted, driver.ErrLost},
+		{"unsupported", connect.CodeUnimplemented, driver.ErrUnsupported},
+		{"refused", connect.CodeFailedPrecondition, driver.ErrRefused},
+		{kindUnavailable, connect.CodeUnavailable, driver.ErrUnavailable},
+	}
+}
+
+// LockError writes an error of a lock backend; nil if nothing is known of it.
+func LockError(err error) *connect.Error {
+	if isUnderway(err) {
+		return contextError(err)
+	}
+	if e := Invalid(err); e != nil {
+		return e
+	}
+	if e, ok := errors.AsType[*driver.HeldError](err); ok {
+		return held(e)
+	}
+	if m, ok := lookUp(lockMeanings(), err); ok {
+		return failure(m.code, err, &bedrockv1.Problem{Kind: m.kind})
+	}
+	return contextError(err)
+}
+
+// LockDoubt writes an error that leaves open whether the call has taken effect.
+func LockDoubt() *connect.Error {
+	return failure(connect.CodeUnknown, errors.New(noAnswer+": the call may have taken effect"),
+		&bedrockv1.Problem{Kind: kindInDoubt})
+}
+
+// LockUnanswered writes that a call which changes nothing has not been answered.
+func LockUnanswered() *connect.Error {
+	return failure(connect.CodeUnavailable, errors.New(noAnswer),
+		&bedrockv1.Problem{Kind: kindUnavailable})
+}
+
+// isUnderway reports whether a call goes on. Its outcome is not known, whatever its error says.
+func isUnderway(err error) bool {
+	_, underway := errors.AsType[*driver.UnderwayError](err)
+	return underway
+}
+
+// held writes a refusal. It does not tell the owner, who is known by the key to the lock.
+func held(e *driver.HeldError) *connect.Error {
+	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL}
+	m := &bedrockv1.Problem{Kind: kindHeld, Owner: told.Owner}
+	if e.TTL != driver.UnknownTTL {
+		m.Ttl = durationpb.New(e.TTL)
+	}
+	return failure(connect.CodeAlreadyExists, told, m)
+}
+
+// heldOf reads a refusal.
+func heldOf(m *bedrockv1.Problem) *driver.HeldError {
+	e := &driver.HeldError{Owner: m.GetOwner(), TTL: driver.UnknownTTL}
+	if m.GetTtl() != nil {
+		e.TTL = m.GetTtl().AsDuration()
+	}
+	return e
+}
+
+// LockErrorOf reads the error of a call. Answered says that the server itself
+// answered.
+func LockErrorOf(err error) (answered bool, meant error) {
+	p, text := problemOf(err)
+	switch p.GetKind() {
+	case "":
+		return false, err
+	case kindHeld:
+		return true, heldOf(p)
+	case kindField:
+		return true, &known{text, driver.ErrRefused}
+	case kindInDoubt:
+		return true, errors.New(noAnswer) // who asked says that it may have taken effect
+	}
+	if sentinel := named(lockMeanings(), p.GetKind()); sentinel != nil {
+		return true, &known{text, sentinel}
+	}
+	return true, err
+}
+
+// Renewal writes what became of one grant.
+func Renewal(err error) *bedrockv1.Renewal {
+	if err == nil {
+		return &bedrockv1.Renewal{State: "renewed"}
+	}
+	m, ok := lookUp(lockMeanings(), err)
+	if !ok || isUnderway(err) {
+		return &bedrockv1.Renewal{State: "unknown", Problem: noAnswer}
+	}
+	return &bedrockv1.Renewal{State: m.kind, Problem: err.Error()}
+}
+
+// RenewalOf reads what became of one grant.
+func RenewalOf(m *bedrockv1.Renewal) error {
+	if m.GetState() == "renewed" {
+		return nil
+	}
+	if sentinel := named(lockMeanings(), m.GetState()); sentinel != nil {
+		return &known{m.GetProblem(), sentinel}
+	}
+	return errors.New("renewal unknown: " + m.GetProblem())
+}

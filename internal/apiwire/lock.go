@@ -1,0 +1,115 @@
+package apiwire
+
+import (
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// Request writes a request for a lock.
+func Request(r driver.Request) *bedrockv1.AcquireRequest {
+	return &bedrockv1.AcquireRequest{
+		Name: r.Name, Owner: r.Owner, Mode: mode(r.Mode), Permits: count(r.Permits), Limit: count(r.Limit),
+		Fair: r.Fair,
+		Ttl:  durationpb.New(r.TTL), Tokens: count(r.Tokens), Meta: r.Meta,
+	}
+}
+
+// RequestOf reads a request for a lock. What was left out is zero.
+func RequestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
+	mode, err := driver.ParseMode(m.GetMode())
+	return driver.Request{
+		Name: m.GetName(), Owner: m.GetOwner(), Mode: mode,
+		Permits: int(m.GetPermits()), Limit: int(m.GetLimit()), Fair: m.GetFair(),
+		TTL: m.GetTtl().AsDuration(), Tokens: int(m.GetTokens()), Meta: m.GetMeta(),
+	}, err
+}
+
+// count fits a number into a message; whatever is larger is refused all the same.
+func count(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
+
+// mode leaves out the mode that nearly all locks have.
+func mode(m driver.Mode) string {
+	if m == driver.Exclusive {
+		return ""
+	}
+	return m.String()
+}
+
+// Grant writes a grant.
+func Grant(g driver.Grant) *bedrockv1.Grant {
+	return &bedrockv1.Grant{
+		Name: g.Name, Owner: g.Owner, Mode: mode(g.Mode), Token: g.Token, Tokens: count(g.Tokens),
+		Ttl: durationpb.New(g.TTL),
+	}
+}
+
+// GrantOf reads a grant.
+func GrantOf(m *bedrockv1.Grant) (driver.Grant, error) {
+	mode, err := driver.ParseMode(m.GetMode())
+	return driver.Grant{
+		Name: m.GetName(), Owner: m.GetOwner(), Mode: mode, TTL: m.GetTtl().AsDuration(),
+		Token: m.GetToken(), Tokens: int(m.GetTokens()),
+	}, err
+}
+
+// Lock describes a lock to others than its owners, who are known by the keys to it.
+func Lock(i driver.Info) *bedrockv1.Lock {
+	m := &bedrockv1.Lock{Name: i.Name, Token: i.Token, Waiting: count(i.Waiting)}
+	for _, h := range i.Holders {
+		m.Holders = append(m.Holders, &bedrockv1.Holder{
+			Owner: driver.PublicOwner(h.Owner), Mode: h.Mode.String(), Permits: count(h.Permits),
+			Since: Timestamp(h.Since), Ttl: timeLeft(h.TTL), Meta: driver.DecodeMeta(h.Meta),
+		})
+	}
+	return m
+}
+
+// LockOf reads the description of a lock.
+func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
+	i := driver.Info{Name: m.GetName(), Token: m.GetToken(), Waiting: int(m.GetWaiting())}
+	for _, h := range m.GetHolders() {
+		mode, err := driver.ParseMode(h.GetMode())
+		if err != nil {
+			return driver.Info{}, err
+		}
+		i.Holders = append(i.Holders, driver.Holder{
+			Owner: h.GetOwner(), Mode: mode, Permits: int(h.GetPermits()), Since: Time(h.GetSince()),
+			TTL: timeLeftOf(h.GetTtl()), Meta: driver.EncodeMeta(h.GetMeta()),
+		})
+	}
+	return i, nil
+}
+
+// timeLeft leaves out what never ends.
+func timeLeft(ttl time.Duration) *durationpb.Duration {
+	if ttl < 0 {
+		return nil
+	}
+	return durationpb.New(ttl)
+}
+
+func timeLeftOf(m *durationpb.Duration) time.Duration {
+	if m == nil {
+		return -1
+	}
+	return m.AsDuration()
+}
+
+// Finding writes a finding.
+func Finding(f driver.Finding) *bedrockv1.Finding {
+	return &bedrockv1.Finding{Level: f.Level.String(), What: f.What, Means: f.Means}
+}
+
+// FindingOf reads a finding. A level it does not know is the worst.
+func FindingOf(m *bedrockv1.Finding) driver.Finding {
+	f := driver.Finding{Level: driver.OK, What: m.GetWhat(), Means: m.GetMeans()}
+	for f.Level < driver.Danger && f.Level.String() != m.GetLevel() {
+		f.Level++
+	}
+	return f
+}

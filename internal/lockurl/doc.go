@@ -1,0 +1,8 @@
+// Package lockurl turns the URL of a backend into a lock client.
+//
+//	mem:
+//	redis://…    and the others of package redisurl, with the options of locks
+//
+// Errors name the part that is wrong and never quote anything that could be, or
+// could hold, a password.
+package lockurl

@@ -1,0 +1,25 @@
+package sqlkind
+
+// OfPostgres returns the class of a code of PostgreSQL, whose first two characters are
+// the class that PostgreSQL itself puts it into.
+func OfPostgres(code string) Class {
+	const uniqueViolation, serializationFailure, deadlock, lockNotAvailable = "23505", "40001", "40P01", "55P03"
+	const silent = "25P03" // for too long, in a transaction
+	switch code {
+	case uniqueViolation:
+		return Duplicate
+	case serializationFailure, deadlock:
+		return Deadlocked
+	case lockNotAvailable:
+		return Busy
+	case silent:
+		return Broken
+	}
+	const connection, resources, intervention = "08", "53", "57"
+	switch code[:min(2, len(code))] {
+	case connection, resources, intervention:
+		return Broken
+	default:
+		return Refused
+	}
+}

@@ -1,0 +1,326 @@
+package locks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/torture/audit"
+	"github.com/bedrock-go/bedrock/internal/torture/nemesis"
+)
+
+const ms = time.Millisecond
+
+// tale is a history that is told rather than recorded.
+type tale struct {
+	t     *testing.T
+	files map[string][]event
+}
+
+// healthy is a run in which all is well: two workers take turns on one name.
+func healthy(t *testing.T) *tale {
+	s := &tale{t: t, files: map[string][]event{}}
+	s.tell(controller, event{At: 1, Kind: kindBegin, Plan: &settings{Name: "told"}})
+	s.tell("w1.1", event{At: 1, Kind: kindBorn, N: 5, M: 11}, event{At: 60 * time.Second, Kind: kindGone, N: 5})
+	s.tell("w2.1", event{At: 1, Kind: kindBorn, N: 5, M: 12}, event{At: 60 * time.Second, Kind: kindGone, N: 5})
+	for i := range 120 {
+		at := time.Duration(i+1) * 50 * ms
+		s.lease(fmt.Sprintf("w%d.1", 1+i%2), lease{
+			op: int64(i + 1), name: "job", ask: at, got: at + ms, out: at + 20*ms,
+			left: at + 21*ms, token: uint64(i + 1),
+		})
+	}
+	s.window("worker paused", 5*time.Second, 5*time.Second+ms, nemesis.Excuses{})
+	s.tell(controller, event{At: 60 * time.Second, Kind: kindFinish})
+	return s
+}
+
+func (s *tale) tell(life string, events ...event) {
+	s.files[life] = append(s.files[life], events...)
+}
+
+func (s *tale) window(kind string, from, to time.Duration, excuses nemesis.Excuses) {
+	s.tell(controller, event{At: to, Kind: kindFault, Window: &nemesis.Window{
+		Kind: kind, From: from, To: to, Excuses: excuses, Effect: nemesis.Effect{Evidence: "told", From: from, To: to},
+	}})
+}
+
+// lease tells of a lease; what has no time did not happen.
+func (s *tale) lease(life string, l lease) {
+	ttl, until := max(l.ttl, time.Second), l.until
+	if until == 0 {
+		until = l.ask + 30*time.Second
+	}
+	s.tell(life, event{
+		At: l.ask, Kind: kindAsk, Op: l.op, Client: 1, Name: l.name, Style: cmp.Or(l.style, plain),
+		Until: until, TTL: ttl, MinHold: l.minHold,
+	})
+	if l.no > 0 {
+		s.tell(life, event{At: l.no, Kind: kindNo, Op: l.op, Class: classGone})
+	}
+	if l.got > 0 {
+		s.tell(life, event{At: l.got, Kind: kindGot, Op: l.op, Token: l.token})
+	}
+	if l.ended > 0 {
+		s.tell(life, event{At: l.ended, Kind: kindEnd, Op: l.op, Good: l.good, Class: classLost})
+	}
+	if l.out > 0 {
+		s.tell(life, event{At: l.out, Kind: kindOut, Op: l.op, Good: l.out, Until: l.out + time.Second})
+	}
+	if l.left > 0 {
+		s.tell(life, event{At: l.left, Kind: kindLeft, Op: l.op})
+	}
+}
+
+func (s *tale) judge() *audit.Report {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	for life, events := range s.files {
+		var text strings.Builder
+		for i := range events {
+			line, err := json.Marshal(&events[i])
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "%s\n", line)
+		}
+		if err := os.WriteFile(filepath.Join(dir, life+".jsonl"), []byte(text.String()), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	r, err := Judge(dir)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+func oracles(r *audit.Report) map[string]int {
+	count := map[string]int{}
+	for _, v := range r.Violations {
+		count[v.Oracle]++
+	}
+	return count
+}
+
+func TestHealthyRunIsClean(t *testing.T) {
+	if r := healthy(t).judge(); r.Verdict != audit.Clean {
+		t.Errorf("got %s: %v %v", r.Verdict, r.Violations, r.Doubts)
+	}
+}
+
+// Each oracle finds the fault that is planted for it in a healthy history, and nothing
+// once a fault of the run excuses it.
+func TestOraclesFindWhatIsPlanted(t *testing.T) {
+	const at = 20 * time.Second // long after the others have left
+	for _, c := range []struct {
+		oracle string
+		plant  func(s *tale)
+		// excuse is what would explain it; empty: nothing does.
+		excuse nemesis.Excuses
+	}{
+		{"two at once", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901,
+			})
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at, got: at + 50*ms, out: at + 60*ms, left: at + 61*ms, token: 902,
+			})
+		}, nemesis.Excuses{Twice: true}},
+		{"tokens", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 10*ms, left: at + 11*ms, token: 7,
+			})
+		}, nemesis.Excuses{}},
+		{"tokens", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 10*ms, left: at + 11*ms, token: 901,
+			})
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at + 12*ms, got: at + 13*ms, out: at + 20*ms, left: at + 21*ms,
+				token: 901,
+			})
+		}, nemesis.Excuses{}},
+		{"fence", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901,
+			})
+			s.tell("w1.1", event{At: at + 50*ms, Kind: kindRefused, Op: 901, Token: 901})
+		}, nemesis.Excuses{Twice: true}},
+		{"lease lost", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms,
+				token: 901,
+			})
+		}, nemesis.Excuses{Loss: true}},
+		{"late return", func(s *tale) {
+			s.lease("w1.1", lease{op: 901, name: "job", ask: at, until: at + 100*ms, no: at + 400*ms})
+		}, nemesis.Excuses{}},
+		{"late return", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 2*ms, left: at + 1500*ms, token: 901,
+			})
+		}, nemesis.Excuses{}},
+		{"never returned", func(s *tale) {
+			s.lease("w1.1", lease{op: 901, name: "job", ask: at, until: at + 100*ms})
+		}, nemesis.Excuses{}},
+		{"stood free", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + 5*time.Second, out: at + 5010*ms,
+				left: at + 5011*ms, token: 901,
+			})
+		}, nemesis.Excuses{Wait: true}},
+		{"stood free", func(s *tale) { // the end of a least time that nobody was told of
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 2*ms, left: at + 3*ms, token: 901,
+				minHold: 300 * ms,
+				ttl:     longTTL,
+			})
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at + 4*ms, got: at + 4*time.Second, out: at + 4010*ms,
+				left: at + 4011*ms, token: 902,
+			})
+		}, nemesis.Excuses{Wait: true}},
+		{"starved", func(s *tale) {
+			s.lease("w1.1", lease{op: 900, name: "job", style: devoted, ask: at, no: at + 12*time.Second})
+			for i := range 120 {
+				from := at + time.Duration(i)*100*ms
+				s.lease("w2.1", lease{
+					op: int64(1000 + i), name: "job", ask: from, got: from + ms, out: from + 99*ms,
+					left: from + 99*ms, token: uint64(1000 + i),
+				})
+			}
+		}, nemesis.Excuses{}},
+		{"lock left behind", func(s *tale) {
+			s.tell(controller, event{At: 60 * time.Second, Kind: kindResidue, Name: "job", Owner: "x:1", Text: "11"})
+		}, nemesis.Excuses{}},
+		{"goroutines", func(s *tale) {
+			s.tell("w1.1", event{At: 61 * time.Second, Kind: kindGone, N: 50})
+		}, nemesis.Excuses{}},
+		{"re-entry", func(s *tale) {
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at, got: at + ms, out: at + 10*ms, left: at + 11*ms, token: 901,
+			})
+			s.tell("w1.1", event{At: at + 5*ms, Kind: kindNo, Op: 901, Style: inside, Class: classHeld})
+		}, nemesis.Excuses{}},
+		{"not at rest", func(s *tale) {
+			s.tell(controller, event{At: 60 * time.Second, Kind: kindGone, Text: "500 files are open"})
+		}, nemesis.Excuses{}},
+		{"unconfirmed", func(s *tale) {
+			s.files[controller][0].Plan.Acks = true
+			s.window(replicaAway, at, at+2*time.Second, nemesis.Excuses{})
+			s.lease("w1.1", lease{
+				op: 901, name: "job", ask: at + time.Second, got: at + 1001*ms, out: at + 1010*ms,
+				left: at + 1011*ms, token: 901,
+			})
+		}, nemesis.Excuses{}},
+	} {
+		t.Run(c.oracle, func(t *testing.T) {
+			s := healthy(t)
+			c.plant(s)
+			r := s.judge()
+			if r.Verdict != audit.Violated || oracles(r)[c.oracle] == 0 {
+				t.Errorf("not found; got %v", r.Violations)
+			}
+			if c.excuse == (nemesis.Excuses{}) {
+				return
+			}
+			s.window("excuse", at-ms, at+10*time.Second, c.excuse)
+			if r := s.judge(); oracles(r)[c.oracle] != 0 {
+				t.Errorf("found in spite of its excuse: %v", r.Violations)
+			}
+		})
+	}
+}
+
+// Porcupine comes to its own conclusion.
+func TestPorcupineFindsTwoAtOnce(t *testing.T) {
+	const at = 20 * time.Second
+	s := healthy(t)
+	s.lease("w1.1", lease{op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901})
+	s.lease("w2.1", lease{
+		op: 902, name: "job", ask: at + 10*ms, got: at + 50*ms, out: at + 60*ms, left: at + 61*ms,
+		token: 902,
+	})
+	if r := s.judge(); oracles(r)["linearizable"] == 0 {
+		t.Errorf("not found; got %v", r.Violations)
+	}
+}
+
+// A process that did not run is not to blame, and neither is a store for it.
+func TestStallsExcuse(t *testing.T) {
+	const at = 20 * time.Second
+	s := healthy(t)
+	s.lease("w1.1", lease{
+		op: 901, name: "job", ask: at, got: at + ms, good: at + 990*ms, ended: at + 1000*ms, token: 901,
+	})
+	s.lease("w1.1", lease{op: 902, name: "job", ask: at, until: at + 100*ms, no: at + 600*ms})
+	s.tell("w1.1", event{From: at + 50*ms, At: at + 590*ms, Kind: kindStall})
+	// Granted at once, and heard of when the process went on. It was seen running last just
+	// before it asked.
+	s.lease("w1.1", lease{
+		op: 903, name: "late", ask: at + 3*time.Second, got: at + 5100*ms, out: at + 5110*ms, left: at + 5111*ms,
+		token: 903,
+	})
+	s.lease("w2.1", lease{
+		op: 904, name: "late", ask: at + 3010*ms, got: at + 5112*ms, out: at + 5120*ms, left: at + 5121*ms, token: 904,
+	})
+	s.tell("w1.1", event{From: at + 2999*ms, At: at + 5090*ms, Kind: kindStall})
+	if r := s.judge(); r.Verdict != audit.Clean {
+		t.Errorf("got %v", r.Violations)
+	}
+}
+
+// A release that only a master heard that is none any more, or that one has forgotten,
+// leaves the lock for the rest of its life; at any other time it does not.
+func TestAReleaseThatIsForgottenExcuses(t *testing.T) {
+	const at = 20 * time.Second
+	for what, excuses := range map[audit.Verdict]nemesis.Excuses{
+		audit.Clean: {Loss: true, Wait: true, Twice: true}, audit.Violated: {Loss: true, Wait: true},
+	} {
+		s := healthy(t)
+		s.lease("w1.1", lease{
+			op: 901, name: "job", ask: at, got: at + ms, out: at + 50*ms, left: at + 51*ms, token: 901, ttl: longTTL,
+		})
+		s.lease("w2.1", lease{op: 902, name: "job", ask: at + 60*ms, no: at + 6*time.Second})
+		s.tell(controller, event{At: at20, Kind: kindFault, Window: &nemesis.Window{
+			Kind: "fail-over", From: at + 20*ms, To: at + 500*ms, Excuses: excuses,
+			Effect: nemesis.Effect{Evidence: "it was followed by another"},
+		}})
+		if r := s.judge(); r.Verdict != what {
+			t.Errorf("%+v: %s, want %s: %v", excuses, r.Verdict, what, r.Violations)
+		}
+	}
+}
+
+// A run in which a fault cannot be shown, or too little was done, proves nothing.
+func TestInconclusive(t *testing.T) {
+	for name, spoil := range map[string]func(s *tale){
+		"no evidence": func(s *tale) {
+			s.tell(controller, event{At: at20, Kind: kindFault, Window: &nemesis.Window{
+				Kind: "x", From: at20, To: at20,
+				Problem: "it did not happen",
+			}})
+		},
+		"no traffic before": func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
+		"not finished": func(s *tale) {
+			events := s.files[controller]
+			s.files[controller] = events[:len(events)-1]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := healthy(t)
+			spoil(s)
+			if r := s.judge(); r.Verdict != audit.Inconclusive || len(r.Doubts) == 0 {
+				t.Errorf("got %s", r.Verdict)
+			}
+		})
+	}
+}
+
+const at20 = 20 * time.Second

@@ -1,0 +1,105 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	redis "github.com/redis/rueidis"
+
+	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/internal/redisurl"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn/rueidis"
+)
+
+// The libraries by which a backend is reached.
+const (
+	viaGoRedis = "goredis"
+	viaRueidis = "rueidis"
+	viaServer  = "server"
+)
+
+// session is a client with its connections.
+type session struct {
+	*lock.Client
+
+	hangUp func()
+}
+
+// opener opens clients of one target. The clients of a memory share it.
+type opener func(opts lock.Options) (*session, error)
+
+func newOpener(t target) (opener, error) {
+	switch t.Library {
+	case viaServer:
+		return func(opts lock.Options) (*session, error) { return openServer(t.URL, opts) }, nil
+	case viaRueidis:
+		return func(opts lock.Options) (*session, error) { return openRueidis(t.URL, opts) }, nil
+	}
+	backend, err := lockurl.New(t.URL)
+	if err != nil {
+		return nil, err
+	}
+	return func(opts lock.Options) (*session, error) {
+		s, err := backend.Open(opts)
+		if err != nil {
+			return nil, err
+		}
+		return &session{s.Client, func() { _ = s.Stop(context.Background()) }}, nil
+	}, nil
+}
+
+func openServer(url string, opts lock.Options) (*session, error) {
+	remote, err := client.Dial(url, nil)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := lock.New(remote.Backend(), &opts)
+	if err != nil {
+		return nil, err
+	}
+	return &session{locks, func() { _ = remote.Close() }}, nil
+}
+
+// dialPatience is how long rueidis, which connects before anybody asks for it, is given
+// to find a server that may be down just now.
+const dialPatience = 10 * time.Second
+
+func openRueidis(url string, opts lock.Options) (*session, error) {
+	location, err := lockurl.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	var conn redis.Client
+	for end := time.Now().Add(dialPatience); ; {
+		if conn, err = redis.NewClient(rueidisOptions(&location.Location)); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("connect: %w", err)
+		}
+		time.Sleep(dialPatience / 100)
+	}
+	locks, err := redislock.New(rueidis.Wrap(conn), location.LockOptions(opts))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &session{locks, conn.Close}, nil
+}
+
+func rueidisOptions(l *redisurl.Location) redis.ClientOption {
+	o := redis.ClientOption{
+		InitAddress: l.Addrs, Username: l.Username, Password: l.Password, SelectDB: l.DB, ClientName: "bedrock",
+		DisableCache: true, ForceSingleClient: l.Kind == redisurl.Redis,
+	}
+	if l.Kind == redisurl.Sentinel {
+		o.Sentinel = redis.SentinelOption{
+			MasterSet: l.Master, Username: l.SentinelUsername, Password: l.SentinelPassword,
+		}
+	}
+	return o
+}

@@ -1,0 +1,250 @@
+package lock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// contest is one contender's try for the backend's lock.
+type contest struct {
+	q    *queue
+	want *want
+	try  bool
+	req  driver.Request
+
+	refusals int
+	inside   bool          // somebody else was in when it asked last
+	others   bool          // somebody else has had the lock
+	yielded  bool          // it held back for others
+	again    bool          // and the first refusal after that is yet to come
+	refusal  error         // what the last answer was, if that was a refusal
+	sent     time.Duration // when the last request was made
+	came     time.Time     // when its wait began, in the queue perhaps
+	asked    time.Time     // the same moment as sent, or a little before
+	failure  error         // why the last request got no answer
+	doubt    *settle.Doubt // of requests under the present owner
+	deaf     error         // why the backend was given up
+
+	unsettled bool // what an owner before may have been granted is being released
+}
+
+// contend asks the backend until the lock is granted, ctx ends, or the backend
+// has not answered for too long. Only the front of the queue contends.
+// It came to the queue once, and to its front now.
+func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Time, try bool) (*Lease, error) {
+	q.client.observe(parent, Event{Kind: EventContending, Name: w.name})
+	k := contest{q: q, want: w, came: came, asked: now, try: try, req: w.request(q.client.newOwner())}
+	lease, err := k.run(ctx, parent)
+	if err != nil {
+		err = k.markUnknown(err)
+		k.giveUp()
+	}
+	return lease, err
+}
+
+// markUnknown marks the end of a contest that may have been granted the lock all the same,
+// whoever has broken its request off. A refusal is an answer.
+func (k *contest) markUnknown(err error) error {
+	if k.doubt == nil && !k.unsettled || MaybeApplied(err) || errors.Is(err, ErrHeld) {
+		return err
+	}
+	return &unknownError{err}
+}
+
+func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
+	if k.q.failures > 0 { // whoever was at the front has asked just now
+		if err := k.pauseFor(ctx, k.q.client.jitter(backOff(k.q.failures)), nil); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		if err := k.yield(ctx); err != nil {
+			return nil, err
+		}
+		lease, err := k.askBackend(ctx, parent)
+		if err == nil {
+			return lease, nil
+		}
+		if err := k.recordFailure(ctx, err); err != nil {
+			return nil, err
+		}
+		if errors.Is(err, driver.ErrSpent) {
+			k.changeOwner()
+		}
+		if err := k.waitToAskAgain(ctx, err); err != nil {
+			return nil, err
+		}
+		k.asked = time.Now()
+	}
+}
+
+// changeOwner gives the owner up, under which nobody may ask any more, and goes on
+// under another.
+func (k *contest) changeOwner() {
+	k.releaseOwner()
+	k.unsettled = k.unsettled || k.doubt != nil
+	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
+}
+
+// releaseOwner cleans up after requests that may have been granted.
+func (k *contest) releaseOwner() {
+	if k.doubt != nil {
+		g := driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL}
+		k.q.client.releaseUnknown(g, k.doubt)
+	}
+}
+
+// askBackend makes one request.
+func (k *contest) askBackend(ctx, parent context.Context) (*Lease, error) {
+	c := k.q.client
+	k.forgetWakeUps()
+	k.req.Tokens = k.q.tokensWanted(k.want)
+	k.sent = c.now()
+	grant, err := k.acquireOnce(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k.enterGrant()
+	lease, err := k.q.takeGrant(ctx, parent, k.want, grant, k.sent, k.doubt)
+	if err != nil {
+		// The grant is being given back under its owner: go on under another. One that
+		// came too late to be used counts as no answer.
+		k.req.Owner, k.doubt, k.unsettled = c.newOwner(), nil, true
+		return nil, err
+	}
+	return lease, nil
+}
+
+// forgetWakeUps drops signals older than the request about to be made: it will
+// see what they tell.
+func (k *contest) forgetWakeUps() {
+	if k.q.watch == nil {
+		return
+	}
+	select {
+	case <-k.q.watch.C():
+	default:
+	}
+}
+
+// recordFailure records why a request was not granted. It returns the error that ends the
+// contest, or nil to go on.
+func (k *contest) recordFailure(ctx context.Context, err error) error {
+	if isClosed(k.q.client.closed) {
+		return opError("lock", k.req.Name, ErrClosed)
+	}
+	if errors.Is(err, driver.ErrHeld) {
+		refusal := k.heldError(err)
+		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, refusal
+		k.inside = true
+		if s := k.q.share; s != nil {
+			s.refused(refusal.Owner, k.q.client.now())
+		}
+		k.q.recordWhyNot(k.refusal)
+		if k.try {
+			return k.refusal
+		}
+		return nil
+	}
+	if errors.Is(err, errEnded) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return k.waitEnded(ctx, err)
+	}
+	if k.try || errors.Is(err, driver.ErrRefused) {
+		return k.acquireFailed(err)
+	}
+	k.refusal, k.failure = nil, err
+	k.q.recordWhyNot(err)
+	if k.outOfPatience() {
+		k.deaf = err
+		return k.acquireFailed(err)
+	}
+	return nil
+}
+
+// outOfPatience counts a request that got no answer.
+func (k *contest) outOfPatience() bool {
+	q := k.q
+	if q.failures++; q.failures == 1 {
+		q.failing = k.asked
+	}
+	return q.outOfPatience(k.came)
+}
+
+// waitEnded tells the end of a wait that has broken off a request. If the longest wait
+// has passed, the lock is held, for it was so a moment ago; if the backend was silent
+// for longer than that, nobody can say, but what it had said before.
+func (k *contest) waitEnded(ctx context.Context, err error) error {
+	switch {
+	case !waitPassed(ctx):
+		return k.endedAfter(ctx, err)
+	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
+		return k.refusal
+	case errors.Is(err, ctx.Err()):
+		return k.acquireFailed(cmp.Or(k.failure, k.noAnswer(err)))
+	default:
+		return k.acquireFailed(err)
+	}
+}
+
+// endedAfter tells the end of the context, and why the lock was not had before: a
+// refusal, or the last failure, which is not what the context's own end has broken off.
+func (k *contest) endedAfter(ctx context.Context, err error) error {
+	if errors.Is(err, ctx.Err()) {
+		err = cmp.Or(k.failure, k.refusal)
+	}
+	return endedAfter(err)
+}
+
+func (k *contest) acquireFailed(err error) error {
+	if k.doubt != nil {
+		err = &unknownError{err}
+	}
+	return opError("acquire", k.req.Name, err)
+}
+
+// heldError translates the backend's refusal.
+func (k *contest) heldError(err error) *HeldError {
+	e := &HeldError{Name: k.req.Name}
+	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
+		e.Owner = refusal.Owner
+	}
+	if left := driver.TimeLeft(err); left != driver.UnknownTTL {
+		e.Until = time.Now().Add(left)
+	}
+	return e
+}
+
+// whyNot returns why the lock was not had when it was asked for last: by this one, or
+// else by whoever was at the front before.
+func (k *contest) whyNot() error {
+	k.q.part.mu.Lock()
+	defer k.q.part.mu.Unlock()
+	return cmp.Or(k.failure, k.refusal, k.q.why)
+}
+
+// giveUp cleans up after a contest that failed.
+func (k *contest) giveUp() {
+	k.releaseOwner()
+	if k.deaf != nil {
+		k.q.failPatient(k.deaf)
+		return
+	}
+	k.q.passFront(nil)
+}
+
+func isClosed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,136 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// How long one answer is waited for: a request that got none is given up and made again, for
+// the connection that it went over may be what has died.
+const (
+	longestAnswer  = 5 * time.Second
+	shortestAnswer = 10 * time.Millisecond // whatever the patience
+)
+
+// answerTime is how long one answer is waited for: half of the patience, so that there are
+// two tries at least.
+func (o *Options) answerTime() time.Duration {
+	if o.Patience == -1 {
+		return longestAnswer
+	}
+	return min(max(o.Patience/2, shortestAnswer), longestAnswer)
+}
+
+// acquireOnce makes one request, and gives it up when there is no answer in time: whatever
+// the backend makes of it then, the doubt knows. A context that ends earlier needs no limit.
+func (k *contest) acquireOnce(ctx context.Context) (driver.Grant, error) {
+	c := k.q.client
+	if k.q.failures > 0 {
+		return k.acquireWithin(ctx, k.timeLeft())
+	}
+	if end, limited := ctx.Deadline(); limited && end.Before(k.asked.Add(c.opts.answerTime())) {
+		return k.acquireIn(ctx, ctx)
+	}
+	call := k.q.newCall()
+	call.Begin(ctx, c.answers.Present(k.sent))
+	defer call.End()
+	return k.acquireIn(ctx, call)
+}
+
+func (k *contest) acquireWithin(ctx context.Context, limit time.Duration) (driver.Grant, error) {
+	call, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return k.acquireIn(ctx, call)
+}
+
+// acquireIn makes a request in the context of its own.
+func (k *contest) acquireIn(ctx, call context.Context) (driver.Grant, error) {
+	grant, err := k.q.client.backend.Acquire(call, k.req)
+	if err == nil {
+		return grant, nil
+	}
+	k.doubt = k.doubt.After(err)
+	if call.Err() != nil && ctx.Err() == nil && isContextError(err) {
+		return grant, k.noAnswer(err)
+	}
+	return grant, notTheCallersEnd(ctx, err)
+}
+
+// noAnswer says so in place of an error that would be taken for the end of the caller's
+// context, and keeps what says how to go on.
+func (k *contest) noAnswer(err error) error {
+	silent := &silence{waited: time.Since(k.unansweredSince()), before: answeredBefore(k.failure)}
+	if silent.before != nil {
+		silent.waited = k.q.client.now() - k.sent
+	}
+	if errors.Is(err, driver.ErrSpent) {
+		return driver.Spent(silent)
+	}
+	return silent
+}
+
+// silence is the error of requests that got no answer. What was answered before may be the
+// cause, such as replicas that are not there, and is told as well.
+type silence struct {
+	waited time.Duration
+	before error
+}
+
+// answeredBefore is what was answered last, of a failure.
+func answeredBefore(failure error) error {
+	if silent, ok := errors.AsType[*silence](failure); ok {
+		return silent.before
+	}
+	return failure
+}
+
+// Error implements error.
+func (e *silence) Error() string {
+	text := fmt.Sprintf("no answer in %s", e.waited.Round(time.Millisecond))
+	if e.before != nil {
+		text += "; before that: " + e.before.Error()
+	}
+	return text
+}
+
+// Is reports whether target is [driver.ErrUnavailable].
+func (e *silence) Is(target error) bool { return target == driver.ErrUnavailable }
+
+// Unwrap returns what was answered before.
+func (e *silence) Unwrap() error { return e.before }
+
+// unansweredSince is since when this contest, or who was at the front before while it waited
+// in the queue, has got no answer.
+func (k *contest) unansweredSince() time.Time {
+	if k.q.failures == 0 {
+		return k.asked
+	}
+	return later(k.came, k.q.failing)
+}
+
+// timeLeft is how long the next request may take when those before got no answer: to the end
+// of the patience, but a healthy backend is to have the time to answer.
+func (k *contest) timeLeft() time.Duration {
+	opts := &k.q.client.opts
+	limit := opts.answerTime()
+	if opts.Patience == -1 {
+		return limit
+	}
+	left := opts.Patience - time.Since(k.unansweredSince())
+	return min(max(left, hurriedCall), limit)
+}
+
+// newCall returns the context of the next call. That of the first one is one piece of memory
+// with the queue; who was called may go on with it, so it is not used again.
+func (q *queue) newCall() *timelimit.Context {
+	if q.called {
+		return &timelimit.Context{}
+	}
+	q.called = true
+	return &q.call
+}

@@ -1,0 +1,94 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+const (
+	watchTime  = 5 * time.Second       // the longest a watch may take to begin
+	watchRetry = 5 * time.Second       // after a watch could not be had
+	watchPoll  = 20 * time.Millisecond // while a watch is beginning: the first pause
+)
+
+// listening is a watch that is beginning. Nobody waits for it: until it is there,
+// who wants the lock goes on asking.
+type listening struct {
+	began chan struct{} // closed when there is a watch, or none to be had
+	watch driver.Watch
+	stop  context.CancelFunc
+}
+
+// listens sees to it that the queue hears of releases, if the backend can tell of
+// them. It reports whether a watch has begun just now.
+func (q *queue) listens() (begun bool) {
+	backend, ok := q.client.backend.(driver.Waiter)
+	if !ok || q.watch != nil {
+		return false
+	}
+	switch l := q.listening; {
+	case l == nil && q.client.now() >= q.watchAfter:
+		q.listening = q.beginToListen(backend)
+	case l != nil && isClosed(l.began):
+		q.listening, q.watch, q.seen = nil, l.watch, 0
+		if l.watch == nil {
+			q.watchAfter = q.client.now() + watchRetry
+		}
+	}
+	return q.watch != nil
+}
+
+func (q *queue) beginToListen(backend driver.Waiter) *listening {
+	c := q.client
+	ctx, stop := context.WithTimeout(c.background, watchTime)
+	l := &listening{began: make(chan struct{}), stop: stop}
+	c.work.Go(func() {
+		defer close(l.began)
+		defer stop()
+		watch, err := backend.Watch(ctx, q.name)
+		if err != nil {
+			c.opts.Logger.Debug("lock: cannot listen for releases, polling", "name", q.name, "err", err)
+			return
+		}
+		l.watch = watch
+	})
+	return l
+}
+
+// hearsSoon returns what tells that a watch has begun, nil if none is beginning.
+func (q *queue) hearsSoon() <-chan struct{} {
+	if q.listening == nil {
+		return nil
+	}
+	return q.listening.began
+}
+
+// deafPause is how long to wait until asking again when releases are not heard of:
+// at first longer than usual if they soon will be.
+func (q *queue) deafPause(refusals int, left time.Duration) time.Duration {
+	pause := pollPause(refusals, left)
+	if q.listening != nil && (left == driver.UnknownTTL || left > watchPoll) {
+		pause = max(pause, watchPoll)
+	}
+	return pause
+}
+
+// stopListening ends the watch of a queue that ends, also one that is only beginning.
+func (q *queue) stopListening() {
+	if q.watch != nil {
+		q.watch.Close()
+	}
+	l := q.listening
+	if l == nil {
+		return
+	}
+	l.stop()
+	q.client.work.Go(func() {
+		<-l.began
+		if l.watch != nil {
+			l.watch.Close()
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// How a contender that was refused waits.
+const (
+	firstPoll   = time.Millisecond       // without a watch: the first pause
+	longestPoll = 100 * time.Millisecond // and the longest
+	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
+	longestWait = 30 * time.Second       // with a watch, at most: it may listen where nobody tells of releases any more
+	aMoment     = time.Second            // how long a request may take and not count as unanswered
+)
+
+// waitToAskAgain passes the time until the next request is worth making.
+func (k *contest) waitToAskAgain(ctx context.Context, err error) error {
+	if !errors.Is(err, driver.ErrHeld) {
+		stopped := k.pauseFor(ctx, k.q.client.jitter(backOff(k.q.failures)), nil)
+		if errors.Is(stopped, errEnded) {
+			return k.waitEnded(ctx, err)
+		}
+		return stopped
+	}
+	if k.q.listens() || k.askAgain() {
+		return nil // a release may have come before we listened: ask again
+	}
+	k.refusals++
+	left := driver.TimeLeft(err)
+	if k.q.watch == nil {
+		err := k.pauseFor(ctx, k.q.client.jitter(k.q.deafPause(k.refusals, left)), k.q.hearsSoon())
+		k.q.listens() // if a watch has begun meanwhile, the next request comes after it
+		return err
+	}
+	if left == driver.UnknownTTL {
+		left = blindPause
+	}
+	if err := k.pauseFor(ctx, min(left, longestWait)+time.Millisecond, k.q.watch.C()); err != nil {
+		return err
+	}
+	k.othersOut(k.q.client.now())
+	return nil
+}
+
+// pauseFor waits for a signal, a time, the context, or the client's end.
+func (k *contest) pauseFor(ctx context.Context, d time.Duration, signal <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-signal:
+	case <-timer.C:
+	case <-ctx.Done():
+		return endedAfter(k.whyNot())
+	case <-k.q.client.closed:
+		return opError("lock", k.req.Name, ErrClosed)
+	}
+	return nil
+}
+
+// pollPause grows from poll to poll, and never outlasts the holder's lease.
+func pollPause(refusals int, left time.Duration) time.Duration {
+	d := min(firstPoll<<min(refusals-1, 10), longestPoll)
+	if left != driver.UnknownTTL {
+		d = min(d, left+time.Millisecond)
+	}
+	return d
+}
+
+// backOff grows from failure to failure: 10 ms up to 640 ms.
+func backOff(failures int) time.Duration {
+	return 10 * time.Millisecond << min(failures-1, 6)
+}
+
+// jitter spreads a duration over half to one and a half of it, so that
+// contenders do not keep step.
+func (c *Client) jitter(d time.Duration) time.Duration {
+	return d/2 + c.draw(d+1)
+}

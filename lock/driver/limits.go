@@ -1,0 +1,100 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bedrock-go/bedrock/input"
+)
+
+// The limits of what may be asked for, the same everywhere.
+const (
+	MaxName    = 512                   // bytes of a name
+	MaxOwner   = 128                   // bytes of an owner
+	MaxMeta    = 4 << 10               // bytes stored beside a grant
+	MaxTokens  = 1 << 16               // reserved at a time
+	MaxPermits = 1 << 20               // of a name
+	MinTTL     = 10 * time.Millisecond // of a lease
+	MinRest    = time.Millisecond      // of one renewed for the rest of its minimum hold time
+	MaxTTL     = 24 * time.Hour
+)
+
+// CheckName says by an [*input.Error] why a text cannot be a name: backends keep apart any
+// texts without control characters.
+func CheckName(name string) error {
+	return checkText("name", name, MaxName)
+}
+
+// CheckPrefix says by an [*input.Error] why no name can begin with a text. Any may begin with
+// none.
+func CheckPrefix(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	return checkText("prefix", prefix, MaxName)
+}
+
+// CheckOwner says by an [*input.Error] why a text cannot be an owner. Stores may keep owners
+// beside fields of their own, as Redisson does: whoever came under the name of such a
+// field would have the lock of anybody.
+func CheckOwner(owner string) error {
+	if ReservedOwner(owner) {
+		return &input.Error{Field: "owner", Problem: "is reserved: it must not be mode, nor begin with bedrock:"}
+	}
+	return checkText("owner", owner, MaxOwner)
+}
+
+// CheckTTL says by an [*input.Error] why a lease cannot live for so long.
+func CheckTTL(ttl time.Duration) error {
+	if ttl < MinTTL || ttl > MaxTTL {
+		return outOfRange("ttl", ttl, MinTTL, MaxTTL)
+	}
+	return nil
+}
+
+// CheckRest says by an [*input.Error] why a lease cannot be renewed for so long. That may be
+// less than anybody can ask for, when little is left of its minimum hold time.
+func CheckRest(ttl time.Duration) error {
+	if ttl < MinRest || ttl > MaxTTL {
+		return outOfRange("ttl", ttl, MinRest, MaxTTL)
+	}
+	return nil
+}
+
+func checkText(field, text string, limit int) error {
+	switch {
+	case text == "":
+		return &input.Error{Field: field, Problem: "is empty"}
+	case len(text) > limit:
+		return tooLong(field, text, limit)
+	case isPlain(text):
+		return nil
+	case !utf8.ValidString(text):
+		return &input.Error{Field: field, Problem: fmt.Sprintf("%q is not valid UTF-8", text)}
+	}
+	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+		return &input.Error{Field: field, Problem: fmt.Sprintf("%q has a control character at byte %d", text, i)}
+	}
+	return nil
+}
+
+// isPlain reports whether a text is printable ASCII, as nearly all are: that is quick to see.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func tooLong(field, text string, limit int) error {
+	return &input.Error{Field: field, Problem: fmt.Sprintf("is %d bytes long, the limit is %d", len(text), limit)}
+}
+
+func outOfRange[T any](field string, value, least, most T) error {
+	return &input.Error{Field: field, Problem: fmt.Sprintf("is %v, allowed are %v to %v", value, least, most)}
+}

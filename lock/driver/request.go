@@ -1,0 +1,147 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bedrock-go/bedrock/input"
+)
+
+// Mode says how a grant shares its name with others.
+type Mode uint8
+
+// The modes. Grants of different modes never share a name.
+const (
+	// Exclusive is the mode of a mutex: one grant at a time.
+	Exclusive Mode = iota
+	// Shared is the mode of readers: any number of grants at a time.
+	Shared
+	// Permit is the mode of a semaphore: grants have Permits, and all of a name
+	// together have Limit at most.
+	Permit
+)
+
+// String returns the mode's name.
+func (m Mode) String() string {
+	if m > Permit {
+		return "mode " + strconv.Itoa(int(m))
+	}
+	return [...]string{"exclusive", "shared", "permit"}[m]
+}
+
+// ParseMode reads what [Mode.String] returns; nothing at all is Exclusive.
+func ParseMode(text string) (Mode, error) {
+	if text == "" {
+		return Exclusive, nil
+	}
+	for m := range Permit + 1 {
+		if m.String() == text {
+			return m, nil
+		}
+	}
+	return 0, &input.Error{Field: "mode", Problem: fmt.Sprintf("is %q, there are exclusive, shared and permit", text)}
+}
+
+// Request asks for a grant.
+type Request struct {
+	// Name is the lock's name, valid UTF-8 of 1 to [MaxName] bytes without control
+	// characters. Backends never let two different names meet.
+	Name string
+	// Owner is unique for this acquisition, so that a repeated request can be
+	// recognised. Acquire refuses whoever comes as somebody [CheckOwner] does not take
+	// with [ErrRefused]; so do Renew and Release with such a grant.
+	Owner string
+	// Mode is how the grant shares the name. A backend refuses a mode it lacks
+	// with [ErrUnsupported].
+	Mode Mode
+	// Permits is how many of the name's Limit are wanted, at most [MaxPermits]. Both
+	// are for the mode Permit only.
+	Permits int
+	Limit   int
+	// Fair asks for first come, first served, across processes. A backend that does
+	// not keep to that refuses it with [ErrUnsupported].
+	Fair bool
+	// TTL is how long the grant lives without renewal, [MinTTL] to [MaxTTL].
+	TTL time.Duration
+	// Tokens is how many consecutive fencing tokens to reserve, 1 to [MaxTokens]. The
+	// grant has fewer where more would run ahead of the store's clock.
+	Tokens int
+	// Meta is stored beside the grant for people to read, valid UTF-8 of at most
+	// [MaxMeta] bytes; empty for none.
+	Meta string
+}
+
+// Check says by an [*input.Error] what nobody may ask for. Whoever takes requests from
+// others checks them, once, before anything happens: package lock its users', a server
+// those from the network, and a backend on the far side of a network what it is about to
+// send. A store relies on that, but for owners.
+func (r *Request) Check() error {
+	if err := CheckName(r.Name); err != nil {
+		return err
+	}
+	if err := CheckOwner(r.Owner); err != nil {
+		return err
+	}
+	if err := r.checkMode(); err != nil {
+		return err
+	}
+	if err := CheckTTL(r.TTL); err != nil {
+		return err
+	}
+	if r.Tokens < 1 || r.Tokens > MaxTokens {
+		return outOfRange("tokens", r.Tokens, 1, MaxTokens)
+	}
+	return checkMeta(r.Meta)
+}
+
+func (r *Request) checkMode() error {
+	switch {
+	case r.Mode > Permit:
+		return &input.Error{
+			Field: "mode", Problem: "is " + r.Mode.String() + ", there are exclusive, shared and permit",
+		}
+	case r.Mode != Permit && r.Permits != 0:
+		return &input.Error{Field: "permits", Problem: "are for mode permit, not " + r.Mode.String()}
+	case r.Mode != Permit && r.Limit != 0:
+		return &input.Error{Field: "limit", Problem: "is for mode permit, not " + r.Mode.String()}
+	case r.Mode == Permit && (r.Limit < 1 || r.Limit > MaxPermits):
+		return outOfRange("limit", r.Limit, 1, MaxPermits)
+	case r.Mode == Permit && (r.Permits < 1 || r.Permits > r.Limit):
+		return outOfRange("permits", r.Permits, 1, r.Limit)
+	}
+	return nil
+}
+
+func checkMeta(meta string) error {
+	switch {
+	case len(meta) > MaxMeta:
+		return tooLong("meta", meta, MaxMeta)
+	case !utf8.ValidString(meta):
+		return &input.Error{Field: "meta", Problem: "is not valid UTF-8"}
+	}
+	return nil
+}
+
+// CheckExclusive refuses with [ErrUnsupported] whatever is not a request for a plain
+// exclusive grant. It is for backends that have nothing else: who ignores what it lacks
+// promises what it does not keep.
+func (r *Request) CheckExclusive() error {
+	switch {
+	case r.Mode != Exclusive:
+		return fmt.Errorf("%w: mode %s", ErrUnsupported, r.Mode)
+	case r.Fair:
+		return fmt.Errorf("%w: first come, first served across processes", ErrUnsupported)
+	}
+	return nil
+}
+
+// Refused puts what a check found into the class [ErrRefused]; nil stays nil.
+func Refused(err error) error {
+	if err == nil || errors.Is(err, ErrRefused) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrRefused, err)
+}

@@ -1,0 +1,18 @@
+package lock
+
+// holds are the grants of one name that are in the hands of this process: one at most in
+// mode Exclusive. They are linked through hold.beside, so that they cost no memory of their
+// own. Guarded by part.mu.
+type holds struct{ first *hold }
+
+func (s *holds) add(h *hold) { h.beside, s.first = s.first, h }
+
+// remove takes h out, if it is there.
+func (s *holds) remove(h *hold) {
+	for at := &s.first; *at != nil; at = &(*at).beside {
+		if *at == h {
+			*at, h.beside = h.beside, nil
+			return
+		}
+	}
+}

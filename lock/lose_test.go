@@ -1,0 +1,241 @@
+package lock_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func TestALeaseThatCannotBeRenewedIsLostByTheClock(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		start := time.Now()
+		backend.fail(errDown)
+		<-lease.Context().Done()
+		wantBetween(t, "the lease", time.Since(start), 29*time.Second, 30*time.Second)
+		wantCause(t, lease.Context(), lock.ErrLost)
+		wantEqual(t, "state", lease.State(), lock.Lost)
+		wantErr(t, lease.Err(), lock.ErrLost)
+		wantText(t, lease.Err(), "not renewed in time")
+		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+		wantEqual(t, "state", lease.State(), lock.Lost)
+	})
+}
+
+// The promise that everything else rests on: the holder is told before anybody
+// else can have the lock, whatever the TTL, and whether the backend fails at
+// once or hangs, before or after some renewals.
+func TestTheHolderIsToldBeforeAnybodyElseCanHaveTheLock(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		ttl := time.Duration(rapid.Int64Range(int64(lock.MinTTL), int64(lock.MaxTTL)).Draw(rt, "ttl"))
+		if rapid.Bool().Draw(rt, "short") {
+			ttl = lock.MinTTL + ttl%time.Second
+		}
+		healthy := time.Duration(rapid.Float64Range(0, 3).Draw(rt, "healthy for TTLs") * float64(ttl))
+		frozen := rapid.Bool().Draw(rt, "frozen")
+		late := time.Duration(rapid.Float64Range(0, 0.3).Draw(rt, "reply late by TTLs") * float64(ttl))
+		virtual(t, func(t *testing.T) { toldInTime(t, ttl, healthy, late, frozen) })
+	})
+}
+
+func toldInTime(t *testing.T, ttl, healthy, late time.Duration, frozen bool) {
+	t.Helper()
+	store := memlock.NewStore(nil)
+	backend := newFaulty(store)
+	locks, other := open(t, backend, &lock.Options{TTL: ttl}), open(t, memlock.NewBackend(store), nil)
+	backend.set(hooks{acquire: slowly(backend, late), renew: slowRenewals(backend, late)})
+	lease := mustLock(t, locks.Mutex("a", nil))
+	told := make(chan time.Time, 1)
+	context.AfterFunc(lease.Context(), func() { told <- time.Now() })
+	waiting := lockLater(t, t.Context(), other.Mutex("a", nil))
+	time.Sleep(healthy)
+	if late <= ttl/10 && lease.State() == lock.Lost { // slower answers may cost it
+		t.Errorf("lost while the backend was well, TTL %s", ttl)
+	}
+	if frozen {
+		backend.freeze()
+	} else {
+		backend.fail(errDown)
+	}
+	next := granted(t, waiting)
+	again := time.Now()
+	select {
+	case at := <-told:
+		if !at.Before(again) {
+			t.Errorf("TTL %s: told at %s, granted again at %s", ttl, at, again)
+		}
+	default:
+		t.Errorf("TTL %s: granted again and not told", ttl)
+	}
+	if next.Token() <= lease.Token() {
+		t.Errorf("token %d after %d", next.Token(), lease.Token())
+	}
+	mustUnlock(t, next)
+	wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+	backend.heal()
+}
+
+func TestALockTakenAwayIsLostAtTheNextRenewal(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := openMem(t, nil)
+		start := time.Now()
+		lease := mustLock(t, locks.Mutex("a", nil))
+		if held, err := locks.ForceRelease(t.Context(), "a"); !held || err != nil {
+			t.Error(held, err)
+		}
+		<-lease.Context().Done()
+		wantBetween(t, "the news", time.Since(start), 12*time.Second, 16*time.Second)
+		wantCause(t, lease.Context(), lock.ErrLost)
+		wantEqual(t, "state", lease.State(), lock.Lost)
+		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+	})
+}
+
+func TestUnlockSaysThatTheLockWasTakenAway(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks := openMem(t, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		if _, err := locks.ForceRelease(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+	})
+}
+
+func TestTheNextInTheQueueGoesOnAfterALoss(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		backend.set(hooks{renew: failRenewals(errDown)})
+		<-lease.Context().Done()
+		backend.heal()
+		next := <-waiting
+		wantErr(t, next.err, nil)
+		if next.lease.Token() <= lease.Token() {
+			t.Errorf("token %d after %d", next.lease.Token(), lease.Token())
+		}
+		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost) // must not end the next one's
+		wantEqual(t, "state of the next", next.lease.State(), lock.Held)
+		mustUnlock(t, next.lease)
+	})
+}
+
+// The backend did renew the lease, but its answers were lost. The holder has
+// stopped by its own clock; others need not wait for the backend's.
+func TestALeaseLostByTheClockIsTakenBack(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
+			backend.Backend.Renew(ctx, grants)
+			return allFail(grants, errMute)
+		}})
+		<-lease.Context().Done()
+		start := time.Now()
+		mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
+		wantBetween(t, "the lock was free", time.Since(start), 0, time.Second)
+	})
+}
+
+// No timer runs while a machine sleeps; afterwards the lease looks young to
+// whoever asks Go's monotonic clock.
+func TestASuspendIsSeenWithinASecond(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{TTL: time.Hour})
+		lease := mustLock(t, locks.Mutex("a", nil))
+		time.Sleep(time.Minute)
+		backend.suspend(2 * time.Hour)
+		start := time.Now()
+		<-lease.Context().Done()
+		wantBetween(t, "the news", time.Since(start), 0, time.Second)
+		wantCause(t, lease.Context(), lock.ErrLost)
+	})
+}
+
+func TestASuspendIsSeenAtOnceByWhoAsks(t *testing.T) {
+	asks := map[string]func(*lock.Lease) error{
+		"State": func(l *lock.Lease) error {
+			if l.State() != lock.Lost {
+				return nil
+			}
+			return lock.ErrLost
+		},
+		"Err":    func(l *lock.Lease) error { return l.Err() },
+		"Unlock": func(l *lock.Lease) error { return l.Unlock(context.Background()) },
+	}
+	for name, ask := range asks {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, nil)
+				lease := mustLock(t, locks.Mutex("a", nil))
+				backend.suspend(time.Minute)
+				wantErr(t, ask(lease), lock.ErrLost)
+				wantCause(t, lease.Context(), lock.ErrLost)
+			})
+		})
+	}
+}
+
+// A lease that ran out during a suspend must not be passed on to the next
+// goroutine: somebody else may have the lock.
+func TestALeaseThatHasRunOutIsNotHandedOff(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		blocker := mustLock(t, locks.Mutex("a", nil))
+		first := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		second := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		mustUnlock(t, blocker)
+		held := granted(t, first) // of a grant that has tokens left
+		backend.suspend(time.Minute)
+		wantErr(t, held.Unlock(t.Context()), lock.ErrLost)
+		next := granted(t, second)
+		if next.Owner() == held.Owner() {
+			t.Error("a lease that had run out was passed on")
+		}
+		mustUnlock(t, next)
+	})
+}
+
+func TestALossIsLoggedOnce(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		var log bytes.Buffer
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		lease := mustLock(t, locks.Mutex("orders/42", nil))
+		backend.set(hooks{renew: failRenewals(errDown)})
+		time.Sleep(time.Minute)
+		synctest.Wait() // the loss is logged after it has been told
+		wantEqual(t, "state", lease.State(), lock.Lost)
+		text := log.String()
+		wantEqual(t, "late", strings.Count(text, `level=WARN msg="lock: renewal is late"`), 1)
+		wantEqual(t, "lost", strings.Count(text, `level=WARN msg="lock: lost"`), 1)
+		for _, part := range []string{
+			"name=orders/42", "owner=" + driver.PublicOwner(lease.Owner()),
+			fmt.Sprintf("token=%d ", lease.Token()), "not renewed in time", "connection refused",
+		} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the log does not say %q:\n%s", part, text)
+			}
+		}
+	})
+}

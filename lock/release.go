@@ -1,0 +1,101 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// unlock ends the lease l of this hold: it is passed on, released, or kept
+// because it has been entered more than once.
+func (h *hold) unlock(ctx context.Context, l *Lease) error {
+	h.checkClock()
+	over, err := h.recordUnlock(l)
+	if err != nil {
+		return err // whoever took the lease away ends its context, with the cause
+	}
+	l.endContext(ErrReleased)
+	if over {
+		return h.release(ctx)
+	}
+	return nil
+}
+
+// recordUnlock records that l was unlocked. It reports whether the hold is over: nobody has
+// entered it any more, and nobody here has taken it over.
+func (h *hold) recordUnlock(l *Lease) (over bool, err error) {
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	if l.unlocked {
+		return false, opError("unlock", h.grant.Name, ErrReleased)
+	}
+	l.unlocked = true
+	if h.lease == l.root && h.state != possessed {
+		return false, opError("unlock", h.grant.Name, h.cause)
+	}
+	l.released = true
+	delete(l.root.inner, l)
+	if l.root.entered--; l.root.entered > 0 || h.passOn() {
+		return false, nil
+	}
+	h.state, h.cause = givenUp, ErrReleased
+	return true, nil
+}
+
+// release gives the grant back to the backend and the queue's front to the next
+// in line. The hold has been taken out of possession.
+func (h *hold) release(ctx context.Context) error {
+	h.q.client.renewer.remove(h)
+	err := h.giveBack(ctx)
+	h.q.passFront(h)
+	return err
+}
+
+func (h *hold) giveBack(ctx context.Context) error {
+	c := h.q.client
+	if rest := h.minHoldLeft(); rest > 0 {
+		return h.keepFor(ctx, rest)
+	}
+	bounded, cancel := releaseContext(ctx)
+	defer cancel()
+	sent, heard := c.now(), h.q.releases()
+	waiting, err := c.backend.Release(bounded, h.grant)
+	unsure := err != nil && !errors.Is(err, driver.ErrLost)
+	if unsure || h.doubt != nil {
+		c.releaseUnknown(h.grant, h.doubt)
+	}
+	switch {
+	case err == nil:
+		h.q.account(h, waiting, sent, heard)
+		return nil
+	case !unsure:
+		return opError("unlock", h.grant.Name, ErrLost)
+	default:
+		return opError("unlock goes on in the background", h.grant.Name, &unknownError{notTheCallersEnd(ctx, err)})
+	}
+}
+
+// relinquish releases the grant when the client is stopped; when ctx is over it
+// leaves it in the backend, where it ends by itself.
+func (h *hold) relinquish(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return h.release(ctx)
+	}
+	h.q.client.renewer.remove(h)
+	h.q.passFront(h)
+	return opError("not released, it runs out by itself", h.grant.Name, contextError(ctx))
+}
+
+// releaseGrace is how long a release whose context is over may take before it
+// goes on in the background.
+const releaseGrace = 100 * time.Millisecond
+
+// releaseContext makes a release independent of a context that is over already.
+func releaseContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), releaseGrace)
+}

@@ -1,0 +1,198 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+func TestCloseEndsEveryWait(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, other.Mutex("a", nil))
+		front := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		behind := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		closeNow(t, locks)
+		wantErr(t, (<-front).err, lock.ErrClosed)
+		wantErr(t, (<-behind).err, lock.ErrClosed)
+		mustUnlock(t, held)
+	})
+}
+
+func TestCloseReleasesWhatIsHeld(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		locks, other := open(t, memlock.NewBackend(store), nil), open(t, memlock.NewBackend(store), nil)
+		var leases []*lock.Lease
+		for i := range 100 {
+			leases = append(leases, mustLock(t, locks.Mutex(fmt.Sprint(i), nil)))
+		}
+		inner := mustLockIn(t, leases[0].Context(), locks.Mutex("0", nil))
+		leases = append(leases, inner)
+		closeNow(t, locks)
+		for _, lease := range leases {
+			wantCause(t, lease.Context(), lock.ErrClosed)
+			wantErr(t, lease.Err(), lock.ErrClosed)
+			wantErr(t, lease.Unlock(t.Context()), lock.ErrClosed)
+		}
+		for i := range 100 {
+			lease, err := other.Mutex(fmt.Sprint(i), nil).TryLock(t.Context())
+			wantErr(t, err, nil)
+			mustUnlock(t, lease)
+		}
+	})
+}
+
+func TestCloseTwiceIsHarmless(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		closeNow(t, locks)
+		closeNow(t, locks)
+		wantEqual(t, "closes of the backend", backend.closes.Load(), 1)
+	})
+}
+
+// Several may close a client, and each has a context of its own: none waits for longer
+// than that, and none ends what the first goes on waiting for.
+func TestEveryCloseEndsWithItsOwnContext(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.fail(errDown)
+		_ = lease.Unlock(t.Context()) // goes on in the background
+		go closeNow(t, locks)
+		synctest.Wait()
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
+		wantBetween(t, "Close", time.Since(start), time.Second, 1200*time.Millisecond)
+		backend.heal()
+		closeNow(t, locks)
+		next, err := other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, next)
+	})
+}
+
+// A backend may wait for its servers when it is closed.
+func TestCloseDoesNotWaitForASlowBackend(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		locks, err := lock.New(slowToClose{memlock.NewBackend(nil)}, nil)
+		wantErr(t, err, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
+		wantBetween(t, "Close", time.Since(start), time.Second, 1200*time.Millisecond)
+		wantErr(t, locks.Stop(t.Context()), nil)
+		wantBetween(t, "all of it", time.Since(start), time.Minute, time.Minute)
+	})
+}
+
+// slowToClose is a backend that takes a minute to close.
+type slowToClose struct{ driver.Backend }
+
+// Close implements [driver.Backend].
+func (s slowToClose) Close() error {
+	time.Sleep(time.Minute)
+	return s.Backend.Close()
+}
+
+func TestCloseWaitsForCleanUp(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.fail(errDown)
+		_ = lease.Unlock(t.Context()) // goes on in the background
+		time.AfterFunc(5*time.Second, backend.heal)
+		start := time.Now()
+		closeNow(t, locks)
+		wantBetween(t, "Close", time.Since(start), 5*time.Second, 6*time.Second)
+		next, err := other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, next)
+	})
+}
+
+// Close returns within 200 ms of its context's end however many leases a backend
+// that does not answer would have to be told of.
+func TestCloseOnAFrozenBackendEndsWithItsContext(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"ends later": time.Second, "over already": 0} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks, err := lock.New(backend, nil)
+				wantErr(t, err, nil)
+				for i := range 1000 {
+					mustLock(t, locks.Mutex(fmt.Sprint(i), nil))
+				}
+				backend.freeze()
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				start := time.Now()
+				err = locks.Stop(ctx)
+				wantBetween(t, "Close", time.Since(start), limit, limit+200*time.Millisecond)
+				wantErr(t, err, context.DeadlineExceeded)
+				wantEqual(t, "closes of the backend", backend.closes.Load(), 1)
+				synctest.Wait() // and nothing goes on afterwards
+			})
+		})
+	}
+}
+
+// A request is under way when the client is stopped: its caller is told that the
+// client is stopped, and what it may have taken is given back.
+func TestCloseWithARequestUnderWay(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		backend.set(hooks{acquire: slowly(backend, time.Second)})
+		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
+		closeNow(t, locks)
+		wantErr(t, (<-waiting).err, lock.ErrClosed)
+		next, err := other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, nil)
+		mustUnlock(t, next)
+	})
+}
+
+func TestAClosedClientRefusesEverything(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		closeNow(t, locks)
+		ctx := t.Context()
+		calls := map[string]func() error{
+			"Lock":         func() error { _, err := locks.Mutex("a", nil).Lock(ctx); return err },
+			"TryLock":      func() error { _, err := locks.Mutex("a", nil).TryLock(ctx); return err },
+			"Inspect":      func() error { _, err := locks.Inspect(ctx, "a"); return err },
+			"List":         func() error { _, err := locks.List(ctx, "a", 1); return err },
+			"ForceRelease": func() error { _, err := locks.ForceRelease(ctx, "a"); return err },
+			"Check":        func() error { _, err := locks.Check(ctx); return err },
+			"Do": func() error {
+				return lock.Do(ctx, locks.Mutex("a", nil), func(context.Context, *lock.Lease) error { return nil }, nil)
+			},
+		}
+		for name, call := range calls {
+			if err := call(); !errors.Is(err, lock.ErrClosed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		wantEqual(t, "calls of the backend", backend.calls(), 0)
+	})
+}

@@ -1,0 +1,51 @@
+package lock
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// want is what somebody wants of a name. It is all that the machine knows of a Mutex, and
+// it never changes: a grant is passed on to whoever wants exactly what it was had for. It
+// lies in the Mutex, and everybody else points there.
+type want struct {
+	name    string
+	ttl     time.Duration
+	minHold time.Duration
+	meta    string
+	permits int32 // so narrow that a Mutex is no larger than it must be: users make one per Lock
+	limit   int32
+	mode    driver.Mode
+	fixed   bool // not renewed
+	fair    bool
+}
+
+// request returns what the backend is asked for, under that owner.
+func (w *want) request(owner string) driver.Request {
+	return driver.Request{
+		Name: w.name, Owner: owner, Mode: w.mode, Permits: int(w.permits), Limit: int(w.limit), Fair: w.fair,
+		TTL: w.ttl, Tokens: 1, Meta: w.meta,
+	}
+}
+
+// check says what nobody may want. Owners are made up later, and sound.
+func (w *want) check(client string) error {
+	req := w.request(client)
+	if err := req.Check(); err != nil {
+		return err
+	}
+	if w.minHold < 0 || w.minHold > MaxTTL {
+		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf("is %s, allowed are 0 to %s", w.minHold, MaxTTL)}
+	}
+	if w.fixed && w.minHold > w.ttl { // one of the two would be broken
+		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf(
+			"is %s, a fixed lease allows at most its TTL, %s", w.minHold, w.ttl)}
+	}
+	return nil
+}
+
+// passable reports whether a grant had for it may serve several leases: one that has a life
+// of its own, or a least life, may not.
+func (w *want) passable() bool { return !w.fixed && w.minHold == 0 }

@@ -1,0 +1,30 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// readAcquire reads a request for a lock. Its metadata may be an object, as it is shown.
+func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
+	if !bytes.Contains(text, []byte(`"meta"`)) {
+		return readFields(text, m)
+	}
+	given, rest, err := cutField(text, "meta")
+	if err != nil {
+		return err
+	}
+	if len(given) == 0 || given[0] != '{' {
+		return readFields(text, m)
+	}
+	var meta map[string]string
+	if err := json.Unmarshal(given, &meta); err != nil {
+		return invalid("meta", "want texts in it, such as {\"host\": \"web-7\"}")
+	}
+	err = readFields(rest, m)
+	m.Meta = driver.EncodeMeta(meta)
+	return err
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// What only a server bounds. Everything else in a request has the limits of lock/driver.
+const (
+	maxClient   = 128
+	maxRenewals = 10_000
+	defaultTTL  = 30 * time.Second
+)
+
+// requestOf reads a request and fills in what was left out.
+func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
+	req, err := apiwire.RequestOf(m)
+	if err != nil {
+		return req, err
+	}
+	if req.Owner == "" {
+		req.Owner = newOwner()
+	}
+	if m.GetTtl() == nil {
+		req.TTL = defaultTTL
+	}
+	req.Tokens = max(req.Tokens, 1)
+	if wait := m.GetWait().AsDuration(); wait < 0 {
+		return req, invalid("wait", "%v is negative", wait)
+	}
+	return req, req.Check()
+}
+
+// checkListen bounds what is kept for as long as somebody listens.
+func checkListen(m *bedrockv1.ListenRequest) error {
+	if n := len(m.GetClient()); n > maxClient {
+		return invalid("client", "%d bytes: at most %d", n, maxClient)
+	}
+	return driver.CheckName(m.GetName())
+}
+
+// renewalOf reads one of the grants to be renewed.
+func renewalOf(i int, m *bedrockv1.Grant) (driver.Grant, error) {
+	where := fmt.Sprintf("grants[%d]", i)
+	g, err := grantOf(where, m)
+	if err != nil {
+		return g, err
+	}
+	return g, inField(where, driver.CheckRest(g.TTL))
+}
+
+// grantOf reads a grant that stands in that field of the request.
+func grantOf(where string, m *bedrockv1.Grant) (driver.Grant, error) {
+	g, err := apiwire.GrantOf(m)
+	if err == nil {
+		err = g.Check()
+	}
+	return g, inField(where, err)
+}
+
+// inField says in which field of the request wrong input stands.
+func inField(where string, err error) error {
+	if wrong, ok := errors.AsType[*input.Error](err); ok {
+		return &input.Error{Field: where + "." + wrong.Field, Problem: wrong.Problem}
+	}
+	return err
+}

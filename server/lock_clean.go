@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// askStore makes one request to the store. If the outcome is not known, the owner is
+// released in the background, however late the grant may come: the caller gets an error, or
+// has gone, and nobody else knows the owner.
+func (l *locks) askStore(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	grant, err := l.backend.Acquire(ctx, req)
+	if err == nil {
+		return grant, nil
+	}
+	var none *settle.Doubt
+	if doubt := none.After(err); doubt != nil {
+		g := driver.Grant{Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL}
+		runAfterCall(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, doubt) })
+	}
+	return grant, err
+}
+
+// giveBack releases a grant whose caller has gone, in the background as well: the store may
+// be away just now, and the lock would otherwise stay for as long as its TTL.
+func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
+	runAfterCall(ctx, func(ctx context.Context) { l.settler(observed{l.backend, l}).Settle(ctx, g, nil) })
+}
+
+// observed is a store whose releases are told to the observer, as the grants were.
+type observed struct {
+	driver.Backend
+
+	locks *locks
+}
+
+// Release implements [driver.Backend].
+func (o observed) Release(ctx context.Context, g driver.Grant) (int, error) {
+	waiting, err := o.Backend.Release(ctx, g)
+	o.locks.observeAnswer(ctx, LockEventReleased, g.Name, err)
+	return waiting, err
+}
+
+func (l *locks) settler(store driver.Backend) *settle.Settler {
+	began := time.Now()
+	return &settle.Settler{Backend: store, Log: l.log, Now: func() time.Duration { return time.Since(began) }}
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// LockObserver is told what becomes of the locks that a server gives out. Observe is called
+// where it happens: it must be quick, and safe for concurrent use.
+type LockObserver interface {
+	// Observe receives one event. ctx is that of the request.
+	Observe(ctx context.Context, e LockEvent)
+}
+
+// LockEventKind says what happened.
+type LockEventKind string
+
+// A request is asked, and then granted or refused. A server remembers no grants, so there
+// is no event for one that simply runs out.
+const (
+	// LockEventAsked: somebody wants a lock.
+	LockEventAsked LockEventKind = "asked"
+	// LockEventGranted: the request got it. Wait says after how long.
+	LockEventGranted LockEventKind = "granted"
+	// LockEventRefused: the request did not get it. Err says why.
+	LockEventRefused LockEventKind = "refused"
+	// LockEventRenewed: a grant lives on.
+	LockEventRenewed LockEventKind = "renewed"
+	// LockEventReleased: a grant was given back.
+	LockEventReleased LockEventKind = "released"
+	// LockEventLost: a client that wanted to renew or to release was told that it has the lock
+	// no more.
+	LockEventLost LockEventKind = "lost"
+	// LockEventForced: somebody took a lock away from its holder.
+	LockEventForced LockEventKind = "forced"
+)
+
+// LockEvent is one thing that happened to a lock.
+type LockEvent struct {
+	Kind LockEventKind
+	Name string
+	Wait time.Duration
+	Err  error
+}
+
+// nobody observes nothing.
+type nobody struct{}
+
+// Observe implements [LockObserver].
+func (nobody) Observe(context.Context, LockEvent) {}
+
+// observeRequest observes a request, from its coming to its answer.
+func (l *locks) observeRequest(
+	ctx context.Context, req driver.Request, take func(context.Context, driver.Request) (driver.Grant, error),
+) (driver.Grant, error) {
+	began := time.Now()
+	l.observer.Observe(ctx, LockEvent{Kind: LockEventAsked, Name: req.Name})
+	grant, err := take(ctx, req)
+	e := LockEvent{Kind: LockEventGranted, Name: req.Name, Wait: time.Since(began), Err: err}
+	if err != nil {
+		e.Kind = LockEventRefused
+	}
+	l.observer.Observe(ctx, e)
+	return grant, err
+}
+
+// observeAnswer observes an answer to a renewal or a release, unless the outcome is not
+// known.
+func (l *locks) observeAnswer(ctx context.Context, kind LockEventKind, name string, err error) {
+	switch {
+	case err == nil:
+		l.observer.Observe(ctx, LockEvent{Kind: kind, Name: name})
+	case errors.Is(err, driver.ErrLost):
+		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: name, Err: err})
+	}
+}

@@ -1,0 +1,77 @@
+package check
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/txn"
+)
+
+const (
+	// longest bounds pauses and calls.
+	longest = 30 * 24 * time.Hour
+	// mostAttempts is more than anybody makes, and fits into every protocol.
+	mostAttempts = 1_000_000_000
+)
+
+func policy(p *txn.Policy) error {
+	if p == nil {
+		return nil
+	}
+	durations := []struct {
+		name  string
+		value time.Duration
+	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
+	for _, d := range durations {
+		if d.value < 0 || d.value > longest || d.value > 0 && d.value < time.Millisecond {
+			return invalidField(d.name, "%s: want 0 (default) or 1ms to %v", long(d.value), longest)
+		}
+	}
+	if p.MaxBackoff > 0 && p.MaxBackoff < p.Backoff {
+		return invalidField("maxBackoff", "%v: less than backoff, %v", p.MaxBackoff, p.Backoff)
+	}
+	if p.Attempts < 0 || p.Attempts > mostAttempts {
+		return invalidField("attempts", "%s: want 0 (no limit) to %d", many(p.Attempts), mostAttempts)
+	}
+	return fallback(p)
+}
+
+// fallback checks what follows when attempts are used up, and refuses what never could.
+func fallback(p *txn.Policy) error {
+	words := []string{string(txn.Compensate), string(txn.Park), string(txn.Hook)}
+	switch {
+	case p.Then != "" && !slices.Contains(words, string(p.Then)):
+		return invalidField("then", "%q is not known%s; want compensate, park or hook",
+			clip(string(p.Then)), nearest.Hint(clip(string(p.Then)), words))
+	case p.Then != "" && p.Attempts == 0:
+		return invalidField("then", "never comes, because attempts has no limit")
+	case p.Hook != "" && p.Then != txn.Hook:
+		return invalidField("hook", "is never asked, because then is not hook")
+	}
+	if p.Then != txn.Hook {
+		return nil
+	}
+	if err := askedTarget(p.Hook); err != nil {
+		return under("hook", err)
+	}
+	return nil
+}
+
+// long is a duration for people. What is longer than a duration can be is the longest one.
+func long(d time.Duration) string {
+	if d == math.MaxInt64 {
+		return "over 292 years"
+	}
+	return d.String()
+}
+
+// many is a number for people. What is larger than the protocol has numbers is the largest.
+func many(n int) string {
+	if n >= math.MaxInt32 {
+		return "2147483647 or more"
+	}
+	return strconv.Itoa(n)
+}
