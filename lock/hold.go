@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/internal/wheel"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -29,6 +30,8 @@ type hold struct {
 	// lost: before the backend can grant it to anybody else.
 	deadline atomic.Int64
 	late     atomic.Bool // a renewal has failed since the last confirmation
+
+	call timelimit.Context // of the request that gives the grant back
 
 	// Guarded by part.mu.
 	state  possession

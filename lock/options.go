@@ -26,8 +26,9 @@ type Options struct {
 	// fails, before it reports the backend's error. An answer that comes when the lease
 	// is over already counts as none. -1 means not at all. Defaults to 10 s.
 	//
-	// For one answer Lock and TryLock wait for half of it, but 5 s at most; what a
-	// later answer grants is given back. With -1 that is 5 s.
+	// For one answer Lock, TryLock and Unlock wait for half of it, but 5 s at most; what a
+	// later answer grants is given back, and an unlock goes on in the background. With -1
+	// that is 5 s.
 	//
 	// It counts from the first request without an answer. Whoever waits for a holder asks
 	// when told of a release, or when the holder's time is up, at most 30 s later.

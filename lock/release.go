@@ -61,7 +61,9 @@ func (h *hold) giveBack(ctx context.Context) error {
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	sent, heard := c.now(), h.q.releases()
-	waiting, err := c.backend.Release(bounded, h.grant)
+	h.call.Begin(bounded, c.answers.Present(sent))
+	defer h.call.End()
+	waiting, err := c.backend.Release(&h.call, h.grant)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
 		c.releaseUnknown(h.grant, h.doubt)
@@ -73,8 +75,17 @@ func (h *hold) giveBack(ctx context.Context) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError("unlock goes on in the background", h.grant.Name, &unknownError{notTheCallersEnd(ctx, err)})
+		return opError("unlock goes on in the background", h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
 	}
+}
+
+// unanswered returns the error of a request made at that time. It tells so when the request was
+// given up without an answer, since others in the queue wait for it.
+func (h *hold) unanswered(ctx context.Context, sent time.Duration, err error) error {
+	if h.call.Err() != nil && ctx.Err() == nil && isContextError(err) {
+		return &silence{waited: h.q.client.now() - sent}
+	}
+	return notTheCallersEnd(ctx, err)
 }
 
 // relinquish releases the grant when the client is stopped; when ctx is over it

@@ -22,10 +22,13 @@ func (h *hold) minHoldLeft() time.Duration {
 // it is not certain that the backend knows, that goes on in the background.
 func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
 	c := h.q.client
-	c.renewer.keepUntil(h, c.now()+rest)
+	sent := c.now()
+	c.renewer.keepUntil(h, sent+rest)
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
-	err := h.keepOnce(bounded, rest)
+	h.call.Begin(bounded, c.answers.Present(sent))
+	defer h.call.End()
+	err := h.keepOnce(&h.call, rest)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
 		c.work.Go(h.keepOn)
@@ -36,7 +39,7 @@ func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{notTheCallersEnd(ctx, err)})
+		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
 	}
 }
 

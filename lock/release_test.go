@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
@@ -79,6 +80,38 @@ func TestUnlockOnAFrozenBackendGoesOnInTheBackground(t *testing.T) {
 				backend.heal()
 				mustUnlock(t, mustLock(t, other.Mutex("a", nil)))
 				wantBetween(t, "the lock was free", time.Since(start), 3*time.Second, 12*time.Second)
+			})
+		})
+	}
+}
+
+// A release that gets no answer does not hold up the others of this process: whoever gives the
+// lock back waits for one answer, as long as they would, and somebody else goes on.
+func TestAReleaseThatHangsHoldsUpTheQueue(t *testing.T) {
+	for name, minHold := range map[string]time.Duration{"released": 0, "kept": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 3 * time.Second})
+				lease := mustLock(t, locks.Mutex("a", &lock.MutexOptions{MinHold: minHold}))
+				backend.freeze()
+				next := make(chan error, 1)
+				go func() {
+					_, err := locks.Mutex("a", nil).Lock(t.Context())
+					next <- err
+				}()
+				synctest.Wait()
+				time.Sleep(time.Second)
+				start := time.Now()
+				err := lease.Unlock(t.Context())
+				wantBetween(t, "Unlock", time.Since(start), time.Second, 1500*time.Millisecond)
+				wantErr(t, err, driver.ErrUnavailable)
+				wantEqual(t, "may have been applied", lock.MaybeApplied(err), true)
+				wantText(t, err, "no answer in 1.5s")
+				wantErr(t, <-next, driver.ErrUnavailable)
+				wantBetween(t, "who waited", time.Since(start), 3*time.Second, 4500*time.Millisecond)
+				backend.heal()
+				mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
 			})
 		})
 	}
