@@ -20,7 +20,8 @@ import (
 // it is an endpoint for HTTP. Without a script all it is asked for is done.
 //
 // Operations are written as "BRANCH OPERATION", such as "pay action", "pay compensate"
-// or "seat confirm"; the question to the producer of a message is "check".
+// or "seat confirm"; the question to the producer of a message is "check". One that no mode has
+// is a mistake in the test: scripts panic with it, assertions fail.
 type Participant struct {
 	mu      sync.Mutex
 	scripts map[string]*Script
@@ -40,6 +41,9 @@ func NewParticipant() *Participant { return &Participant{scripts: make(map[strin
 
 // On returns the script of an operation, to be written on.
 func (p *Participant) On(operation string) *Script {
+	if mistake := misnamed(operation); mistake != "" {
+		panic("bedrocktest: the script of an operation: " + mistake) // a mistake in the test
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.scripts[operation]
@@ -116,6 +120,9 @@ func (p *Participant) NotCalled(t testing.TB, operations ...string) {
 
 func (p *Participant) compare(t testing.TB, what string, want []string, counts func(*received) bool) {
 	t.Helper()
+	if !wellNamed(t, want) {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var got []string
@@ -131,6 +138,9 @@ func (p *Participant) compare(t testing.TB, what string, want []string, counts f
 
 func (p *Participant) checkCounts(t testing.TB, operations []string, want int) {
 	t.Helper()
+	if !wellNamed(t, operations) {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, operation := range operations {
@@ -146,6 +156,19 @@ func (p *Participant) checkCounts(t testing.TB, operations []string, want int) {
 	}
 }
 
+// wellNamed complains of operations for which nobody is ever called.
+func wellNamed(t testing.TB, operations []string) bool {
+	t.Helper()
+	well := true
+	for _, operation := range operations {
+		if mistake := misnamed(operation); mistake != "" {
+			t.Error(mistake)
+			well = false
+		}
+	}
+	return well
+}
+
 // timeline shows all calls. p.mu is held.
 func (p *Participant) timeline() string {
 	var rows timeline
@@ -154,9 +177,6 @@ func (p *Participant) timeline() string {
 	}
 	return rows.String()
 }
-
-// operationOf names what a call asks for.
-func operationOf(call *txn.Call) string { return strings.TrimSpace(call.Branch + " " + call.Op) }
 
 func listed(operations []string) string {
 	if len(operations) == 0 {

@@ -3,6 +3,7 @@ package bedrocktest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -139,4 +140,37 @@ func TestCallsAreMistaken(t *testing.T) {
 			complains(t, append([]string{want}, timeline...), assertion)
 		}
 	})
+}
+
+// TestOperationsAreMistyped: what a test says of an operation that no mode has would hold,
+// whatever was called.
+func TestOperationsAreMistyped(t *testing.T) {
+	parts := bedrocktest.NewParticipant()
+	for typed, hint := range map[string]string{
+		"pay compensat": `"pay compensat" is no operation (did you mean compensate?); its last word is one of action`,
+		"pay do":        `"pay do" is no operation; its last word is one of action, compensate, try, confirm, cancel, deliver`,
+		"pay":           `"pay" is no operation`,
+		"":              `"" is no operation`,
+		"action pay":    `"action pay" is no operation`,
+	} {
+		for _, assert := range []func(testing.TB, ...string){parts.Called, parts.Did, parts.CalledOnce, parts.NotCalled} {
+			complains(t, []string{hint}, func(t testing.TB) { assert(t, typed) })
+		}
+		panics(t, hint, func() { parts.On(typed) })
+	}
+	parts.NotCalled(t, "check", "a seat in row 7 confirm")
+	panics(t, "-1 times", func() { parts.On("pay action").Fail(-1) })
+	if len(parts.Calls()) != 0 {
+		t.Errorf("%v", parts.Calls())
+	}
+}
+
+func panics(t *testing.T, text string, f func()) {
+	t.Helper()
+	defer func() {
+		if told := fmt.Sprint(recover()); !strings.Contains(told, text) {
+			t.Errorf("told %s, want %s", told, text)
+		}
+	}()
+	f()
 }

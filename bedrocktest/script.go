@@ -3,6 +3,7 @@ package bedrocktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -64,6 +65,9 @@ func (s *Script) LoseReply(n int) *Script {
 func (s *Script) Hang(n int) *Script { return s.add(scene{times: n, hangs: true}) }
 
 func (s *Script) add(next scene) *Script {
+	if next.times < 0 {
+		panic(fmt.Sprintf("bedrocktest: a script cannot do anything %d times", next.times)) // a mistake in the test
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scenes = append(s.scenes, next)
