@@ -313,12 +313,14 @@ func TestAnAnswerThatDoesNotChange(t *testing.T) {
 	for name, d := range map[string]txn.Definition{
 		"404":              {Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "http://x/", Undo: "undo"}}},
 		"refused delivery": {Mode: "msg", Branches: []txn.Branch{{ID: "a", Confirm: "refuse"}}},
+		"malformed":        {Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "read", Undo: "undo"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := &lines{}
-				parts := newParticipants("undo", "refuse")
+				parts := newParticipants("undo", "refuse", "read")
 				parts.answer("refuse", errNoMoney)
+				parts.answer("read", txn.ErrMalformed)
 				c := start(t, memstore.New(nil), &coord.Options{
 					Callers: []txn.Caller{&scripted{answers: many}},
 					Logger:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),

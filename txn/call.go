@@ -8,10 +8,10 @@ import (
 )
 
 // Func takes part in transactions. It returns nil when its part is done, Abort to
-// refuse for a reason of the business, Pending to be asked again, and any other
-// error when it does not know: it is then called again. It must therefore be
-// idempotent; package barrier makes it so. The call's memory is its own, to change as
-// it likes.
+// refuse for a reason of the business, Pending to be asked again, an error that
+// matches ErrMalformed when it will never take the call, and any other error when it does
+// not know: it is then called again. It must therefore be idempotent; package barrier
+// makes it so. The call's memory is its own, to change as it likes.
 type Func func(ctx context.Context, call Call) (result []byte, err error)
 
 // Call is what a participant is asked. (Transaction, Branch, Op) identifies it
@@ -41,7 +41,7 @@ func Handle[In, Out any](f func(ctx context.Context, in In) (Out, error)) Func {
 		var in In
 		if len(call.Payload) > 0 {
 			if err := json.Unmarshal(call.Payload, &in); err != nil {
-				return nil, fmt.Errorf("payload of %s: %w", call.Branch, err)
+				return nil, fmt.Errorf("%w: payload of %s: %w", ErrMalformed, call.Branch, err)
 			}
 		}
 		out, err := f(ContextWithCall(ctx, call), in)

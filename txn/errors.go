@@ -24,6 +24,9 @@ var (
 	// ErrUnavailable means that the coordinator or its store cannot be reached; nothing was
 	// done.
 	ErrUnavailable = errors.New("coordinator unavailable")
+	// ErrMalformed is a participant's word that it cannot read what it is given, and will not
+	// when it is asked again.
+	ErrMalformed = errors.New("the call cannot be read")
 	// ErrClosed means that the coordinator was stopped.
 	ErrClosed = errors.New("coordinator is stopped")
 )

@@ -8,6 +8,7 @@
 //	nil                200 and the result
 //	txn.Abort(err)     409 and the error's text
 //	txn.Pending(d)     425, Retry-After and Bedrock-Retry-After
+//	txn.ErrMalformed   400 and the error's text: txn.Handle could not read the payload
 //	any other error    500 and the error's text: the coordinator asks again
 //	a panic            500; the panic is logged
 //

@@ -104,6 +104,9 @@ func (h *handler) recover(w http.ResponseWriter, call *txn.Call) {
 
 func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
+	if errors.Is(err, txn.ErrMalformed) {
+		status = http.StatusBadRequest
+	}
 	if pending, ok := errors.AsType[*txn.PendingError](err); ok {
 		status = http.StatusTooEarly
 		w.Header().Set(header.RetryAfter, header.FormatRetryAfter(pending.After))

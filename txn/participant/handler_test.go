@@ -53,6 +53,9 @@ func TestStatuses(t *testing.T) {
 			nil, txn.Pending(1200 * time.Millisecond), 425, "still working; ask again in 1.2s\n",
 			http.Header{"Retry-After": {"2"}, "Bedrock-Retry-After": {"1200"}},
 		},
+		"malformed": {
+			nil, fmt.Errorf("%w: payload of stock", txn.ErrMalformed), 400, "the call cannot be read: payload of stock\n", nil,
+		},
 		"unknown":   {nil, errors.New("no connection"), 500, "no connection\n", nil},
 		"no result": {[]byte("partial"), errors.New("no connection"), 500, "no connection\n", nil},
 	} {
@@ -121,9 +124,9 @@ func TestTypedFunctions(t *testing.T) {
 	if w := serve(f, nil, request(`{"Items":1}`)); w.Code != 200 || w.Body.String() != `{"Items":2}` {
 		t.Error(w.Code, w.Body)
 	}
-	// What cannot be read will not become better, but only a person can know that it
-	// was not done before.
-	if w := serve(f, nil, request(`{"Items":"x"}`)); w.Code != 500 {
+	// What cannot be read will not become better. It is no refusal: only a person can know
+	// that it was not done before.
+	if w := serve(f, nil, request(`{"Items":"x"}`)); w.Code != 400 {
 		t.Error(w.Code, w.Body)
 	}
 }

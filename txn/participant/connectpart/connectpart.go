@@ -49,6 +49,9 @@ func errorOf(err error) error {
 		answer.Meta().Set(header.RetryAfter, header.FormatRetryAfter(pending.After))
 		return answer
 	}
+	if errors.Is(err, txn.ErrMalformed) {
+		return connect.NewError(connect.CodeInvalidArgument, excerpt(err))
+	}
 	return err
 }
 

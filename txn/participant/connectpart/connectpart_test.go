@@ -78,6 +78,11 @@ func TestCallsOfACoordinator(t *testing.T) {
 				Kind: txn.AnswerPending, Note: "still working; ask again in 20ms", After: 20 * time.Millisecond,
 			},
 		},
+		{
+			txn.ErrMalformed, txn.Answer{
+				Kind: txn.AnswerFailed, Note: "invalid_argument: the call cannot be read", Lasting: true,
+			},
+		},
 		{errors.New("busy"), txn.Answer{Kind: txn.AnswerFailed, Note: "unknown: busy"}},
 	} {
 		reply = c.reply

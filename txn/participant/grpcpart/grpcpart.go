@@ -88,5 +88,8 @@ func statusOf(ctx context.Context, err error) error {
 		_ = grpc.SetTrailer(ctx, metadata.Pairs(header.RetryAfter, header.FormatRetryAfter(pending.After)))
 		return status.Error(codes.FailedPrecondition, text)
 	}
+	if errors.Is(err, txn.ErrMalformed) {
+		return status.Error(codes.InvalidArgument, text)
+	}
 	return err
 }

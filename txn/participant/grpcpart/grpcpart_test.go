@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -66,6 +67,15 @@ func TestWhatIsHalfACallIsRefused(t *testing.T) {
 		return "response", nil
 	})
 	if status.Code(err) != codes.InvalidArgument {
+		t.Error(err)
+	}
+}
+
+func TestAHandlerThatCannotReadItsCall(t *testing.T) {
+	_, err := intercept(nil, inTransaction(), func(context.Context, any) (any, error) {
+		return nil, fmt.Errorf("stock: %w", txn.ErrMalformed)
+	})
+	if status.Code(err) != codes.InvalidArgument || status.Convert(err).Message() != "stock: the call cannot be read" {
 		t.Error(err)
 	}
 }
