@@ -44,7 +44,8 @@ func answerOf(ctx context.Context, result []byte, err error) txn.Answer {
 		return txn.Answer{Kind: txn.AnswerPending, After: pending.After, Note: err.Error()}
 	default:
 		return txn.Answer{
-			Kind: txn.AnswerFailed, Note: err.Error(), Down: ctx.Err() != nil, Lasting: errors.Is(err, txn.ErrMalformed),
+			Kind: txn.AnswerFailed, Note: err.Error(),
+			Down: ctx.Err() != nil, Lasting: errors.Is(err, txn.ErrMalformed),
 		}
 	}
 }

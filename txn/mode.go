@@ -18,6 +18,9 @@ type Mode interface {
 	Phases() []Phase
 	// Op names the operation of a phase in the mode's words.
 	Op(p Phase) string
+	// Fields are the mode's words for fields of a definition, by the names that these have
+	// in JSON; those that it calls the same are not there.
+	Fields() map[string]string
 }
 
 // Plan is what comes next for a transaction. At most one of Decide and Park is

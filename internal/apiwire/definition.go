@@ -105,10 +105,10 @@ func definitionHead(m *bedrockv1.Definition) (d txn.Definition, err error) {
 
 // ownParts refuses parts in the words of another mode, which nobody would carry out.
 func ownParts(m *bedrockv1.Definition) error {
-	own := map[string]string{saga.Name: "steps", tcc.Name: "branches", msg.Name: "deliver"}[m.GetMode()]
-	if own == "" {
+	if modes.Get(m.GetMode()) == nil {
 		return modes.Unknown(m.GetMode())
 	}
+	own := modes.Parts(m.GetMode())
 	for _, parts := range []struct {
 		field string
 		count int

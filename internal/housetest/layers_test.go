@@ -87,11 +87,15 @@ func layers() layerMap {
 			own:      []string{"input", "txn/driver", "redisconn", "internal/redisnode", "internal/batch"},
 		},
 		// Layer 2: modes of transactions.
-		{packages: "txn/internal/draft", own: []string{"txn"}},
+		{packages: "txn/internal/words", own: []string{"input", "txn"}},
+		{packages: "txn/internal/draft", own: []string{"txn", "txn/internal/words"}},
 		{packages: "txn/saga", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
-		{packages: "txn/tcc", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
+		{packages: "txn/tcc", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/..."}},
 		{packages: "txn/msg", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
-		{packages: "txn/modes", own: []string{"input", "txn", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest"}},
+		{
+			packages: "txn/modes",
+			own:      []string{"txn", "txn/saga", "txn/tcc", "txn/msg", "txn/internal/words", "internal/nearest"},
+		},
 		{
 			packages: "txn/deffile", own: []string{
 				"input", "txn", "txn/check", "txn/modes", "txn/saga", "txn/tcc", "txn/msg", "internal/nearest",
@@ -213,8 +217,8 @@ func layers() layerMap {
 		{
 			packages: "bedrocktest", test: true,
 			own: []string{
-				"lock", "lock/driver", "lock/memlock", "txn", "txn/driver", "txn/memstore", "txn/participant",
-				"internal/bootclock",
+				"lock", "lock/driver", "lock/memlock", "txn", "txn/driver", "txn/memstore", "txn/modes",
+				"txn/participant", "internal/bootclock", "internal/nearest",
 			},
 		},
 		{

@@ -89,18 +89,16 @@ func member(n *yaml.Node, field string) (name string, value *yaml.Node) {
 
 // fileNames are what files call a field of the definition, in one mode or another.
 func fileNames(field string) []string {
+	names := []string{field}
+	for _, m := range modes.All() {
+		names = append(names, m.Fields()[field])
+	}
 	switch field {
-	case "branches":
-		return []string{"steps", "branches", "deliver"}
-	case "do":
-		return []string{"action", "try", "do"}
 	case "confirm":
-		return []string{"confirm", "assured", "to", "topic"}
-	case "undo":
-		return []string{"compensate", "cancel"}
+		return append(names, "assured", "topic")
 	case "payload":
-		return []string{"payload", "payloadBytes"}
+		return append(names, "payloadBytes")
 	default:
-		return []string{field}
+		return names
 	}
 }

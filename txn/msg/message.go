@@ -19,9 +19,7 @@ type Message struct{ draft draft.Draft }
 
 // New begins a message. The name is for people and metrics, such as "order-paid".
 func New(name string) *Message {
-	m := &Message{}
-	m.draft.Head.Mode, m.draft.Head.Name = Name, name
-	return m
+	return &Message{draft: draft.New(Mode{}, name)}
 }
 
 // To adds a receiver. All receivers are called independently of one another, each
@@ -120,5 +118,6 @@ func (m *Message) Send(ctx context.Context, co txn.Coordinator, payload any) (st
 	// Neither has a meaning once the message is decided, and a check is asked for by
 	// messages that are sent both ways.
 	d.Check, d.Timeout = nil, 0
-	return co.Submit(ctx, d)
+	id, err := co.Submit(ctx, d)
+	return id, m.draft.InWords(err)
 }

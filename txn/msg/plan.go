@@ -37,6 +37,11 @@ func (Mode) Op(p txn.Phase) string {
 	return string(p)
 }
 
+// Fields say that a message is delivered to somebody.
+func (Mode) Fields() map[string]string {
+	return map[string]string{"branches": "deliver", "confirm": "to"}
+}
+
 // Check refuses what a message has no use for.
 func (Mode) Check(d *txn.Definition) error {
 	if len(d.Branches) == 0 {

@@ -25,7 +25,7 @@ func (m *Message) Prepare(ctx context.Context, co txn.Coordinator, payload any) 
 	}
 	id, err := co.Begin(ctx, d)
 	if err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", d.Name, err)
+		return nil, fmt.Errorf("prepare %s: %w", d.Name, m.draft.InWords(err))
 	}
 	return &Prepared{co: co, id: id}, nil
 }

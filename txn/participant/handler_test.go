@@ -54,7 +54,8 @@ func TestStatuses(t *testing.T) {
 			http.Header{"Retry-After": {"2"}, "Bedrock-Retry-After": {"1200"}},
 		},
 		"malformed": {
-			nil, fmt.Errorf("%w: payload of stock", txn.ErrMalformed), 400, "the call cannot be read: payload of stock\n", nil,
+			nil, fmt.Errorf("%w: payload of stock", txn.ErrMalformed), 400,
+			"the call cannot be read: payload of stock\n", nil,
 		},
 		"unknown":   {nil, errors.New("no connection"), 500, "no connection\n", nil},
 		"no result": {[]byte("partial"), errors.New("no connection"), 500, "no connection\n", nil},

@@ -35,6 +35,11 @@ func (Mode) Op(p txn.Phase) string {
 	}
 }
 
+// Fields say that a saga has steps.
+func (Mode) Fields() map[string]string {
+	return map[string]string{"branches": "steps", "do": "action", "undo": "compensate"}
+}
+
 // Check refuses what a saga has no use for.
 func (Mode) Check(d *txn.Definition) error {
 	switch {

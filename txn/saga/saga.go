@@ -15,18 +15,16 @@ type Saga struct{ draft draft.Draft }
 
 // New begins a saga. The name is for people and metrics, such as "order".
 func New(name string) *Saga {
-	s := &Saga{}
-	s.draft.Head.Mode, s.draft.Head.Name = Name, name
-	return s
+	return &Saga{draft: draft.New(Mode{}, name)}
 }
 
-// Step adds a step: do goes forward, undo compensates it, and is empty where there
+// Step adds a step: its action goes forward; what compensates it is empty where there
 // is nothing to compensate. The step comes after the one before it, unless After
 // says otherwise. The ID is part of what identifies the calls, so it must not
 // change while sagas are under way.
-func (s *Saga) Step(id string, do, undo txn.Target) *Saga {
+func (s *Saga) Step(id string, action, compensate txn.Target) *Saga {
 	before := s.draft.Latest()
-	s.draft.Add(txn.Branch{ID: id, Do: do, Undo: undo})
+	s.draft.Add(txn.Branch{ID: id, Do: action, Undo: compensate})
 	return s.waitFor(before)
 }
 
@@ -124,19 +122,11 @@ func (s *Saga) Definition(payload any) (txn.Definition, error) {
 
 // Submit hands the saga over and returns its ID at once.
 func (s *Saga) Submit(ctx context.Context, co txn.Coordinator, payload any) (string, error) {
-	d, err := s.Definition(payload)
-	if err != nil {
-		return "", err
-	}
-	return co.Submit(ctx, d)
+	return s.draft.Submit(ctx, co, payload)
 }
 
 // Run hands the saga over and waits for its outcome. The error is nil only if it
 // was committed; see txn.Coordinator.Wait.
 func (s *Saga) Run(ctx context.Context, co txn.Coordinator, payload any) (txn.Result, error) {
-	d, err := s.Definition(payload)
-	if err != nil {
-		return txn.Result{}, err
-	}
-	return co.Run(ctx, d)
+	return s.draft.Run(ctx, co, payload)
 }

@@ -150,9 +150,9 @@ func TestMistakes(t *testing.T) {
 		"Payload first": {saga.New("").Payload(1), "payload: comes before"},
 		"Policy first":  {saga.New("").Policy(txn.Policy{}), "policy: comes before"},
 		"payload": {
-			saga.New("").Step("a", "f", "").Payload(math.Inf(1)), "branches[0].payload: json: unsupported value",
+			saga.New("").Step("a", "f", "").Payload(math.Inf(1)), "steps[0].payload: json: unsupported value",
 		},
-		"empty": {saga.New("").Nested("n", saga.New("")), "branches: nested n is empty"},
+		"empty": {saga.New("").Nested("n", saga.New("")), "steps: nested n is empty"},
 		"inner mistake": {
 			saga.New("").Nested("n", saga.New("").Use("a", "b").Step("a", "f", "")), "use: comes before",
 		},
@@ -164,15 +164,15 @@ func TestMistakes(t *testing.T) {
 		},
 		"step like part": {
 			saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Step("n", "f", ""),
-			"branches: two parts are called n",
+			"steps: two parts are called n",
 		},
 		"part like step": {
 			saga.New("").Step("n", "f", "").Nested("n", saga.New("").Step("a", "f", "")),
-			"branches: two parts are called n",
+			"steps: two parts are called n",
 		},
 		"part like part": {
 			saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Nested("n", saga.New("").Step("b", "f", "")),
-			"branches: two parts are called n",
+			"steps: two parts are called n",
 		},
 		"several of them": {
 			saga.New("").After("a").Use("a", "b"),

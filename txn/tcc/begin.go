@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/internal/words"
 )
 
 // Options say how a transaction is begun. The zero value, and nil, mean the
@@ -65,7 +66,7 @@ func Begin(ctx context.Context, co txn.Coordinator, name string, opts *Options) 
 		ID: o.ID, Mode: Name, Name: name, Payload: payload, Timeout: o.Timeout, Headers: headers,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("begin %s: %w", name, err)
+		return nil, fmt.Errorf("begin %s: %w", name, inWords(err))
 	}
 	// Taken when the coordinator's clock runs, so it is not the earlier one: a participant
 	// that is told it must not let go of what can still be committed.
@@ -107,7 +108,7 @@ func (s *Scope) Try(ctx context.Context, b Branch, try func(ctx context.Context)
 		return err
 	}
 	if err := s.co.Enlist(ctx, s.id, branch); err != nil {
-		return fmt.Errorf("enlist %s: %w", branch.ID, err)
+		return fmt.Errorf("enlist %s: %w", branch.ID, inWords(err))
 	}
 	ctx, cancel := s.until(txn.ContextWithCall(ctx, s.tryCall(&branch)))
 	defer cancel()
@@ -125,7 +126,7 @@ func (s *Scope) Assured(ctx context.Context, id string, to txn.Target, payload a
 		return err
 	}
 	if err := s.co.Enlist(ctx, s.id, branch); err != nil {
-		return fmt.Errorf("enlist %s: %w", branch.ID, err)
+		return fmt.Errorf("enlist %s: %w", branch.ID, inWords(err))
 	}
 	return nil
 }
@@ -137,6 +138,9 @@ func (s *Scope) branch(b Branch) (txn.Branch, error) {
 	}
 	return txn.Branch{ID: s.prefix + b.ID, Confirm: b.Confirm, Undo: b.Cancel, Payload: payload, Policy: b.Policy}, nil
 }
+
+// inWords tells what is refused in the words of the mode.
+func inWords(err error) error { return words.Error(err, Mode{}.Fields()) }
 
 // tryCall identifies the try as if the coordinator had made it.
 func (s *Scope) tryCall(b *txn.Branch) txn.Call {

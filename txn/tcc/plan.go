@@ -47,6 +47,9 @@ func (Mode) Op(p txn.Phase) string {
 	}
 }
 
+// Fields say that a branch is tried, and canceled.
+func (Mode) Fields() map[string]string { return map[string]string{"do": "try", "undo": "cancel"} }
+
 // Check refuses what TCC has no use for, and sets how long tries are held.
 func (Mode) Check(d *txn.Definition) error {
 	if d.Timeout == 0 {

@@ -17,9 +17,7 @@ type TCC struct{ draft draft.Draft }
 // New begins a TCC transaction. The name is for people and metrics, such as
 // "order".
 func New(name string) *TCC {
-	t := &TCC{}
-	t.draft.Head.Mode, t.draft.Head.Name = Name, name
-	return t
+	return &TCC{draft: draft.New(Mode{}, name)}
 }
 
 // Branch adds a participant that reserves when it is tried, and is then told to
@@ -115,19 +113,11 @@ func (t *TCC) Definition(payload any) (txn.Definition, error) {
 
 // Submit hands the transaction over and returns its ID at once.
 func (t *TCC) Submit(ctx context.Context, co txn.Coordinator, payload any) (string, error) {
-	d, err := t.Definition(payload)
-	if err != nil {
-		return "", err
-	}
-	return co.Submit(ctx, d)
+	return t.draft.Submit(ctx, co, payload)
 }
 
 // Run hands the transaction over and waits for its outcome. The error is nil only
 // if it was committed; see txn.Coordinator.Wait.
 func (t *TCC) Run(ctx context.Context, co txn.Coordinator, payload any) (txn.Result, error) {
-	d, err := t.Definition(payload)
-	if err != nil {
-		return txn.Result{}, err
-	}
-	return co.Run(ctx, d)
+	return t.draft.Run(ctx, co, payload)
 }

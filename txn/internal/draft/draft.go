@@ -3,12 +3,14 @@
 package draft
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/internal/words"
 )
 
 // Draft is a definition being written. A part is one branch, or the branches of
@@ -17,6 +19,8 @@ import (
 type Draft struct {
 	// Head is the definition without its branches.
 	Head txn.Definition
+	// words are those of the mode for fields of the definition.
+	words map[string]string
 
 	branches []txn.Branch
 	// groups has, for every draft that was put in, the branches that others wait for
@@ -30,6 +34,11 @@ type Draft struct {
 	// latest is the part that was added last.
 	latest   part
 	problems []error
+}
+
+// New begins a draft of a mode.
+func New(mode txn.Mode, name string) Draft {
+	return Draft{Head: txn.Definition{Mode: mode.Name(), Name: name}, words: mode.Fields()}
 }
 
 // part is a range of branches.
@@ -127,8 +136,11 @@ func (d *Draft) Header(name, value string) {
 
 // Refuse keeps a problem for Definition.
 func (d *Draft) Refuse(field, problem string) {
-	d.problems = append(d.problems, &txn.InvalidError{Field: field, Problem: problem})
+	d.problems = append(d.problems, &txn.InvalidError{Field: words.Rename(field, d.words), Problem: problem})
 }
+
+// InWords is an error in the words of the draft's mode.
+func (d *Draft) InWords(err error) error { return words.Error(err, d.words) }
 
 // hasPart reports whether there is a part to speak of.
 func (d *Draft) hasPart(field string) bool {
@@ -176,7 +188,27 @@ func (d *Draft) Definition(payload any) (txn.Definition, error) {
 		return txn.Definition{}, &txn.InvalidError{Field: "payload", Problem: err.Error()}
 	}
 	if def.Branches, _, err = d.resolved(); err != nil {
-		return txn.Definition{}, err
+		return txn.Definition{}, d.InWords(err)
 	}
 	return def, nil
+}
+
+// Submit hands over what was written, and returns its ID.
+func (d *Draft) Submit(ctx context.Context, co txn.Coordinator, payload any) (string, error) {
+	def, err := d.Definition(payload)
+	if err != nil {
+		return "", err
+	}
+	id, err := co.Submit(ctx, def)
+	return id, d.InWords(err)
+}
+
+// Run hands over what was written, and waits for its outcome.
+func (d *Draft) Run(ctx context.Context, co txn.Coordinator, payload any) (txn.Result, error) {
+	def, err := d.Definition(payload)
+	if err != nil {
+		return txn.Result{}, err
+	}
+	res, err := co.Run(ctx, def)
+	return res, d.InWords(err)
 }
