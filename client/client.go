@@ -27,8 +27,8 @@ type Options struct {
 	// Patience is how long a call is repeated while the server does not answer, and how
 	// long a server is waited for that is there and does not answer, as when its store is
 	// away; a second at least. Run and Wait wait for an outcome, however long that takes:
-	// it is their context that ends them. Default 10 s; -1: calls are not repeated, and
-	// end with their context.
+	// it is their context that ends them. Default 10 s, at least 1 ms; -1: calls are not repeated,
+	// and end with their context.
 	//
 	// A connection may have died silently: after a quarter of Patience without an answer a
 	// call is made again over a new one, and Run and Wait ask anew after 20 s. With -1 none
@@ -45,8 +45,8 @@ func (o *Options) withDefaults() (Options, error) {
 		r.Patience = 10 * time.Second
 	}
 	switch {
-	case r.Patience < -1:
-		return r, wrong("patience", "%v is negative; -1 is none", r.Patience)
+	case r.Patience < time.Millisecond && r.Patience != -1:
+		return r, wrong("patience", "%v: want 1ms or more, or -1 for none", r.Patience)
 	case r.HTTP != nil && r.TLS != nil:
 		return r, wrong("tls", "belongs to the HTTP client that was given")
 	case strings.ContainsAny(r.Token, " \t\r\n"):

@@ -429,12 +429,16 @@ func TestDialRefuses(t *testing.T) {
 			t.Errorf("%q: the password is in %v", address, err)
 		}
 	}
-	for field, opts := range map[string]*client.Options{
-		"patience": {Patience: -5}, "token": {Token: "a b"}, "tls": {TLS: new(tls.Config), HTTP: new(http.Client)},
+	for _, c := range []struct {
+		field string
+		opts  client.Options
+	}{
+		{"patience", client.Options{Patience: 5}}, {"patience", client.Options{Patience: -5}},
+		{"token", client.Options{Token: "a b"}}, {"tls", client.Options{TLS: new(tls.Config), HTTP: new(http.Client)}},
 	} {
-		_, err := client.Dial("http://host", opts)
-		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != field {
-			t.Errorf("%s: %v", field, err)
+		_, err := client.Dial("http://host", &c.opts)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != c.field {
+			t.Errorf("%s: %v", c.field, err)
 		}
 	}
 }

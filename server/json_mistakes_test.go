@@ -96,7 +96,7 @@ func TestMistakesInARequest(t *testing.T) {
 		"a number for a step": {"Submit", saga(`"steps": [7]`), "steps[0]: want fields with values"},
 		"too long": {
 			"Submit", saga(`"timeout": "99999999999h", "steps": [` + fine + `]`),
-			"timeout: over 292 years: want 0 (none) to 8784h0m0s",
+			"timeout: over 292 years: want 0 (none) or 1ms to 8784h0m0s",
 		},
 		"too many attempts": {
 			"Submit", saga(`"steps": [{"id": "a", "action": "echo", "policy": {"attempts": 99999999999999999999}}]`),

@@ -88,10 +88,10 @@ func (c *Checker) head(d *txn.Definition) error {
 		return err
 	}
 	switch {
-	case d.Timeout < 0 || d.Timeout > c.limits.Timeout:
-		return invalidField("timeout", "%s: want 0 (none) to %v", long(d.Timeout), c.limits.Timeout)
-	case d.Delay < 0 || d.Delay > c.limits.Timeout:
-		return invalidField("delay", "%s: want 0 to %v", long(d.Delay), c.limits.Timeout)
+	case isOutside(d.Timeout, c.limits.Timeout):
+		return invalidField("timeout", "%s: want 0 (none) or 1ms to %v", long(d.Timeout), c.limits.Timeout)
+	case isOutside(d.Delay, c.limits.Timeout):
+		return invalidField("delay", "%s: want 0 (none) or 1ms to %v", long(d.Delay), c.limits.Timeout)
 	case d.Parallel < 0 || d.Parallel > c.limits.Branches:
 		return invalidField("parallel", "%s: want 0 (default) to %d", many(d.Parallel), c.limits.Branches)
 	case d.Recovery != "" && d.Recovery != txn.Backward && d.Recovery != txn.Forward:
@@ -189,8 +189,8 @@ func (c *Checker) check(d *txn.Definition) error {
 	if d.Check == nil {
 		return nil
 	}
-	if d.Check.After < 0 || d.Check.After > c.limits.Timeout {
-		return invalidField("check.after", "%s: want 0 (default) to %v", long(d.Check.After), c.limits.Timeout)
+	if isOutside(d.Check.After, c.limits.Timeout) {
+		return invalidField("check.after", "%s: want 0 (default) or 1ms to %v", long(d.Check.After), c.limits.Timeout)
 	}
 	if err := askedTarget(d.Check.Target); err != nil {
 		return under("check.target", err)

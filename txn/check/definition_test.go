@@ -73,6 +73,7 @@ func TestWrongSagas(t *testing.T) {
 		"name":              {func(d *txn.Definition) { d.Name = long }, "name: "},
 		"name with newline": {func(d *txn.Definition) { d.Name = "a\nb" }, "name: "},
 		"negative timeout":  {func(d *txn.Definition) { d.Timeout = -1 }, "timeout: -1ns: want 0 (none)"},
+		"timeout of 30 ns":  {func(d *txn.Definition) { d.Timeout = 30 }, "timeout: 30ns: want 0 (none) or 1ms to"},
 		"long timeout":      {func(d *txn.Definition) { d.Timeout = 1e18 }, "timeout: "},
 		"parallel":          {func(d *txn.Definition) { d.Parallel = -1 }, "parallel: -1: want"},
 		"recovery":          {func(d *txn.Definition) { d.Recovery = "sideways" }, `recovery: "sideways": want`},
@@ -121,7 +122,7 @@ func TestWrongSagas(t *testing.T) {
 		"confirm": {
 			func(d *txn.Definition) { d.Branches[1].Confirm = "f" }, "branches[1].confirm: has no meaning in mode saga",
 		},
-		"delay":          {func(d *txn.Definition) { d.Delay = 1 }, "delay: has no meaning in mode saga"},
+		"delay":          {func(d *txn.Definition) { d.Delay = time.Second }, "delay: has no meaning in mode saga"},
 		"negative delay": {func(d *txn.Definition) { d.Delay = -1 }, "delay: -1ns"},
 		"check": {
 			func(d *txn.Definition) { d.Check = &txn.Check{Target: "f"} }, "check: has no meaning in mode saga",
@@ -302,13 +303,15 @@ func TestWrongMessages(t *testing.T) {
 		"recovery": {
 			func(d *txn.Definition) { d.Recovery = txn.Forward }, "recovery: has no meaning in mode msg",
 		},
-		"nobody to check": {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing"},
-		"negative check":  {func(d *txn.Definition) { d.Check.After = -1 }, "check.after: -1ns"},
-		"check's policy":  {func(d *txn.Definition) { d.Check.Policy.Backoff = -1 }, "check.policy.backoff"},
+		"nobody to check":  {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing"},
+		"check after 1 ns": {func(d *txn.Definition) { d.Check.After = 1 }, "check.after: 1ns: want 0 (default) or 1ms"},
+		"delay of 1 ns":    {func(d *txn.Definition) { d.Delay = 1 }, "delay: 1ns: want 0 (none) or 1ms"},
+		"negative check":   {func(d *txn.Definition) { d.Check.After = -1 }, "check.after: -1ns"},
+		"check's policy":   {func(d *txn.Definition) { d.Check.Policy.Backoff = -1 }, "check.policy.backoff"},
 		"guess": {
 			func(d *txn.Definition) { d.Check.Policy.Then = txn.Compensate }, "check.policy.then: only park",
 		},
-		"timeout or check": {func(d *txn.Definition) { d.Timeout = 1 }, "timeout: the producer decides"},
+		"timeout or check": {func(d *txn.Definition) { d.Timeout = time.Second }, "timeout: the producer decides"},
 	})
 }
 

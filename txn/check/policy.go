@@ -26,7 +26,7 @@ func policy(p *txn.Policy) error {
 		value time.Duration
 	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
 	for _, d := range durations {
-		if d.value < 0 || d.value > longest || d.value > 0 && d.value < time.Millisecond {
+		if isOutside(d.value, longest) {
 			return invalidField(d.name, "%s: want 0 (default) or 1ms to %v", long(d.value), longest)
 		}
 	}
@@ -37,6 +37,12 @@ func policy(p *txn.Policy) error {
 		return invalidField("attempts", "%s: want 0 (no limit) to %d", many(p.Attempts), mostAttempts)
 	}
 	return fallback(p)
+}
+
+// isOutside reports whether a duration is longer than allowed, or is none that anybody has
+// meant: a number without its unit is that many nanoseconds in Go. 0 is for nothing said.
+func isOutside(d, most time.Duration) bool {
+	return d != 0 && d < time.Millisecond || d > most
 }
 
 // fallback checks what follows when attempts are used up, and refuses what never could.

@@ -204,11 +204,11 @@ func TestMistakes(t *testing.T) {
 		},
 		"long timeout": {
 			steps + "timeout: 99999999999h",
-			"f.yaml:4: timeout: over 292 years: want 0 (none) to 8784h0m0s",
+			"f.yaml:4: timeout: over 292 years: want 0 (none) or 1ms to 8784h0m0s",
 		},
 		"long ago": {
 			steps + "timeout: -99999999999h",
-			"f.yaml:4: timeout: -2562047h47m16.854775808s: want 0 (none) to 8784h0m0s",
+			"f.yaml:4: timeout: -2562047h47m16.854775808s: want 0 (none) or 1ms to 8784h0m0s",
 		},
 		"many attempts": {
 			"mode: saga\nsteps:\n- id: a\n  action: f\n  policy: {attempts: 99999999999999999999}",
@@ -279,7 +279,7 @@ func TestMistakes(t *testing.T) {
 			`f.yaml:7: steps[1].use["x"]: there is no branch "c"`,
 		},
 		"bad duration": {steps + "timeout: 30", `f.yaml:4: timeout: "30": want a duration such as 30s or 1m30s`},
-		"negative":     {steps + "timeout: -30s", "f.yaml:4: timeout: -30s: want 0 (none) to 8784h0m0s"},
+		"negative":     {steps + "timeout: -30s", "f.yaml:4: timeout: -30s: want 0 (none) or 1ms to 8784h0m0s"},
 		"bad number":   {steps + "parallel: many", `f.yaml:4: parallel: "many": want a whole number`},
 		"policy": {
 			"mode: saga\nsteps:\n  - id: a\n    action: f\n    policy:\n      attempts: 1\n      then: explode",
