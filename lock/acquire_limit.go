@@ -30,21 +30,19 @@ func (o *Options) answerTime() time.Duration {
 // the backend makes of it then, the doubt knows. A context that ends earlier needs no limit.
 func (k *contest) acquireOnce(ctx context.Context) (driver.Grant, error) {
 	c := k.q.client
-	if k.q.failures > 0 {
-		return k.acquireWithin(ctx, k.timeLeft())
-	}
-	if end, limited := ctx.Deadline(); limited && end.Before(k.asked.Add(c.opts.answerTime())) {
-		return k.acquireIn(ctx, ctx)
+	caller, limit := ctx, c.background // whatever else limits it, it ends with the client
+	end, limited := ctx.Deadline()
+	switch {
+	case k.q.failures > 0:
+		var cancel context.CancelFunc
+		caller, cancel = context.WithTimeout(ctx, k.timeLeft())
+		defer cancel()
+	case !limited || !end.Before(k.asked.Add(c.opts.answerTime())):
+		limit = c.answers.Present(k.sent)
 	}
 	call := k.q.newCall()
-	call.Begin(ctx, c.answers.Present(k.sent))
+	call.Begin(caller, limit)
 	defer call.End()
-	return k.acquireIn(ctx, call)
-}
-
-func (k *contest) acquireWithin(ctx context.Context, limit time.Duration) (driver.Grant, error) {
-	call, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	return k.acquireIn(ctx, call)
 }
 

@@ -218,26 +218,36 @@ func TestTheLimitHidesTheCallersContext(t *testing.T) {
 	})
 }
 
-// A client that is stopped waits for no answer any more.
+// A client that is stopped waits for no answer any more: to a first request, to the next, or to
+// one that its caller would have broken off later.
 func TestStopWaitsForAFrozenBackend(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		backend := newFaulty(nil)
-		backend.freeze()
-		locks, err := lock.New(backend, &lock.Options{Patience: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		waiting := lockLater(t, t.Context(), locks.Mutex("a", nil))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start := time.Now()
-		wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
-		wantBetween(t, "Stop", time.Since(start), time.Second, 1200*time.Millisecond)
-		got := <-waiting
-		wantErr(t, got.err, lock.ErrClosed)
-		wantBetween(t, "Lock", got.after, time.Second, 1200*time.Millisecond)
-		backend.heal()
-	})
+	for name, test := range map[string]struct{ before, limit time.Duration }{
+		"first": {0, time.Hour}, "next": {6 * time.Second, time.Hour}, "limited": {0, 4 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				backend.freeze()
+				locks, err := lock.New(backend, &lock.Options{Patience: time.Hour})
+				if err != nil {
+					t.Fatal(err)
+				}
+				limited, cancelLock := context.WithTimeout(t.Context(), test.limit)
+				defer cancelLock()
+				waiting := lockLater(t, limited, locks.Mutex("a", nil))
+				time.Sleep(test.before)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				start := time.Now()
+				wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
+				wantBetween(t, "Stop", time.Since(start), time.Second, 1200*time.Millisecond)
+				got := <-waiting
+				wantErr(t, got.err, lock.ErrClosed)
+				wantBetween(t, "Lock", got.after, test.before+time.Second, test.before+1200*time.Millisecond)
+				backend.heal()
+			})
+		})
+	}
 }
 
 // TestSilenceHidesWhatWasAnswered: a backend that refuses for a reason of its own, and takes
