@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,13 @@ const (
 	shortestAnswer = 10 * time.Millisecond // whatever the patience
 )
 
-// answerTime is how long one answer is waited for: half of the patience, so that there are
-// two tries at least.
-func (o *Options) answerTime() time.Duration {
+// AnswerTime is how long one answer of the backend is waited for: half of [Options.Patience], so
+// that there are two tries at least, and 5 s at most.
+func (o *Options) AnswerTime() time.Duration {
 	if o.Patience == -1 {
 		return longestAnswer
 	}
-	return min(max(o.Patience/2, shortestAnswer), longestAnswer)
+	return min(max(cmp.Or(o.Patience, defaultPatience)/2, shortestAnswer), longestAnswer)
 }
 
 // acquireOnce makes one request, and gives it up when there is no answer in time: whatever
@@ -37,7 +38,7 @@ func (k *contest) acquireOnce(ctx context.Context) (driver.Grant, error) {
 		var cancel context.CancelFunc
 		caller, cancel = context.WithTimeout(ctx, k.timeLeft())
 		defer cancel()
-	case !limited || !end.Before(k.asked.Add(c.opts.answerTime())):
+	case !limited || !end.Before(k.asked.Add(c.opts.AnswerTime())):
 		limit = c.answers.Present(k.sent)
 	}
 	call := k.q.newCall()
@@ -115,7 +116,7 @@ func (k *contest) unansweredSince() time.Time {
 // of the patience, but a healthy backend is to have the time to answer.
 func (k *contest) timeLeft() time.Duration {
 	opts := &k.q.client.opts
-	limit := opts.answerTime()
+	limit := opts.AnswerTime()
 	if opts.Patience == -1 {
 		return limit
 	}

@@ -70,7 +70,7 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 		return nil, err
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
-	c.answers = timelimit.NewShared(c.background, filled.answerTime())
+	c.answers = timelimit.NewShared(c.background, filled.AnswerTime())
 	c.queues.init(c)
 	c.renewer.init(c)
 	return c, nil

@@ -64,6 +64,8 @@ type HandOff struct {
 // maxHandOff is how many tokens can be reserved at a time: every lease has one.
 const maxHandOff = driver.MaxTokens
 
+const defaultPatience = 10 * time.Second
+
 // withDefaults returns a valid copy with every default filled in.
 func (o *Options) withDefaults() (Options, error) {
 	var filled Options
@@ -72,7 +74,7 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	filled.Meta = maps.Clone(filled.Meta) // read for every mutex, whatever becomes of the original
 	filled.TTL = cmp.Or(filled.TTL, 30*time.Second)
-	filled.Patience = cmp.Or(filled.Patience, 10*time.Second)
+	filled.Patience = cmp.Or(filled.Patience, defaultPatience)
 	filled.HandOff.Time = cmp.Or(filled.HandOff.Time, 10*time.Millisecond)
 	filled.HandOff.Count = cmp.Or(filled.HandOff.Count, 256)
 	if filled.HandOff.Count == -1 {

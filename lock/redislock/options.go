@@ -35,7 +35,9 @@ type Options struct {
 	// AcksNone.
 	Acks Acks
 	// AckTimeout bounds the wait for replicas. Between [MinAckTimeout] and
-	// [MaxAckTimeout]. Defaults to 1 s.
+	// [MaxAckTimeout], and no more than four fifths of the time for one answer,
+	// [lock.Options.AnswerTime], which is less with a Patience below 10 s. Defaults to 1 s,
+	// or to that where it is less.
 	AckTimeout time.Duration
 }
 
@@ -88,7 +90,7 @@ const (
 const (
 	MaxAcks       = 1000 // far more replicas than anybody has
 	MinAckTimeout = time.Millisecond
-	MaxAckTimeout = lock.MaxTTL
+	MaxAckTimeout = 4 * time.Second
 	MinTokenTTL   = time.Millisecond
 )
 
@@ -101,10 +103,14 @@ func (o *Options) withDefaults() (Options, error) {
 		filled.TokenTTL = 24 * time.Hour
 	}
 	if filled.AckTimeout == 0 {
-		filled.AckTimeout = time.Second
+		filled.AckTimeout = min(time.Second, filled.longestAck())
 	}
 	return filled, filled.validate()
 }
+
+// longestAck is how long replicas may be waited for by a client that gives the request up when
+// its time for an answer is over; the rest is for the way there and back.
+func (o *Options) longestAck() time.Duration { return o.Lock.AnswerTime() * 4 / 5 }
 
 func (o *Options) validate() error {
 	switch {
@@ -118,6 +124,9 @@ func (o *Options) validate() error {
 		return invalid("acks", "is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, MaxAcks)
 	case o.AckTimeout < MinAckTimeout || o.AckTimeout > MaxAckTimeout:
 		return invalid("ackTimeout", "is %s, allowed are %s to %s", o.AckTimeout, MinAckTimeout, MaxAckTimeout)
+	case o.Acks != AcksNone && o.AckTimeout > o.longestAck():
+		return invalid("ackTimeout", "is %s, allowed are %s with a patience of %s: an answer is waited for for %s",
+			o.AckTimeout, o.longestAck(), o.Lock.Patience, o.Lock.AnswerTime())
 	}
 	return nil
 }
