@@ -2,6 +2,8 @@ package coord
 
 import (
 	"context"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -9,7 +11,8 @@ import (
 )
 
 // Observer is told what happens. The goroutine in which it happens calls it: it must be
-// quick, safe for concurrent use, and must not call the coordinator.
+// quick, safe for concurrent use, and must not call the coordinator. If it panics, the log is
+// told.
 type Observer interface {
 	// Observe receives one event. ctx is the one given to Submit, SubmitTx, Run or Begin for
 	// EventSubmitted; for EventCalled it is that under which the transaction's calls are made,
@@ -27,6 +30,23 @@ func (o observers) Observe(ctx context.Context, e Event) {
 	for _, each := range o {
 		each.Observe(ctx, e)
 	}
+}
+
+// guarded is an observer whose panics do not end the process, or the work of which it was told.
+// The log is told of them.
+type guarded struct {
+	observer Observer
+	log      *slog.Logger
+}
+
+// Observe implements [Observer].
+func (g *guarded) Observe(ctx context.Context, e Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("observer panicked", "event", e.Kind, "id", e.ID, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	g.observer.Observe(ctx, e)
 }
 
 // observe tells of an event that happened in nobody's call of the coordinator.

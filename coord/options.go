@@ -107,6 +107,8 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	if r.Observer == nil {
 		r.Observer = quiet{}
+	} else {
+		r.Observer = &guarded{r.Observer, r.Logger}
 	}
 	if r.Tracing == nil {
 		r.Tracing = quiet{}

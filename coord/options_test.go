@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -115,6 +116,31 @@ func TestObserversTellsAll(t *testing.T) {
 		}
 	})
 }
+
+// TestAnObserverThatPanicsEndsEverything: neither the process nor the transaction ends.
+func TestAnObserverThatPanicsEndsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &lines{}
+		c := start(t, memstore.New(nil), &coord.Options{
+			Observer: panicking{}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		}, transferParts())
+		if res, err := c.Run(t.Context(), transfer()); err != nil || res.Outcome != txn.Committed {
+			t.Fatalf("%+v %v", res, err)
+		}
+		synctest.Wait()
+		told := strings.Join(log.all(), "\n")
+		for _, kind := range []coord.EventKind{coord.EventSubmitted, coord.EventCalled, coord.EventFinished} {
+			if want := `msg="observer panicked" event=` + string(kind) + " id="; !strings.Contains(told, want) {
+				t.Errorf("not told: %s", want)
+			}
+		}
+	})
+}
+
+type panicking struct{}
+
+// Observe implements [coord.Observer].
+func (panicking) Observe(context.Context, coord.Event) { panic("out of paper") }
 
 // slowOnSubmit is an observer that is slow to take note of a submit, and notes the others
 // at once.

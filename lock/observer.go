@@ -3,13 +3,15 @@ package lock
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"runtime/debug"
 	"slices"
 	"time"
 )
 
 // Observer is told what happens to the locks of a client. Observe is called
 // from the goroutine to which it happens: it must be quick, safe for concurrent
-// use, and must not call the client.
+// use, and must not call the client. If it panics, the log is told.
 type Observer interface {
 	// Observe receives one event. ctx is the one given to Lock; for EventRenewed
 	// and EventLost it is the background context.
@@ -74,6 +76,24 @@ func (e Event) Reason() string {
 
 // Reasons lists what [Event.Reason] may be.
 func Reasons() []string { return []string{"unlocked", "lost", "held", "gone", "failed"} }
+
+// guarded is an observer whose panics end neither a goroutine of the client nor a Lock half way,
+// at which the name would be shut. The log is told of them.
+type guarded struct {
+	observer Observer
+	log      *slog.Logger
+}
+
+// Observe implements [Observer].
+func (g *guarded) Observe(ctx context.Context, e Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("lock: the observer panicked",
+				"event", e.Kind, "name", e.Name, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	g.observer.Observe(ctx, e)
+}
 
 // observe tells the observer, if there is one.
 func (c *Client) observe(ctx context.Context, e Event) {

@@ -1,8 +1,12 @@
 package lock_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -166,3 +170,29 @@ func TestObserversTellsAll(t *testing.T) {
 		wantKinds(t, second, first.kinds()...)
 	})
 }
+
+// An observer that panics shuts no name, and ends no renewal.
+func TestAnObserverThatPanicsShutsTheName(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		var log bytes.Buffer
+		seen := &recorder{}
+		locks := openMem(t, &lock.Options{
+			Observer: lock.Observers(seen, panicking{}), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		for range 2 {
+			lease := mustLock(t, locks.Mutex("a", nil))
+			time.Sleep(time.Minute)
+			mustUnlock(t, lease)
+		}
+		synctest.Wait()
+		wantEqual(t, "acquired", strings.Count(strings.Join(seen.kinds(), " "), "acquired"), 2)
+		for _, kind := range []lock.EventKind{lock.EventQueued, lock.EventRenewed, lock.EventLeft} {
+			wantText(t, errors.New(log.String()), "event="+string(kind)+" name=a panic=\"out of paper\" stack=")
+		}
+	})
+}
+
+type panicking struct{}
+
+// Observe implements [lock.Observer].
+func (panicking) Observe(context.Context, lock.Event) { panic("out of paper") }

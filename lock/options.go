@@ -83,6 +83,9 @@ func (o *Options) withDefaults() (Options, error) {
 	if filled.Logger == nil {
 		filled.Logger = slog.Default()
 	}
+	if filled.Observer != nil {
+		filled.Observer = &guarded{filled.Observer, filled.Logger}
+	}
 	return filled, filled.validate()
 }
 

@@ -303,11 +303,13 @@ func TestWrongMessages(t *testing.T) {
 		"recovery": {
 			func(d *txn.Definition) { d.Recovery = txn.Forward }, "recovery: has no meaning in mode msg",
 		},
-		"nobody to check":  {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing"},
-		"check after 1 ns": {func(d *txn.Definition) { d.Check.After = 1 }, "check.after: 1ns: want 0 (default) or 1ms"},
-		"delay of 1 ns":    {func(d *txn.Definition) { d.Delay = 1 }, "delay: 1ns: want 0 (none) or 1ms"},
-		"negative check":   {func(d *txn.Definition) { d.Check.After = -1 }, "check.after: -1ns"},
-		"check's policy":   {func(d *txn.Definition) { d.Check.Policy.Backoff = -1 }, "check.policy.backoff"},
+		"nobody to check": {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing"},
+		"check after 1 ns": {
+			func(d *txn.Definition) { d.Check.After = 1 }, "check.after: 1ns: want 0 (default) or 1ms",
+		},
+		"delay of 1 ns":  {func(d *txn.Definition) { d.Delay = 1 }, "delay: 1ns: want 0 (none) or 1ms"},
+		"negative check": {func(d *txn.Definition) { d.Check.After = -1 }, "check.after: -1ns"},
+		"check's policy": {func(d *txn.Definition) { d.Check.Policy.Backoff = -1 }, "check.policy.backoff"},
 		"guess": {
 			func(d *txn.Definition) { d.Check.Policy.Then = txn.Compensate }, "check.policy.then: only park",
 		},
