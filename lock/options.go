@@ -50,7 +50,8 @@ type Options struct {
 // HandOff is the budget of a process's turn: an unlock passes the lock to the next
 // goroutine of the same process that waits for it, without asking the backend,
 // until Count leases or Time are used up. Then other processes get their turn: those
-// that wait go first. What is got by asking anew counts, too.
+// that wait go first. What is got by asking anew counts, too, and is asked for within 10 ms,
+// however long Time is.
 type HandOff struct {
 	// Count is how many leases one grant may serve. -1 switches local hand-off
 	// off. Defaults to 256, at most 65536.

@@ -8,6 +8,7 @@ import (
 
 const (
 	turnGrants    = 12                    // the most grants of a turn: each is a round trip
+	turnTime      = 10 * time.Millisecond // and until when there is another, however long one is passed on
 	shortestYield = time.Millisecond      // how long others are given to come, at first
 	nearYield     = 4 * time.Millisecond  // up to where they count as near
 	longestYield  = 64 * time.Millisecond // and at most
@@ -131,7 +132,7 @@ func (s *share) far() bool { return s.pause > nearYield }
 
 // usedUp reports whether the turn is over.
 func (s *share) usedUp(budget HandOff, now time.Duration) bool {
-	return s.grants >= turnGrants || s.leases >= budget.Count || now-s.began >= budget.Time
+	return s.grants >= turnGrants || s.leases >= budget.Count || now-s.began >= min(budget.Time, turnTime)
 }
 
 // missing returns how many of those who seem to wait need not be waited for.

@@ -22,6 +22,7 @@ type crowd struct {
 	lasts      time.Duration
 	listeners  int  // who only listen
 	uneven     bool // the ways are longer now and then
+	handOff    lock.HandOff
 }
 
 // compete returns how often each of the processes had the lock.
@@ -38,7 +39,7 @@ func (c *crowd) compete(t *testing.T) []int {
 	for i, way := range c.ways {
 		line := newDistant(store, nextDoor+way)
 		line.uneven = c.uneven
-		locks := open(t, line, nil)
+		locks := open(t, line, &lock.Options{HandOff: c.handOff})
 		for range c.goroutines {
 			group.Go(func() {
 				for time.Now().Before(end) {
@@ -94,6 +95,27 @@ func TestOneFurtherAwayThanManyIsNotStarved(t *testing.T) {
 					wantShares(t, c.compete(t))
 				})
 			})
+		}
+	}
+}
+
+// Who passes a lock on for long does not ask for it again for as long: those who are near would
+// have such turns in turn, one of them always in its own, and nobody would give him time.
+func TestOneFurtherAwayThanManyWithLongTurnsIsNotStarved(t *testing.T) {
+	const ms = time.Millisecond
+	for _, ways := range [][]time.Duration{{0, 0, ms}, {0, 0, 5 * ms}, {0, 0, ms, 5 * ms}} {
+		for _, goroutines := range []int{1, 3} {
+			for _, hold := range []time.Duration{ms, 16 * ms} {
+				t.Run(fmt.Sprintf("%v, %d each, held %s", ways, goroutines, hold), func(t *testing.T) {
+					virtual(t, func(t *testing.T) {
+						c := crowd{
+							ways: ways, goroutines: goroutines, hold: hold, lasts: 15 * time.Second,
+							handOff: lock.HandOff{Time: 100 * ms, Count: 65536},
+						}
+						wantShares(t, c.compete(t))
+					})
+				})
+			}
 		}
 	}
 }
