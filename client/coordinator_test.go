@@ -433,8 +433,10 @@ func TestDialRefuses(t *testing.T) {
 		field string
 		opts  client.Options
 	}{
-		{"patience", client.Options{Patience: 5}}, {"patience", client.Options{Patience: -5}},
-		{"token", client.Options{Token: "a b"}}, {"tls", client.Options{TLS: new(tls.Config), HTTP: new(http.Client)}},
+		{"patience", client.Options{Patience: 5}},
+		{"patience", client.Options{Patience: -5}},
+		{"token", client.Options{Token: "a b"}},
+		{"tls", client.Options{TLS: new(tls.Config), HTTP: new(http.Client)}},
 	} {
 		_, err := client.Dial("http://host", &c.opts)
 		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != c.field {

@@ -19,7 +19,9 @@ func TestBadOptions(t *testing.T) {
 		"profile": {{Profile: 9}}, "pubSub": {{PubSub: 9}}, "tokenTTL": {{TokenTTL: -2}},
 		"acks": {{Acks: -3}, {Acks: 1001}},
 		"ackTimeout": {
-			{AckTimeout: -1}, {AckTimeout: math.MaxInt64}, {AckTimeout: 4*time.Second + 1},
+			{AckTimeout: -1},
+			{AckTimeout: math.MaxInt64},
+			{AckTimeout: 4*time.Second + 1},
 			{AckTimeout: 801 * time.Millisecond, Acks: 1, Lock: lock.Options{Patience: 2 * time.Second}},
 		},
 	} {
