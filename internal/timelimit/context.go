@@ -40,12 +40,19 @@ func (b *both) release() {
 	b.cancel(nil)
 }
 
-// Err implements [context.Context].
+// Err implements [context.Context]. Whoever still hangs on a call that is over, and has waited
+// for its end, is told that it has ended.
 func (c *Context) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	return c.limit.Err()
+	if err := c.limit.Err(); err != nil {
+		return err
+	}
+	if b := c.both.Load(); b != nil {
+		return b.ctx.Err()
+	}
+	return nil
 }
 
 // Done implements [context.Context].

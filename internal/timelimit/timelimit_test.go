@@ -149,8 +149,14 @@ func TestACallThatIsOverIsKept(t *testing.T) {
 	s := timelimit.NewShared(t.Context(), time.Hour)
 	c := begin(t.Context(), s)
 	done := c.Done()
+	if c.Err() != nil {
+		t.Errorf("ended with %v before its end", c.Err())
+	}
 	c.End()
 	<-done
+	if !errors.Is(c.Err(), context.Canceled) {
+		t.Errorf("ended with %v", c.Err())
+	}
 }
 
 // TestCallersWithoutAnEnd: their calls end with the limit alone, and cost nothing.
