@@ -330,8 +330,8 @@ func callMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an error counts as an outage of the target", File: "coord/run_function.go", Pkg: engine,
-			Old:  "Down: ctx.Err() != nil, Note: err.Error()",
-			New:  "Down: true, Note: err.Error()",
+			Old:  "Down: ctx.Err() != nil, Lasting",
+			New:  "Down: true, Lasting",
 			Test: "TestAnErrorIsNoOutage",
 		},
 		{
