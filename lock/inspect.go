@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -108,10 +109,14 @@ func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	held, err := backend.ForceRelease(ctx, name)
-	if err != nil {
+	switch {
+	case err == nil:
+		return held, nil
+	case errors.Is(err, driver.ErrRefused):
 		return false, opError("force release", name, err)
+	default: // it has gone out, and nobody takes it back
+		return false, opError("force release", name, &unknownError{notTheCallersEnd(ctx, err)})
 	}
-	return held, nil
 }
 
 // Check examines the backend's settings and says what they mean for the safety

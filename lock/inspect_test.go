@@ -101,6 +101,43 @@ func TestForceReleaseFreesAndRaisesTheToken(t *testing.T) {
 	})
 }
 
+// forcing hangs when it is asked to force a release.
+type forcing struct {
+	driver.Backend
+	force func(ctx context.Context) error
+}
+
+// ForceRelease implements [driver.Forcer].
+func (f forcing) ForceRelease(ctx context.Context, _ string) (bool, error) {
+	return false, f.force(ctx)
+}
+
+// A forced release that got no answer may have happened, and says so; one that was refused not.
+func TestAForcedReleaseWithoutAnAnswerSeemsNotToHaveHappened(t *testing.T) {
+	for name, test := range map[string]struct {
+		force func(ctx context.Context) error
+		may   bool
+		is    error
+	}{
+		"its time ended": {
+			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, true, context.DeadlineExceeded,
+		},
+		"no answer": {func(context.Context) error { return driver.ErrUnavailable }, true, driver.ErrUnavailable},
+		"refused":   {func(context.Context) error { return driver.ErrRefused }, false, driver.ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				locks := open(t, forcing{memlock.NewBackend(nil), test.force}, nil)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := locks.ForceRelease(ctx, "a")
+				wantErr(t, err, test.is)
+				wantEqual(t, "may have been applied", lock.MaybeApplied(err), test.may)
+			})
+		})
+	}
+}
+
 func TestCheckReportsFindings(t *testing.T) {
 	got, err := openMem(t, nil).Check(t.Context())
 	wantErr(t, err, nil)
