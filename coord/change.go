@@ -28,7 +28,7 @@ type draft struct {
 // it on. The new epoch shuts the former owner out in the same write. The function
 // may be called again with fresher content.
 func (c *Coordinator) changeTransaction(ctx context.Context, id string, f edit) error {
-	if err := c.checkRunning(); err != nil {
+	if err := c.checkRunning(ctx); err != nil {
 		return err
 	}
 	if err := c.checker.ID(id); err != nil {

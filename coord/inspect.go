@@ -14,7 +14,7 @@ import (
 
 // Get returns one transaction as the store has it.
 func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, error) {
-	if err := c.checker.ID(id); err != nil {
+	if err := cmp.Or(checkContext(ctx), c.checker.ID(id)); err != nil {
 		return nil, err
 	}
 	rec, err := c.store.Load(ctx, id)
@@ -30,6 +30,9 @@ func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, err
 
 // List returns transactions, newest first.
 func (c *Coordinator) List(ctx context.Context, q txn.Query) (txn.Page, error) {
+	if err := checkContext(ctx); err != nil {
+		return txn.Page{}, err
+	}
 	query, err := c.query(q)
 	if err != nil {
 		return txn.Page{}, err

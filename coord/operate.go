@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func renewAttempts(t *txn.Transaction) {
 
 // remove deletes a final transaction.
 func (c *Coordinator) remove(ctx context.Context, id, reason string) error {
-	if err := c.checker.ID(id); err != nil {
+	if err := cmp.Or(checkContext(ctx), c.checker.ID(id)); err != nil {
 		return err
 	}
 	if err := c.delete(ctx, id); err != nil {

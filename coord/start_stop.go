@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
 // Start reads the store's clock and begins to take over what is due. It may be
 // called once.
 func (c *Coordinator) Start(ctx context.Context) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
 	if c.life.Err() != nil {
 		return txn.ErrClosed
 	}
@@ -40,6 +44,9 @@ func (c *Coordinator) Start(ctx context.Context) error {
 // waited for any more. If ctx ends first Stop returns an error, and the leases of what is
 // left run out by themselves.
 func (c *Coordinator) Stop(ctx context.Context) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
 	if c.life.Err() == nil {
 		c.opts.Logger.Info("coordinator stops; others take up what it drives", "owner", c.owner, "transactions",
 			c.active.len())
@@ -80,9 +87,19 @@ func (c *Coordinator) waitLastCalls() {
 	}
 }
 
-// checkRunning refuses work before Start and after Stop.
-func (c *Coordinator) checkRunning() error {
+// checkContext refuses a context that is nil, with which others would panic.
+func checkContext(ctx context.Context) error {
+	if ctx == nil {
+		return &input.Error{Field: "ctx", Problem: "is nil"}
+	}
+	return nil
+}
+
+// checkRunning refuses work before Start and after Stop, and without a context.
+func (c *Coordinator) checkRunning(ctx context.Context) error {
 	switch {
+	case ctx == nil:
+		return checkContext(ctx)
 	case c.life.Err() != nil:
 		return txn.ErrClosed
 	case c.clock.reading.Load() == nil:

@@ -49,7 +49,7 @@ func (c *Coordinator) Begin(ctx context.Context, d txn.Definition) (string, erro
 // create checks a definition, writes it down, and starts to drive it unless it is
 // open. A definition that was accepted before is found again.
 func (c *Coordinator) create(ctx context.Context, d txn.Definition, begun bool) (id string, err error) {
-	if err := c.checkRunning(); err != nil {
+	if err := c.checkRunning(ctx); err != nil {
 		return "", err
 	}
 	t, rec, err := c.prepareRecord(ctx, c.checker, d, begun)
@@ -90,10 +90,16 @@ func (c *Coordinator) writeAndDrive(ctx context.Context, t *txn.Transaction, rec
 		defer c.Nudge()
 		return c.createAndTell(ctx, rec)
 	}
+	created := false
+	defer func() {
+		if !created { // also when a store panics: Stop waits for what is active
+			x.dropUnstarted()
+		}
+	}()
 	if err := c.createAndTell(ctx, rec); err != nil {
-		x.dropUnstarted()
 		return err
 	}
+	created = true
 	x.start()
 	return nil
 }

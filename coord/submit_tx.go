@@ -22,7 +22,7 @@ var ErrNoTx = errors.New("the store is no SQL database")
 // taken, even by the same content: were it accepted, what else the SQL transaction has
 // written would be committed a second time. The SQL transaction stays usable.
 func (c *Coordinator) SubmitTx(ctx context.Context, tx *sql.Tx, d txn.Definition) (id string, err error) {
-	if err := c.checkRunning(); err != nil {
+	if err := c.checkRunning(ctx); err != nil {
 		return "", err
 	}
 	creator, ok := c.store.(driver.TxCreator)

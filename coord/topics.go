@@ -68,7 +68,7 @@ func (c *Coordinator) Unsubscribe(ctx context.Context, topic string, subscriber 
 
 // Subscribers lists the receivers of a topic.
 func (c *Coordinator) Subscribers(ctx context.Context, topic string) ([]txn.Target, error) {
-	if err := checkTopic(topic); err != nil {
+	if err := cmp.Or(checkContext(ctx), checkTopic(topic)); err != nil {
 		return nil, err
 	}
 	return subscribersIn(c.loadOnce(ctx, topicPrefix+topic))
@@ -126,7 +126,7 @@ func checkTopic(name string) error {
 // changeTopic rewrites a topic on condition that nobody else has, and repeats that until it
 // is known what became of it. f must leave a topic alone that it has changed before.
 func (c *Coordinator) changeTopic(ctx context.Context, topic string, f func([]txn.Target) ([]txn.Target, error)) error {
-	if err := c.checkRunning(); err != nil {
+	if err := c.checkRunning(ctx); err != nil {
 		return err
 	}
 	if err := checkTopic(topic); err != nil {

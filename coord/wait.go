@@ -20,7 +20,7 @@ const (
 
 // Wait returns when a transaction is final or parked.
 func (c *Coordinator) Wait(ctx context.Context, id string) (txn.Result, error) {
-	if err := cmp.Or(c.checkRunning(), c.checker.ID(id)); err != nil {
+	if err := cmp.Or(c.checkRunning(ctx), c.checker.ID(id)); err != nil {
 		return txn.Result{ID: id, Outcome: txn.InDoubt}, err
 	}
 	heard := c.news.listen(id)
