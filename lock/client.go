@@ -27,6 +27,7 @@ type Client struct {
 	draw    chance.Draw          // the random part of pauses
 
 	answers *timelimit.Shared // bounds the wait for one answer
+	unlocks *timelimit.Shared // and that to an Unlock, which Stop does not break off
 
 	id     string // the first part of every owner id
 	owners atomic.Uint64
@@ -71,6 +72,7 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 	}
 	c.background, c.stop = context.WithCancel(context.Background())
 	c.answers = timelimit.NewShared(c.background, filled.AnswerTime())
+	c.unlocks = timelimit.NewShared(context.Background(), filled.AnswerTime())
 	c.queues.init(c)
 	c.renewer.init(c)
 	return c, nil

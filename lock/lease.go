@@ -162,8 +162,9 @@ func (l *Lease) cause() error {
 // and so the work done under it may have been done by two; [ErrReleased] at a
 // second Unlock; [ErrClosed] after [Client.Stop], which gives back what is held. Of any
 // other error [MaybeApplied] is true: the backend did not answer before ctx was over (100 ms
-// are left to a context that was over before), and the release is repeated in the
-// background until it is certain or the lease has run out.
+// are left to a context that was over before) or [Options.AnswerTime], and the release is
+// repeated in the background until it is certain, the lease has run out, or the client is
+// stopped.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return errNilContext()

@@ -18,7 +18,8 @@ func (h *hold) unlock(ctx context.Context, l *Lease) error {
 	}
 	l.endContext(ErrReleased)
 	if over {
-		return h.release(ctx)
+		c := h.q.client
+		return h.release(ctx, c.unlocks.Present(c.now()))
 	}
 	return nil
 }
@@ -45,24 +46,26 @@ func (h *hold) recordUnlock(l *Lease) (over bool, err error) {
 }
 
 // release gives the grant back to the backend and the queue's front to the next
-// in line. The hold has been taken out of possession.
-func (h *hold) release(ctx context.Context) error {
+// in line, who waits for that no longer than the limit. The hold has been taken out of
+// possession.
+func (h *hold) release(ctx, limit context.Context) error {
 	h.q.client.renewer.remove(h)
+	bounded, cancel := releaseContext(ctx)
+	defer cancel()
+	h.call.Begin(bounded, limit)
+	defer h.call.End()
 	err := h.giveBack(ctx)
 	h.q.passFront(h)
 	return err
 }
 
+// giveBack makes the request in the hold's call, which ctx is the caller's context of.
 func (h *hold) giveBack(ctx context.Context) error {
 	c := h.q.client
 	if rest := h.minHoldLeft(); rest > 0 {
 		return h.keepFor(ctx, rest)
 	}
-	bounded, cancel := releaseContext(ctx)
-	defer cancel()
 	sent, heard := c.now(), h.q.releases()
-	h.call.Begin(bounded, c.answers.Present(sent))
-	defer h.call.End()
 	waiting, err := c.backend.Release(&h.call, h.grant)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
@@ -75,8 +78,16 @@ func (h *hold) giveBack(ctx context.Context) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError("unlock goes on in the background", h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
+		return opError(c.whatFollows(), h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
 	}
+}
+
+// whatFollows tells what becomes of a grant when it is not known that it was released.
+func (c *Client) whatFollows() string {
+	if c.background.Err() != nil { // the client was stopped, and its time is over
+		return "not released, it runs out by itself"
+	}
+	return "unlock goes on in the background"
 }
 
 // unanswered returns the error of a request made at that time. It tells so when the request was
@@ -89,10 +100,11 @@ func (h *hold) unanswered(ctx context.Context, sent time.Duration, err error) er
 }
 
 // relinquish releases the grant when the client is stopped; when ctx is over it
-// leaves it in the backend, where it ends by itself.
+// leaves it in the backend, where it ends by itself. Nobody in the queue waits any more: the
+// request may take all the time there is.
 func (h *hold) relinquish(ctx context.Context) error {
 	if ctx.Err() == nil {
-		return h.release(ctx)
+		return h.release(ctx, context.Background())
 	}
 	h.q.client.renewer.remove(h)
 	h.q.passFront(h)

@@ -24,10 +24,6 @@ func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
 	c := h.q.client
 	sent := c.now()
 	c.renewer.keepUntil(h, sent+rest)
-	bounded, cancel := releaseContext(ctx)
-	defer cancel()
-	h.call.Begin(bounded, c.answers.Present(sent))
-	defer h.call.End()
 	err := h.keepOnce(&h.call, rest)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {

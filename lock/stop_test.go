@@ -156,6 +156,73 @@ func TestCloseOnAFrozenBackendEndsWithItsContext(t *testing.T) {
 
 // A request is under way when the client is stopped: its caller is told that the
 // client is stopped, and what it may have taken is given back.
+// slowReleases passes releases on when a time is over, or gives them up when their context ends.
+func slowReleases(backend *faulty, d time.Duration) hooks {
+	return hooks{release: func(ctx context.Context, g driver.Grant) (int, error) {
+		select {
+		case <-time.After(d):
+			return backend.Backend.Release(ctx, g)
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}}
+}
+
+// Stop does not break off an Unlock under way: it has a context of its own.
+func TestStopBreaksAnUnlockOff(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, err := lock.New(backend, nil)
+		wantErr(t, err, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.set(slowReleases(backend, 300*time.Millisecond))
+		done := make(chan error, 1)
+		go func() { done <- lease.Unlock(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
+		wantErr(t, <-done, nil)
+		mustUnlock(t, mustLock(t, open(t, memlock.NewBackend(store), nil).Mutex("a", nil)))
+	})
+}
+
+// What an Unlock could not release when the client's time is over is left to run out, and that
+// is what it says.
+func TestAnUnlockAfterTheEndGoesOnForEver(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks, err := lock.New(backend, nil)
+		wantErr(t, err, nil)
+		lease := mustLock(t, locks.Mutex("a", nil))
+		backend.freeze()
+		done := make(chan error, 1)
+		go func() { done <- lease.Unlock(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		wantErr(t, locks.Stop(ctx), context.DeadlineExceeded)
+		err = <-done
+		wantText(t, err, "not released, it runs out by itself")
+		wantEqual(t, "may have been applied", lock.MaybeApplied(err), true)
+	})
+}
+
+// Stop waits for as long as it may for a store that answers late, and then all is well.
+func TestStopTellsOfWhatItHasReleased(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks, err := lock.New(backend, nil)
+		wantErr(t, err, nil)
+		mustLock(t, locks.Mutex("a", nil))
+		backend.set(slowReleases(backend, 6*time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		wantErr(t, locks.Stop(ctx), nil)
+	})
+}
+
 func TestCloseWithARequestUnderWay(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		store := memlock.NewStore(nil)
