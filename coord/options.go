@@ -108,7 +108,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if r.Observer == nil {
 		r.Observer = quiet{}
 	} else {
-		r.Observer = &guarded{r.Observer, r.Logger}
+		r.Observer = guardObserver(r.Observer, r.Logger)
 	}
 	if r.Tracing == nil {
 		r.Tracing = quiet{}

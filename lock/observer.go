@@ -84,6 +84,20 @@ type guarded struct {
 	log      *slog.Logger
 }
 
+// guardObserver guards an observer, and of several each by itself: one that panics does not keep an event
+// from the others.
+func guardObserver(o Observer, log *slog.Logger) Observer {
+	all, several := o.(observers)
+	if !several {
+		return &guarded{o, log}
+	}
+	each := make(observers, len(all))
+	for i, one := range all {
+		each[i] = guardObserver(one, log)
+	}
+	return each
+}
+
 // Observe implements [Observer].
 func (g *guarded) Observe(ctx context.Context, e Event) {
 	defer func() {

@@ -177,7 +177,7 @@ func TestAnObserverThatPanicsShutsTheName(t *testing.T) {
 		var log bytes.Buffer
 		seen := &recorder{}
 		locks := openMem(t, &lock.Options{
-			Observer: lock.Observers(seen, panicking{}), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Observer: lock.Observers(panicking{}, seen), Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		for range 2 {
 			lease := mustLock(t, locks.Mutex("a", nil))

@@ -85,7 +85,7 @@ func (o *Options) withDefaults() (Options, error) {
 		filled.Logger = slog.Default()
 	}
 	if filled.Observer != nil {
-		filled.Observer = &guarded{filled.Observer, filled.Logger}
+		filled.Observer = guardObserver(filled.Observer, filled.Logger)
 	}
 	return filled, filled.validate()
 }
