@@ -13,24 +13,33 @@ import (
 // operationOf names what a call asks for.
 func operationOf(call *txn.Call) string { return strings.TrimSpace(call.Branch + " " + call.Op) }
 
-// misnamed says of an operation that nobody is ever called for it, since its last word is that
-// of no mode: what a test says of it would hold whatever was called. It is empty of all others.
+// misnamed says of an operation that nobody is ever called for it: what a test says of it would
+// hold whatever was called. It is empty of all others.
 func misnamed(operation string) string {
-	word := operation[strings.LastIndexByte(operation, ' ')+1:]
+	branch, word, _ := strings.Cut(operation, " ")
 	known := operationWords()
-	if slices.Contains(known, word) {
+	switch {
+	case operation == checkWord, branch != "" && slices.Contains(known, strings.TrimPrefix(word, txn.HookPrefix)):
 		return ""
+	case slices.Contains(known, operation):
+		return fmt.Sprintf("%q is no operation: whose %s is it? Want BRANCH %s", operation, operation, operation)
+	default:
+		return fmt.Sprintf("%q is no operation%s; want %s, or BRANCH and one of %s",
+			operation, nearest.Hint(word, known), checkWord, strings.Join(known, ", "))
 	}
-	return fmt.Sprintf("%q is no operation%s; its last word is one of %s",
-		operation, nearest.Hint(word, known), strings.Join(known, ", "))
 }
 
-// operationWords are what the modes call their operations.
+// checkWord is the question to the producer of a message, which has no branch.
+const checkWord = string(txn.PhaseCheck)
+
+// operationWords are what the modes call the operations on a branch.
 func operationWords() []string {
 	var words []string
 	for _, m := range modes.All() {
 		for _, phase := range m.Phases() {
-			words = append(words, m.Op(phase))
+			if phase != txn.PhaseCheck {
+				words = append(words, m.Op(phase))
+			}
 		}
 	}
 	return words

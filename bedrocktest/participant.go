@@ -20,7 +20,7 @@ import (
 // it is an endpoint for HTTP. Without a script all it is asked for is done.
 //
 // Operations are written as "BRANCH OPERATION", such as "pay action", "pay compensate"
-// or "seat confirm"; the question to the producer of a message is "check". One that no mode has
+// or "seat confirm"; a hook is asked for "pay hook:action", the producer of a message for "check". One that no mode has
 // is a mistake in the test: scripts panic with it, assertions fail.
 type Participant struct {
 	mu      sync.Mutex

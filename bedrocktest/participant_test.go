@@ -147,11 +147,16 @@ func TestCallsAreMistaken(t *testing.T) {
 func TestOperationsAreMistyped(t *testing.T) {
 	parts := bedrocktest.NewParticipant()
 	for typed, hint := range map[string]string{
-		"pay compensat": `"pay compensat" is no operation (did you mean compensate?); its last word is one of`,
-		"pay do":        `"pay do" is no operation; its last word is one of action, compensate, try, confirm`,
+		"pay compensat": `"pay compensat" is no operation (did you mean compensate?); want check, or BRANCH and one of`,
+		"pay do":        `"pay do" is no operation; want check, or BRANCH and one of action, compensate, try, confirm`,
 		"pay":           `"pay" is no operation`,
 		"":              `"" is no operation`,
 		"action pay":    `"action pay" is no operation`,
+		"action":        `"action" is no operation: whose action is it? Want BRANCH action`,
+		"pay check":     `"pay check" is no operation`,
+		"pay  action":   `"pay  action" is no operation`,
+		" pay action":   `" pay action" is no operation`,
+		"a seat action": `"a seat action" is no operation`,
 	} {
 		for _, assert := range []func(testing.TB, ...string){
 			parts.Called, parts.Did, parts.CalledOnce, parts.NotCalled,
@@ -160,7 +165,7 @@ func TestOperationsAreMistyped(t *testing.T) {
 		}
 		panics(t, hint, func() { parts.On(typed) })
 	}
-	parts.NotCalled(t, "check", "a seat in row 7 confirm")
+	parts.NotCalled(t, "check", "ship/seat confirm", "pay hook:action")
 	panics(t, "-1 times", func() { parts.On("pay action").Fail(-1) })
 	if len(parts.Calls()) != 0 {
 		t.Errorf("%v", parts.Calls())

@@ -13,7 +13,7 @@ func Operations() map[string][]string {
 		for _, phase := range mode.Phases() {
 			words[mode.Name()] = append(words[mode.Name()], mode.Op(phase))
 			if phase != txn.PhaseCheck { // only a branch has a hook
-				words[mode.Name()] = append(words[mode.Name()], hookPrefix+mode.Op(phase))
+				words[mode.Name()] = append(words[mode.Name()], txn.HookPrefix+mode.Op(phase))
 			}
 		}
 	}

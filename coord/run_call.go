@@ -51,9 +51,6 @@ func (r *run) describeCall(s txn.Step) (txn.Call, error) {
 	return call, err
 }
 
-// hookPrefix tells the operation that a hook is asked about from that operation itself.
-const hookPrefix = "hook:"
-
 // operationOf names a step in the mode's words. A hook's name says which operation it is
 // asked about: hook:action.
 func (r *run) operationOf(s txn.Step) string {
@@ -64,10 +61,10 @@ func (r *run) operationOf(s txn.Step) string {
 	p := &r.tx.Progress[s.Branch]
 	for _, phase := range []txn.Phase{txn.PhaseUndo, txn.PhaseConfirm} {
 		if p.Op(phase).Spent {
-			return hookPrefix + mode.Op(phase)
+			return txn.HookPrefix + mode.Op(phase)
 		}
 	}
-	return hookPrefix + mode.Op(txn.PhaseDo)
+	return txn.HookPrefix + mode.Op(txn.PhaseDo)
 }
 
 // performCall makes the call and brings back the answer, even if the function ends its

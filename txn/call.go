@@ -20,7 +20,7 @@ type Call struct {
 	Transaction string
 	Branch      string
 	// Op is the operation in the mode's words: action, compensate, try, confirm,
-	// cancel, deliver, check.
+	// cancel, deliver, check. A hook is asked about one of them, such as hook:action.
 	Op   string
 	Mode string
 	// Attempt counts the calls of this operation, from 1.
@@ -51,6 +51,9 @@ func Handle[In, Out any](f func(ctx context.Context, in In) (Out, error)) Func {
 		return json.Marshal(out)
 	}
 }
+
+// HookPrefix tells the operation that a hook is asked about from that operation itself.
+const HookPrefix = "hook:"
 
 type callKey struct{}
 
