@@ -153,7 +153,7 @@ func TestClusterAcks(t *testing.T) {
 	set := testenv.Cluster(t, 3, 1)
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		b := open(t, connect(t, target{addrs: set.Addrs(), cluster: true}), &redislock.Options{
-			Acks: redislock.AckAll, AckTimeout: 4 * time.Second,
+			Acks: redislock.AckAll, AckTimeout: 5 * time.Second,
 		})
 		for i := range 12 {
 			mustRelease(t, b, mustAcquire(t, b, request(fmt.Sprint(t.Name(), i), uuidA+":1")))

@@ -35,9 +35,9 @@ type Options struct {
 	// AcksNone.
 	Acks Acks
 	// AckTimeout bounds the wait for replicas. Between [MinAckTimeout] and
-	// [MaxAckTimeout], and no more than four fifths of the time for one answer,
-	// [lock.Options.AnswerTime], which is less with a Patience below 10 s. Defaults to 1 s,
-	// or to that where it is less.
+	// [MaxAckTimeout]; more than four fifths of the time for one answer,
+	// [lock.Options.AnswerTime], is as much as that: 4 s, or less with a Patience below
+	// 10 s. Defaults to 1 s.
 	AckTimeout time.Duration
 }
 
@@ -90,7 +90,7 @@ const (
 const (
 	MaxAcks       = 1000 // far more replicas than anybody has
 	MinAckTimeout = time.Millisecond
-	MaxAckTimeout = 4 * time.Second
+	MaxAckTimeout = lock.MaxTTL
 	MinTokenTTL   = time.Millisecond
 )
 
@@ -103,13 +103,17 @@ func (o *Options) withDefaults() (Options, error) {
 		filled.TokenTTL = 24 * time.Hour
 	}
 	if filled.AckTimeout == 0 {
-		filled.AckTimeout = min(time.Second, filled.longestAck())
+		filled.AckTimeout = time.Second
 	}
-	return filled, filled.validate()
+	if err := filled.validate(); err != nil {
+		return filled, err
+	}
+	filled.AckTimeout = min(filled.AckTimeout, filled.longestAck())
+	return filled, nil
 }
 
-// longestAck is how long replicas may be waited for by a client that gives the request up when
-// its time for an answer is over; the rest is for the way there and back.
+// longestAck is how long replicas are waited for at most, so that their number is told before
+// the request is given up: the rest of its time is for the way there and back.
 func (o *Options) longestAck() time.Duration { return o.Lock.AnswerTime() * 4 / 5 }
 
 func (o *Options) validate() error {
@@ -124,9 +128,6 @@ func (o *Options) validate() error {
 		return invalid("acks", "is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, MaxAcks)
 	case o.AckTimeout < MinAckTimeout || o.AckTimeout > MaxAckTimeout:
 		return invalid("ackTimeout", "is %s, allowed are %s to %s", o.AckTimeout, MinAckTimeout, MaxAckTimeout)
-	case o.Acks != AcksNone && o.AckTimeout > o.longestAck():
-		return invalid("ackTimeout", "is %s, allowed are %s with a patience of %s: an answer is waited for for %s",
-			o.AckTimeout, o.longestAck(), o.Lock.Patience, o.Lock.AnswerTime())
 	}
 	return nil
 }

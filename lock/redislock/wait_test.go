@@ -12,6 +12,7 @@ import (
 	rueidisclient "github.com/redis/rueidis"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn"
@@ -35,6 +36,29 @@ func TestWaitAsksAnotherConnection(t *testing.T) {
 		g, err := b.Acquire(ctxFor(t), request("a", uuidA+":2"))
 		if _, ok := errors.AsType[*redislock.AckError](err); !ok {
 			t.Fatalf("want an AckError, got the grant %+v and %v", g, err)
+		}
+	})
+}
+
+// TestReplicasAreWaitedForLongerThanTheAnswer: whoever has no time for it is not told how many
+// replicas have the grant.
+func TestReplicasAreWaitedForLongerThanTheAnswer(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		locks, err := redislock.New(connect(t, single(testenv.Redis(t, nil))), &redislock.Options{
+			Acks: 1, AckTimeout: time.Hour, Lock: lock.Options{Patience: 2 * time.Second},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := locks.Stop(ctxFor(t)); err != nil {
+				t.Error(err)
+			}
+		}()
+		_, _ = locks.Mutex("a", nil).TryLock(ctxFor(t)) // the server learns the script, and WAIT is sent twice
+		_, err = locks.Mutex("b", nil).TryLock(ctxFor(t))
+		if _, ok := errors.AsType[*redislock.AckError](err); !ok {
+			t.Errorf("want an AckError, got %v", err)
 		}
 	})
 }
