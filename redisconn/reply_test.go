@@ -71,7 +71,10 @@ func inWords(r redisconn.Reply) string {
 
 // TestNoClientIsTakenForOne: it would be missed by the first call, in a goroutine of ours.
 func TestNoClientIsTakenForOne(t *testing.T) {
-	for name, conn := range map[string]redisconn.Conn{"goredis": goredis.Wrap(nil), "rueidis": rueidis.Wrap(nil)} {
+	var none *redis.Client
+	for name, conn := range map[string]redisconn.Conn{
+		"goredis": goredis.Wrap(nil), "a pointer to none": goredis.Wrap(none), "rueidis": rueidis.Wrap(nil),
+	} {
 		if err := redisconn.CheckKeeps(conn); !errors.Is(err, input.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}

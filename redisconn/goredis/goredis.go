@@ -5,6 +5,7 @@ package goredis
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ import (
 //
 // Of no client it makes no Conn, which whoever is given it refuses.
 func Wrap(client redis.UniversalClient) redisconn.Conn {
-	if client == nil {
+	if v := reflect.ValueOf(client); client == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
 	c := &conn{client: client}
