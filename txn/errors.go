@@ -83,8 +83,14 @@ func (r Result) Err() error {
 }
 
 // Abort is a participant's refusal for a reason of its business: it has done
-// nothing and will not. A transaction that is not decided is rolled back.
-func Abort(err error) error { return &abortError{err} }
+// nothing and will not. A transaction that is not decided is rolled back. A reason of nil is
+// none that could be told.
+func Abort(err error) error {
+	if err == nil {
+		err = errors.New("refused, and no reason was given")
+	}
+	return &abortError{err}
+}
 
 type abortError struct{ error }
 

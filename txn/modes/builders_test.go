@@ -38,7 +38,10 @@ func TestBuildersSpeakAnotherLanguage(t *testing.T) {
 	}
 	for want, submit := range map[string]func() error{
 		`steps[1].action: no function "g" is registered`: func() error {
-			_, err := saga.New("").Step("a", "f", "f").Step("b", "g", "f").Run(ctx, co, nil)
+			res, err := saga.New("").Step("a", "f", "f").Step("b", "g", "f").Run(ctx, co, nil)
+			if res.Reason != err.Error() {
+				t.Errorf("the reason is %q", res.Reason)
+			}
 			return err
 		},
 		`steps[0].compensate: no function "g" is registered`: func() error {

@@ -49,6 +49,7 @@ func TestStatuses(t *testing.T) {
 		"abort":   {nil, txn.Abort(errors.New("out of stock")), 409, "out of stock\n", nil},
 		"wrapped": {nil, fmt.Errorf("stock: %w", txn.Abort(errors.New("none"))), 409, "stock: none\n", nil},
 		"long":    {nil, txn.Abort(errors.New(strings.Repeat("x", 999))), 409, strings.Repeat("x", 256) + "\n", nil},
+		"why":     {nil, txn.Abort(nil), 409, "refused, and no reason was given\n", nil},
 		"pending": {
 			nil, txn.Pending(1200 * time.Millisecond), 425, "still working; ask again in 1.2s\n",
 			http.Header{"Retry-After": {"2"}, "Bedrock-Retry-After": {"1200"}},

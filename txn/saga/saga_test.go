@@ -2,6 +2,7 @@ package saga_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -139,6 +140,20 @@ func TestNestedInItself(t *testing.T) {
 	})
 }
 
+// entangled has steps that wait for more others than can be written down.
+func entangled() *saga.Saga {
+	const many = 1100
+	inner := saga.New("")
+	for i := range many {
+		inner.Step(fmt.Sprint("i", i), "f", "").After()
+	}
+	outer := saga.New("").Nested("in", inner)
+	for i := range many {
+		outer.Step(fmt.Sprint("o", i), "f", "").After("in")
+	}
+	return outer
+}
+
 // Mistakes wait until the saga is used, and then nothing happens.
 func TestMistakes(t *testing.T) {
 	tests := map[string]struct {
@@ -166,6 +181,7 @@ func TestMistakes(t *testing.T) {
 			saga.New("").Nested("n", saga.New("").Step("a", "f", "")).Step("n", "f", ""),
 			"steps: two parts are called n",
 		},
+		"too many links": {saga.New("").Nested("n", entangled()), "steps: too many of them wait for too many others"},
 		"part like step": {
 			saga.New("").Step("n", "f", "").Nested("n", saga.New("").Step("a", "f", "")),
 			"steps: two parts are called n",

@@ -210,5 +210,9 @@ func (d *Draft) Run(ctx context.Context, co txn.Coordinator, payload any) (txn.R
 		return txn.Result{}, err
 	}
 	res, err := co.Run(ctx, def)
-	return res, d.InWords(err)
+	told := d.InWords(err)
+	if err != nil && res.Reason == err.Error() { // it was refused
+		res.Reason = told.Error()
+	}
+	return res, told
 }

@@ -21,7 +21,7 @@ func (d *Draft) Nest(id string, inner *Draft) {
 	prefix := id + "/"
 	branches, links, err := inner.resolved()
 	if err != nil {
-		d.problems = append(d.problems, err)
+		d.problems = append(d.problems, d.InWords(err))
 		return
 	}
 	d.links += links
