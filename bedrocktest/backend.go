@@ -28,9 +28,13 @@ var (
 	_ driver.Checker    = (*Backend)(nil)
 )
 
+func backendMethods() []Method {
+	return []Method{Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check}
+}
+
 // NewBackend returns a backend that does what inner does until told otherwise.
 func NewBackend(inner driver.Backend) *Backend {
-	return &Backend{faults: newFaults(driver.ErrUnavailable), inner: inner}
+	return &Backend{faults: newFaults(driver.ErrUnavailable, backendMethods()...), inner: inner}
 }
 
 // Acquire implements [driver.Backend].

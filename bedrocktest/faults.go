@@ -3,16 +3,21 @@ package bedrocktest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // ErrReplyLost is the error of a call whose outcome its caller does not learn.
 var ErrReplyLost = errors.New("the reply was lost")
 
-// Method names what a [Backend] or a [Store] can be told to fail at.
+// Method names what a [Backend] or a [Store] can be told to fail at. One that it does not have
+// is a mistake in the test, which panics.
 type Method string
 
 // The methods of a backend of locks that reach it.
@@ -68,6 +73,7 @@ func (f *Fault) isZero() bool {
 // is delayed or frozen returns at once, and reaches the store later all the same, as a
 // packet on its way would.
 type faults struct {
+	methods     []Method
 	unavailable error // what a call gets that cannot be sent
 
 	mu       sync.Mutex
@@ -81,15 +87,30 @@ type faults struct {
 	late     latecomers
 }
 
-func newFaults(unavailable error) *faults {
+func newFaults(unavailable error, methods ...Method) *faults {
 	return &faults{
-		unavailable: unavailable, next: make(map[Method][]Fault), numbered: make(map[Method]map[int]Fault),
+		methods: methods, unavailable: unavailable,
+		next: make(map[Method][]Fault), numbered: make(map[Method]map[int]Fault),
 		calls: make(map[Method]int), returned: make(map[Method]int),
 	}
 }
 
+// mustHave panics of a method that there is not: what a test says of it would come to nothing.
+func (f *faults) mustHave(m Method) {
+	if slices.Contains(f.methods, m) {
+		return
+	}
+	var names []string
+	for _, known := range f.methods {
+		names = append(names, string(known))
+	}
+	panic(fmt.Sprintf("bedrocktest: there is no method %q%s; want one of %s", // a mistake in the test
+		m, nearest.Hint(string(m), names), strings.Join(names, ", ")))
+}
+
 // Fail makes the next calls of a method fail, one per fault.
 func (f *faults) Fail(m Method, next ...Fault) {
+	f.mustHave(m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next[m] = append(f.next[m], next...)
@@ -97,8 +118,13 @@ func (f *faults) Fail(m Method, next ...Fault) {
 
 // FailCall makes one call of a method fail: the nth since the beginning, from 1.
 func (f *faults) FailCall(m Method, n int, fault Fault) {
+	f.mustHave(m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if made := f.calls[m]; n <= made {
+		// A mistake in the test.
+		panic(fmt.Sprintf("bedrocktest: call %d of %s cannot fail: %d were made", n, m, made))
+	}
 	if f.numbered[m] == nil {
 		f.numbered[m] = make(map[int]Fault)
 	}
@@ -151,6 +177,7 @@ func (f *faults) Lag(d time.Duration) {
 
 // Calls returns how often the method was called.
 func (f *faults) Calls(m Method) int {
+	f.mustHave(m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[m]
@@ -169,6 +196,7 @@ func (f *faults) AllCalls() int {
 
 // Returned returns how many calls of the method have come back to their caller.
 func (f *faults) Returned(m Method) int {
+	f.mustHave(m)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.returned[m]

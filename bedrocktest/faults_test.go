@@ -173,3 +173,30 @@ func TestCallGetsPastASwitch(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsOfNothing: a fault that never strikes would let a test pass that is about it.
+func TestFaultsOfNothing(t *testing.T) {
+	s := bedrocktest.NewStore(memstore.New(nil))
+	b := bedrocktest.NewBackend(memlock.NewBackend(nil))
+	none := bedrocktest.Fault{}
+	for _, c := range []struct {
+		text    string
+		mistake func()
+	}{
+		{
+			`no method "create" (did you mean Create?); want one of Create, CreateTx`,
+			func() { s.Fail("create", none) },
+		},
+		{`no method "Acquire"; want one of Create`, func() { s.LoseReply(bedrocktest.Acquire) }},
+		{`no method "Create"; want one of Acquire`, func() { b.Fail(bedrocktest.Create, none) }},
+		{`no method "Releas" (did you mean Release?)`, func() { b.Calls("Releas") }},
+		{`no method "Update"; want one of Acquire`, func() { b.Returned(bedrocktest.Update) }},
+		{"call 0 of Create cannot fail: 0 were made", func() { s.FailCall(bedrocktest.Create, 0, none) }},
+	} {
+		panics(t, c.text, c.mistake)
+	}
+	wantErr(t, s.Create(t.Context(), record("a")), nil)
+	panics(t, "call 1 of Create cannot fail: 1 were made", func() {
+		s.FailCall(bedrocktest.Create, 1, bedrocktest.Fault{})
+	})
+}

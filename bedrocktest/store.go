@@ -26,9 +26,13 @@ var (
 	_ driver.Migrator  = (*Store)(nil)
 )
 
+func storeMethods() []Method {
+	return []Method{Create, CreateTx, Load, Update, List, Claim, Now, Delete, Count}
+}
+
 // NewStore returns a store that does what inner does until told otherwise.
 func NewStore(inner driver.Store) *Store {
-	return &Store{faults: newFaults(driver.ErrUnavailable), inner: inner}
+	return &Store{faults: newFaults(driver.ErrUnavailable, storeMethods()...), inner: inner}
 }
 
 // Create implements [driver.Store].

@@ -149,6 +149,32 @@ func TestAPanicIsAFailure(t *testing.T) {
 	})
 }
 
+// mad makes its first call and panics.
+type mad struct{ scripted }
+
+func (m *mad) Call(ctx context.Context, target txn.Target, call txn.Call) txn.Answer {
+	if m.calls.Load() == 0 {
+		defer panic("out of its mind")
+	}
+	return m.scripted.Call(ctx, target, call)
+}
+
+// TestWhoMakesCallsPanics: as when a function does.
+func TestWhoMakesCallsPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), &coord.Options{Callers: []txn.Caller{&mad{}}}, nil)
+		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "a", Do: "http://x/"}}}
+		res, err := c.Run(t.Context(), d)
+		if err != nil {
+			t.Fatalf("%+v %v", res, err)
+		}
+		attempts := get(t, c, res.ID).Attempts
+		if len(attempts) != 2 || attempts[0].Answer != "failed" || attempts[0].Excerpt != "panic: out of its mind" {
+			t.Errorf("recorded as %+v", attempts)
+		}
+	})
+}
+
 // TestACallBrokenOffUsesNoAttempt: a coordinator stops amid a call that is the last
 // one allowed.
 func TestACallBrokenOffUsesNoAttempt(t *testing.T) {

@@ -3,6 +3,8 @@ package coord
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord/internal/lanes"
@@ -30,7 +32,8 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
 
 // dispatch gives the call to whoever can make it. An async message is made of the flight's
 // call, which is the same for all attempts, without the headers of this one.
-func (c *Coordinator) dispatch(ctx context.Context, f *flight, call txn.Call) txn.Answer {
+func (c *Coordinator) dispatch(ctx context.Context, f *flight, call txn.Call) (a txn.Answer) {
+	defer c.survivePanic(f.target, &a)
 	switch scheme := f.target.Scheme(); scheme {
 	case "":
 		return c.callFunction(ctx, string(f.target), call)
@@ -39,6 +42,15 @@ func (c *Coordinator) dispatch(ctx context.Context, f *flight, call txn.Call) tx
 		return c.sendAsync(ctx, to, f)
 	default:
 		return c.callers[scheme].Call(ctx, f.target, call)
+	}
+}
+
+// survivePanic makes an answer of the panic of a function, or of who makes calls: nobody knows
+// what it had done by then.
+func (c *Coordinator) survivePanic(target txn.Target, a *txn.Answer) {
+	if p := recover(); p != nil {
+		c.opts.Logger.Error("participant panicked", "target", target, "panic", p, "stack", string(debug.Stack()))
+		*a = txn.Answer{Kind: txn.AnswerFailed, Note: fmt.Sprintf("panic: %v", p)}
 	}
 }
 

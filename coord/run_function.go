@@ -4,22 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"runtime/debug"
 
 	"github.com/bedrock-go/bedrock/txn"
 )
 
 // callFunction calls a participant in this process.
-func (c *Coordinator) callFunction(ctx context.Context, name string, call txn.Call) (a txn.Answer) {
+func (c *Coordinator) callFunction(ctx context.Context, name string, call txn.Call) txn.Answer {
 	f, _ := c.names.get(name) // checkLane has found it, and none is ever removed
-	defer func() {
-		if p := recover(); p != nil {
-			c.opts.Logger.Error("participant panicked", "function", name, "panic", p, "stack", string(debug.Stack()))
-			a = txn.Answer{Kind: txn.AnswerFailed, Note: fmt.Sprintf("panic: %v", p)}
-		}
-	}()
 	result, err := f(ctx, lentCopy(call))
 	return answerOf(ctx, bytes.Clone(result), err)
 }

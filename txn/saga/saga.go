@@ -32,6 +32,10 @@ func (s *Saga) Step(id string, action, compensate txn.Target) *Saga {
 // id/theirs, run in their own order, and are compensated together with this saga.
 // What other has no say in is refused: its timeout, its recovery, its ID.
 func (s *Saga) Nested(id string, other *Saga) *Saga {
+	if other == nil {
+		s.draft.Refuse("nested "+id, "is nil")
+		return s
+	}
 	h := &other.draft.Head
 	if h.Timeout != 0 || h.Recovery != "" || h.Parallel != 0 || h.ID != "" || h.Headers != nil {
 		s.draft.Refuse("nested "+id, "timeout, recovery, parallel, headers and ID belong to the outer saga")

@@ -45,6 +45,10 @@ func (t *TCC) Assured(id string, to txn.Target) *TCC {
 // They are called id/theirs and are decided together with this transaction. What
 // other has no say in is refused: its timeout, its ID.
 func (t *TCC) Nested(id string, other *TCC) *TCC {
+	if other == nil {
+		t.draft.Refuse("nested "+id, "is nil")
+		return t
+	}
 	h := &other.draft.Head
 	if h.Timeout != 0 || h.Parallel != 0 || h.ID != "" || h.Headers != nil {
 		t.draft.Refuse("nested "+id, "timeout, parallel, headers and ID belong to the outer transaction")

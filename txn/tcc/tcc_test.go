@@ -57,6 +57,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		"After first": {tcc.New("").After("a"), "after: comes before"},
 		"payload":     {tcc.New("").Branch("a", "f", "g", "h").Payload(math.NaN()), "branches[0].payload: json"},
+		"none":        {tcc.New("").Nested("n", nil), "nested n: is nil"},
 		"empty":       {tcc.New("").Nested("n", tcc.New("")), "branches: nested n is empty"},
 		"nested timeout": {
 			tcc.New("").Nested("n", tcc.New("").Branch("a", "f", "g", "h").Timeout(1)), "nested n: timeout, parallel",

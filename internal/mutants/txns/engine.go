@@ -335,7 +335,7 @@ func callMutants() []mutants.Mutant {
 			Test: "TestAnErrorIsNoOutage",
 		},
 		{
-			Name: "a panic ends the coordinator", File: "coord/run_function.go", Pkg: engine,
+			Name: "a panic ends the coordinator", File: "coord/run_dispatch.go", Pkg: engine,
 			Old:  "if p := recover(); p != nil {",
 			New:  "if p := any(nil); p != nil {",
 			Test: "TestAPanicIsAFailure",
