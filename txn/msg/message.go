@@ -109,7 +109,8 @@ func (m *Message) Definition(payload any) (txn.Definition, error) {
 }
 
 // Send hands the message over and returns its ID. It is delivered from now on, so
-// nothing may depend on a local transaction that is still open; see Do.
+// nothing may depend on a local transaction that is still open; see Do. Its Check and
+// Timeout are for messages that are prepared, and are not looked at.
 func (m *Message) Send(ctx context.Context, co txn.Coordinator, payload any) (string, error) {
 	d, err := m.Definition(payload)
 	if err != nil {
