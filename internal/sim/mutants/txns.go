@@ -21,7 +21,7 @@ func callMutants() []mutants.Mutant {
 	stopped.Also = []mutants.Edit{{
 		File: "coord/run_async.go",
 		Old:  "	err := c.submitPart(ctx, asyncMessage(to, &f.call, f.life))\n",
-		New: "	err := c.checkRunning()\n	if err == nil {\n" +
+		New: "	err := c.checkRunning(ctx)\n	if err == nil {\n" +
 			"		err = c.submitPart(ctx, asyncMessage(to, &f.call, f.life))\n	}\n",
 	}}
 	return []mutants.Mutant{
