@@ -1,5 +1,7 @@
 package lock
 
+import "time"
+
 // tokensWanted returns how many fencing tokens to reserve with the next grant:
 // one for every lease it may serve. Without local waiters that is one; with
 // them, twice what the last grant used, so that tokens are not used up more
@@ -15,9 +17,9 @@ func (q *queue) tokensWanted(w *want) int {
 
 // passOn gives the lock to the next waiter of this process if it may have it
 // without a round trip. part.mu is held.
-func (h *hold) passOn() bool {
+func (h *hold) passOn(now time.Duration) bool {
 	next := h.q.waiters.first
-	if next == nil || h.q.part.closed || !h.budget() || *next.want != *h.want {
+	if next == nil || h.q.part.closed || !h.budget(now) || *next.want != *h.want {
 		return false
 	}
 	h.q.waiters.pop()
@@ -30,8 +32,8 @@ func (h *hold) passOn() bool {
 
 // budget reports whether the grant may serve one more lease: a token is left,
 // other processes have not waited too long, and renewal is in order.
-func (h *hold) budget() bool {
+func (h *hold) budget(now time.Duration) bool {
 	return h.lease.token+1 < h.grant.Token+uint64(h.grant.Tokens) &&
-		h.q.client.now()-h.since < h.q.client.opts.HandOff.Time &&
+		now-h.since < h.q.client.opts.HandOff.Time &&
 		!h.late.Load() && h.want.passable()
 }

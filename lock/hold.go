@@ -80,7 +80,7 @@ func (h *hold) recordHold(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errEnded
 	}
-	if h.expired(h.q.client.now()) {
+	if h.expired(h.since) {
 		return errTooLate
 	}
 	h.q.part.mu.Lock()
@@ -103,11 +103,14 @@ func (h *hold) confirm(sent time.Duration) {
 func (h *hold) expired(now time.Duration) bool { return int64(now) >= h.deadline.Load() }
 
 // checkClock finds out at once that the lease has run out, when the timer that
-// should have told is late: none runs while the machine sleeps.
-func (h *hold) checkClock() {
-	if h.expired(h.q.client.now()) {
+// should have told is late: none runs while the machine sleeps. It returns the time, which
+// is dear to ask for: each reading is a call of the kernel.
+func (h *hold) checkClock() (now time.Duration) {
+	now = h.q.client.now()
+	if h.expired(now) {
 		h.lose(errExpired)
 	}
+	return now
 }
 
 // margin is what is kept clear of the TTL for clocks that run at different

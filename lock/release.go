@@ -11,22 +11,21 @@ import (
 // unlock ends the lease l of this hold: it is passed on, released, or kept
 // because it has been entered more than once.
 func (h *hold) unlock(ctx context.Context, l *Lease) error {
-	h.checkClock()
-	over, err := h.recordUnlock(l)
+	now := h.checkClock()
+	over, err := h.recordUnlock(l, now)
 	if err != nil {
 		return err // whoever took the lease away ends its context, with the cause
 	}
 	l.endContext(ErrReleased)
 	if over {
-		c := h.q.client
-		return h.release(ctx, c.unlocks.Present(c.now()))
+		return h.release(ctx, h.q.client.unlocks.Present(now), now)
 	}
 	return nil
 }
 
 // recordUnlock records that l was unlocked. It reports whether the hold is over: nobody has
 // entered it any more, and nobody here has taken it over.
-func (h *hold) recordUnlock(l *Lease) (over bool, err error) {
+func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) {
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
 	if l.unlocked {
@@ -38,7 +37,7 @@ func (h *hold) recordUnlock(l *Lease) (over bool, err error) {
 	}
 	l.released = true
 	delete(l.root.inner, l)
-	if l.root.entered--; l.root.entered > 0 || h.passOn() {
+	if l.root.entered--; l.root.entered > 0 || h.passOn(now) {
 		return false, nil
 	}
 	h.state, h.cause = givenUp, ErrReleased
@@ -48,24 +47,24 @@ func (h *hold) recordUnlock(l *Lease) (over bool, err error) {
 // release gives the grant back to the backend and the queue's front to the next
 // in line, who waits for that no longer than the limit. The hold has been taken out of
 // possession.
-func (h *hold) release(ctx, limit context.Context) error {
+func (h *hold) release(ctx, limit context.Context, now time.Duration) error {
 	h.q.client.renewer.remove(h)
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	h.call.Begin(bounded, limit)
 	defer h.call.End()
-	err := h.giveBack(ctx)
+	err := h.giveBack(ctx, now)
 	h.q.passFront(h)
 	return err
 }
 
 // giveBack makes the request in the hold's call, which ctx is the caller's context of.
-func (h *hold) giveBack(ctx context.Context) error {
+func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 	c := h.q.client
-	if rest := h.minHoldLeft(); rest > 0 {
-		return h.keepFor(ctx, rest)
+	if rest := h.minHoldLeft(now); rest > 0 {
+		return h.keepFor(ctx, now, rest)
 	}
-	sent, heard := c.now(), h.q.releases()
+	heard := h.q.releases()
 	waiting, err := c.backend.Release(&h.call, h.grant)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
@@ -73,12 +72,12 @@ func (h *hold) giveBack(ctx context.Context) error {
 	}
 	switch {
 	case err == nil:
-		h.q.account(h, waiting, sent, heard)
+		h.q.account(h, waiting, now, heard)
 		return nil
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError(c.whatFollows(), h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
+		return opError(c.whatFollows(), h.grant.Name, &unknownError{h.unanswered(ctx, now, err)})
 	}
 }
 
@@ -104,7 +103,7 @@ func (h *hold) unanswered(ctx context.Context, sent time.Duration, err error) er
 // request may take all the time there is.
 func (h *hold) relinquish(ctx context.Context) error {
 	if ctx.Err() == nil {
-		return h.release(ctx, context.Background())
+		return h.release(ctx, context.Background(), h.q.client.now())
 	}
 	h.q.client.renewer.remove(h)
 	h.q.passFront(h)

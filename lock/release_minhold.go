@@ -11,19 +11,18 @@ import (
 
 // minHoldLeft returns how much of the minimum hold time is left, by the clock by which the
 // lease is judged: it goes on while the machine sleeps.
-func (h *hold) minHoldLeft() time.Duration {
+func (h *hold) minHoldLeft(now time.Duration) time.Duration {
 	if h.want.minHold == 0 {
 		return 0
 	}
-	return h.want.minHold - (h.q.client.now() - h.since)
+	return h.want.minHold - (now - h.since)
 }
 
 // keepFor leaves the grant in the backend for the rest of the minimum hold time. While
 // it is not certain that the backend knows, that goes on in the background.
-func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
+func (h *hold) keepFor(ctx context.Context, now, rest time.Duration) error {
 	c := h.q.client
-	sent := c.now()
-	c.renewer.keepUntil(h, sent+rest)
+	c.renewer.keepUntil(h, now+rest)
 	err := h.keepOnce(&h.call, rest)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
@@ -35,7 +34,7 @@ func (h *hold) keepFor(ctx context.Context, rest time.Duration) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{h.unanswered(ctx, sent, err)})
+		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{h.unanswered(ctx, now, err)})
 	}
 }
 

@@ -94,7 +94,7 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a grant counts however late it arrives", File: "lock/hold.go", Pkg: memory,
-			Old:  "	if h.expired(h.q.client.now()) {\n		return errTooLate\n	}\n",
+			Old:  "	if h.expired(h.since) {\n		return errTooLate\n	}\n",
 			New:  "",
 			Test: inMemory("LateGrantIsUsed"),
 		},
@@ -157,7 +157,7 @@ func queueMutants() []mutants.Mutant {
 		},
 		{
 			Name: "the inner unlock releases", File: "lock/release.go", Pkg: memory,
-			Old: "l.root.entered > 0 || h.passOn()", New: "h.passOn()",
+			Old: "l.root.entered > 0 || h.passOn(now)", New: "h.passOn(now)",
 			Test: inMemory("ReentryFreesTheLockEarly"),
 		},
 		{
