@@ -32,7 +32,9 @@ type browser struct {
 
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	opts := []chromedp.ExecAllocatorOption{chromedp.ExecPath(testenv.Chromium(t))}
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(testenv.Chromium(t)), chromedp.Env("TMPDIR=" + testenv.ShortTemp(t)),
+	}
 	for _, flag := range testenv.ChromiumFlags(t.TempDir()) {
 		name, value, has := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		if !has {

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -25,6 +26,7 @@ const diesWithParent = runtime.GOOS == "linux"
 func program(t *testing.T, args ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bedrock", args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+testenv.ShortTemp(t))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,10 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(mod))), nil
 }
 
+// environment is that of the programs started: what they leave behind when they are killed
+// is in the lab's folder, and goes with it.
+func (l *lab) environment() []string { return append(os.Environ(), "TMPDIR="+l.dir) }
+
 func (l *lab) close() { _ = os.RemoveAll(l.dir) }
 
 // group is tests of a package that one pattern selects. They are of equal depth: the part
@@ -175,7 +179,7 @@ func (l *lab) goTest(ctx context.Context, pkg, pattern, overlay string, own ...s
 		args = append(args, "-overlay", overlay)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(append(args, "./"+pkg), own...)...)
-	cmd.Dir = l.root
+	cmd.Dir, cmd.Env = l.root, l.environment()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

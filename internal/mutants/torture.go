@@ -67,7 +67,7 @@ func (l *lab) torture(ctx context.Context, args []string, overlay, name string) 
 
 func (l *lab) run(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = l.root
+	cmd.Dir, cmd.Env = l.root, l.environment()
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

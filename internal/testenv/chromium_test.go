@@ -3,6 +3,7 @@ package testenv_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,7 +30,9 @@ func TestChromiumRunsScriptsAndStaysHere(t *testing.T) {
 	defer server.Close()
 	start := time.Now()
 	args := append(testenv.ChromiumFlags(t.TempDir()), "--virtual-time-budget=5000", "--dump-dom", server.URL)
-	out, err := exec.Command(browser, args...).Output()
+	command := exec.Command(browser, args...)
+	command.Env = append(os.Environ(), "TMPDIR="+testenv.ShortTemp(t))
+	out, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}

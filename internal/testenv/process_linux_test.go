@@ -20,7 +20,7 @@ import (
 func TestNoServerOutlivesAKilledBinary(t *testing.T) {
 	testenv.Redis(t, nil) // skips here, not in the child, when there is no server
 	child := exec.Command(os.Args[0], "-test.run=^TestChildStartsAServer$", "-test.v")
-	child.Env = append(os.Environ(), "BEDROCK_TESTENV_CHILD=1")
+	child.Env = append(os.Environ(), "BEDROCK_TESTENV_CHILD=1", "TMPDIR="+testenv.ShortTemp(t))
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
