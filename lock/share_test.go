@@ -134,6 +134,20 @@ func TestOneFurtherAwayThanManyWhoAreQuickIsNotStarved(t *testing.T) {
 	}
 }
 
+// Three who are near and hold for a few milliseconds have gone round before one who is far
+// away can have heard of it.
+func TestOneFarAwayBesideThreeIsNotStarved(t *testing.T) {
+	const ms = time.Millisecond
+	for _, hold := range []time.Duration{ms, 2 * ms, 3 * ms, 5 * ms, 10 * ms} {
+		t.Run(fmt.Sprintf("held %s", hold), func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				c := crowd{ways: []time.Duration{0, 0, 0, 20 * ms}, goroutines: 1, hold: hold, lasts: 15 * time.Second}
+				wantPart(t, 15, c.compete(t))
+			})
+		})
+	}
+}
+
 // Who comes too late now and then, because his messages were held up, has not gone: if
 // the others went on without him for a while, a few such moments would starve him.
 func TestWhoIsLateNowAndThenIsWaitedFor(t *testing.T) {
@@ -298,8 +312,14 @@ func total(counts []int) (sum int) {
 // wantShares fails the test if somebody got less than a tenth of an equal share.
 func wantShares(t *testing.T, counts []int) {
 	t.Helper()
+	wantPart(t, 10, counts)
+}
+
+// wantPart fails the test if somebody got less than such a part of an equal share.
+func wantPart(t *testing.T, part int, counts []int) {
+	t.Helper()
 	for _, n := range counts {
-		if n*10*len(counts) < total(counts) {
+		if n*part*len(counts) < total(counts) {
 			t.Errorf("somebody was starved: %v", counts)
 			return
 		}
