@@ -31,7 +31,8 @@ var (
 type HeldError struct {
 	// Name is the lock's name.
 	Name string
-	// Owner is the holder's owner id, empty when the backend does not tell.
+	// Owner is the holder's owner id as the backend has it, empty when it does not tell. The
+	// error's text quotes what should not be printed.
 	Owner string
 	// Until is when the holder's lease ends unless it is renewed; zero when
 	// the backend does not tell.
@@ -40,10 +41,7 @@ type HeldError struct {
 
 // Error implements error.
 func (e *HeldError) Error() string {
-	text := fmt.Sprintf("lock %q: held", e.Name)
-	if e.Owner != "" {
-		text += " by " + e.Owner
-	}
+	text := fmt.Sprintf("lock %q: %v", e.Name, &driver.HeldError{Owner: e.Owner})
 	if !e.Until.IsZero() {
 		text += " until " + e.Until.Format(time.RFC3339)
 	}

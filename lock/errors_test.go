@@ -126,6 +126,7 @@ func TestHeldErrorSaysUntilWhen(t *testing.T) {
 	tests := map[string]lock.HeldError{
 		`lock "a": held`: {Name: "a"},
 		`lock "a": held by me until 2026-01-02T03:04:05Z`: {Name: "a", Owner: "me", Until: until},
+		`lock "a": held by "\x1b[2J\nme"`:                 {Name: "a", Owner: "\x1b[2J\nme"},
 	}
 	for want, err := range tests {
 		wantEqual(t, "text", err.Error(), want)

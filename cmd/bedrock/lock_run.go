@@ -254,7 +254,8 @@ type keylessError struct {
 }
 
 func (e *keylessError) Error() string {
-	return strings.ReplaceAll(e.error.Error(), "held by "+e.owner, "held by "+driver.PublicOwner(e.owner))
+	key, public := driver.HeldError{Owner: e.owner}, driver.HeldError{Owner: driver.PublicOwner(e.owner)}
+	return strings.ReplaceAll(e.error.Error(), key.Error(), public.Error())
 }
 
 func (e *keylessError) Unwrap() error { return e.error }

@@ -45,7 +45,10 @@ func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
 	if err := session.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, refusal := range []error{&lock.HeldError{Name: "a", Owner: "another"}, errors.New("no answer")} {
+	for _, refusal := range []error{
+		&lock.HeldError{Name: "a", Owner: "another"}, &lock.HeldError{Name: "a", Owner: "another\x1b[2J"},
+		errors.New("no answer"),
+	} {
 		err := whyNot(t.Context(), session, "a", refusal)
 		if !errors.Is(err, refusal) || strings.Contains(err.Error(), "another") {
 			t.Errorf("told as %v", err)

@@ -64,7 +64,7 @@ func (e *HeldError) Error() string {
 	if e.Owner == "" {
 		return "held"
 	}
-	return "held by " + e.Owner
+	return "held by " + ownerWord(e.Owner)
 }
 
 // Is reports whether target is [ErrHeld].

@@ -3,6 +3,7 @@ package driver_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,27 @@ func TestTimeLeftIsInvented(t *testing.T) {
 	} {
 		if got := driver.TimeLeft(tt.refusal); got != tt.want {
 			t.Errorf("%#v: %d, want %d", tt.refusal, got, tt.want)
+		}
+	}
+}
+
+// TestWhatStandsInTheStoreRewritesATerminal: an owner is whatever somebody has written there.
+func TestWhatStandsInTheStoreRewritesATerminal(t *testing.T) {
+	longest := strings.Repeat("x", driver.MaxOwner)
+	for owner, want := range map[string]string{
+		"":                             "held",
+		"3f2a:17":                      "held by 3f2a:17",
+		"größe:1":                      "held by größe:1",
+		longest:                        "held by " + longest,
+		"me until 2099":                `held by "me until 2099"`,
+		"\x1b[2J\nlevel=error":         `held by "\x1b[2J\nlevel=error"`,
+		"\u202eevil":                   `held by "\u202eevil"`,
+		"a\xff":                        `held by "a\xff"`,
+		strings.Repeat("x", 1_000_000): `held by "` + longest + `…"`,
+	} {
+		refusal := &driver.HeldError{Owner: owner}
+		if got := refusal.Error(); got != want || refusal.Owner != owner {
+			t.Errorf("%.200q: told as %.200q, want %q", owner, got, want)
 		}
 	}
 }

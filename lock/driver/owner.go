@@ -3,6 +3,7 @@ package driver
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 )
 
@@ -19,4 +20,18 @@ func PublicOwner(owner string) string {
 	}
 	sum := sha256.Sum256([]byte(owner))
 	return "#" + hex.EncodeToString(sum[:8])
+}
+
+// ownerWord is how an error names an owner. Whoever can write to the store has written it: what
+// is not one printable word is quoted, and it is cut off where no owner goes on.
+func ownerWord(owner string) string {
+	text := owner
+	if len(text) > MaxOwner {
+		text = text[:MaxOwner] + "…"
+	}
+	quoted := strconv.Quote(text)
+	if text == owner && len(quoted) == len(`""`)+len(owner) && !strings.Contains(owner, " ") {
+		return owner
+	}
+	return quoted
 }
