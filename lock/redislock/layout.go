@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
@@ -58,19 +59,24 @@ func reserved() [5]string {
 	}
 }
 
-// checkName refuses names this layout cannot keep apart.
+// checkName refuses names this layout cannot keep apart. Nothing has been sent then.
 func checkName(name string, cluster bool) error {
 	for _, prefix := range reserved() {
 		if strings.HasPrefix(name, prefix) {
-			return fmt.Errorf("%w: name %q begins with %q, which is reserved for the keys beside a lock",
-				driver.ErrRefused, name, prefix)
+			return refusedName("%q begins with %q, which is reserved for the keys beside a lock", name, prefix)
 		}
 	}
 	if cluster && strings.ContainsAny(name, "{}") && !hasTag(name) {
-		return fmt.Errorf("%w: name %q has braces but no hash tag, such as {a} in %q, "+
-			"which a cluster needs to keep its keys together", driver.ErrRefused, name, "{a}/b")
+		return refusedName("%q has braces but no hash tag, such as {a} in %q, "+
+			"which a cluster needs to keep its keys together", name, "{a}/b")
 	}
 	return nil
+}
+
+// refusedName is an [*lock.InvalidError], as of a name that no backend takes: that another one takes it
+// does not help who asks here.
+func refusedName(format string, args ...any) error {
+	return driver.Refused(&lock.InvalidError{Field: "name", Problem: fmt.Sprintf(format, args...)})
 }
 
 // hasTag reports whether Redis finds a hash tag in name.
