@@ -414,6 +414,21 @@ func TestRefusalsTellTheTimeLeft(t *testing.T) {
 	}
 }
 
+// TestWrongInputLosesItsFieldOnTheWay: only the server's store may know what is wrong with a name.
+func TestWrongInputLosesItsFieldOnTheWay(t *testing.T) {
+	wrong := &txn.InvalidError{Field: "name", Problem: "is reserved"}
+	sent := apiwire.LockError(lockdriver.Refused(wrong))
+	arrived := connect.NewWireError(sent.Code(), sent.Unwrap())
+	for _, detail := range sent.Details() {
+		arrived.AddDetail(detail)
+	}
+	told, err := apiwire.LockErrorOf(arrived)
+	got, ok := errors.AsType[*txn.InvalidError](err)
+	if !told || !ok || *got != *wrong || !errors.Is(err, lockdriver.ErrRefused) {
+		t.Errorf("got %v, want %v", err, wrong)
+	}
+}
+
 // TestModesNobodyKnowsAreNotExclusive: who reads one must not take it for what it is not.
 func TestModesNobodyKnowsAreNotExclusive(t *testing.T) {
 	_, errRequest := apiwire.RequestOf(&bedrockv1.AcquireRequest{Mode: "write"})

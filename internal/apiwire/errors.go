@@ -102,15 +102,6 @@ func contextError(err error) *connect.Error {
 	}
 }
 
-// problemOf finds the first of what a server said of an error, and its words.
-func problemOf(err error) (p *bedrockv1.Problem, text string) {
-	all, text := problemsOf(err)
-	if len(all) == 0 {
-		return nil, text
-	}
-	return all[0], text
-}
-
 // problemsOf finds what a server said of an error, and its words.
 func problemsOf(err error) (all []*bedrockv1.Problem, text string) {
 	e, ok := errors.AsType[*connect.Error](err)

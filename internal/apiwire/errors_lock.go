@@ -84,14 +84,18 @@ func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 // LockErrorOf reads the error of a call. Answered says that the server itself
 // answered.
 func LockErrorOf(err error) (answered bool, meant error) {
-	p, text := problemOf(err)
+	all, text := problemsOf(err)
+	if len(all) == 0 {
+		return false, err
+	}
+	p := all[0]
 	switch p.GetKind() {
 	case "":
 		return false, err
 	case kindHeld:
 		return true, heldOf(p)
 	case kindField:
-		return true, &known{text, driver.ErrRefused}
+		return true, driver.Refused(invalidOf(all))
 	case kindInDoubt:
 		return true, errors.New(noAnswer) // who asked says that it may have taken effect
 	}
