@@ -38,6 +38,7 @@ type Client struct {
 	// work counts names in use and background releases. Both belong to the
 	// client, not to a caller, and end when background does.
 	work       sync.WaitGroup
+	unreleased unreleased
 	background context.Context //nolint:containedctx // clean-up outlives every caller's context
 	stop       context.CancelFunc
 	closed     chan struct{} // since Stop

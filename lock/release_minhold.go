@@ -26,7 +26,7 @@ func (h *hold) keepFor(ctx context.Context, now, rest time.Duration) error {
 	err := h.keepOnce(&h.call, rest)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {
-		c.work.Go(h.keepOn)
+		c.finishLater(h.grant.Name, h.keepOn)
 	}
 	switch {
 	case err == nil:

@@ -1,6 +1,11 @@
 package lock
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -12,7 +17,64 @@ import (
 // does not keep others out. Nobody asks under that owner any more.
 func (c *Client) releaseUnknown(g driver.Grant, d *settle.Doubt) {
 	s := settle.Settler{Backend: c.backend, Log: c.opts.Logger, Now: c.now}
-	c.work.Go(func() { s.Settle(c.background, g, d) })
+	c.finishLater(g.Name, func() { s.Settle(c.background, g, d) })
+}
+
+// finishLater has a grant of that name given back in the background. Where that is broken off,
+// since the client's time is over, nobody knows what became of it.
+func (c *Client) finishLater(name string, giveBack func()) {
+	c.unreleased.add(name)
+	c.work.Go(func() {
+		giveBack()
+		if c.background.Err() == nil {
+			c.unreleased.remove(name)
+		}
+	})
+}
+
+// unreleased counts, by name, the grants that are being given back in the background, and those
+// of which that was broken off.
+type unreleased struct {
+	mu     sync.Mutex
+	grants map[string]int
+}
+
+func (u *unreleased) add(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.grants == nil {
+		u.grants = make(map[string]int)
+	}
+	u.grants[name]++
+}
+
+func (u *unreleased) remove(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.grants[name]--; u.grants[name] == 0 {
+		delete(u.grants, name)
+	}
+}
+
+// mostNamed is how many locks an error names.
+const mostNamed = 5
+
+// describe names the locks that may not be free, some of them if they are many; nil if there are none.
+func (u *unreleased) describe() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	names := slices.Sorted(maps.Keys(u.grants))
+	if len(names) == 0 {
+		return nil
+	}
+	text := make([]string, 0, mostNamed+1)
+	for _, name := range names[:min(len(names), mostNamed)] {
+		text = append(text, fmt.Sprintf("%q", name))
+	}
+	if more := len(names) - len(text); more > 0 {
+		text = append(text, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("lock: stop: not known to be released: %s", strings.Join(text, ", "))
 }
 
 // sleep waits in the background. It reports false when the client ends.

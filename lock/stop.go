@@ -11,9 +11,10 @@ import (
 // Stop ends the client: waiting Locks fail with [ErrClosed], the context of
 // every lease ends with that cause, and what is held is released. It waits until
 // nothing of the client is left running or ctx ends, and reports what it could
-// not release. The client or connection given to the backend stays open.
+// not release: what was held, and what an earlier Unlock or Lock had left to be released
+// in the background. The client or connection given to the backend stays open.
 //
-// The first Stop decides how long is tried to release; others only wait.
+// The first Stop decides how long is tried to release, and reports; others only wait.
 func (c *Client) Stop(ctx context.Context) error {
 	if ctx == nil {
 		return errNilContext()
@@ -27,7 +28,8 @@ func (c *Client) Stop(ctx context.Context) error {
 	err := c.releaseAll(ctx, c.queues.close())
 	go c.endWork()
 	defer context.AfterFunc(ctx, c.stop)() // what is still under way ends then
-	return errors.Join(err, c.awaitEnd(ctx))
+	ended := c.awaitEnd(ctx)
+	return errors.Join(err, ended, c.unreleased.describe())
 }
 
 // endWork closes the backend when everything that the client has under way has

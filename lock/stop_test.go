@@ -128,6 +128,36 @@ func TestCloseWaitsForCleanUp(t *testing.T) {
 	})
 }
 
+// Those who gave up an Unlock or a Lock were told that it goes on: who stops the client learns
+// that it does not any more.
+func TestStopHidesWhatTheBackgroundCouldNotRelease(t *testing.T) {
+	for want, names := range map[string][]string{
+		`not known to be released: "a"`:                                 {"a"},
+		`not known to be released: "a", "b"`:                            {"b", "a"},
+		`not known to be released: "a", "b", "c", "d", "e", and 2 more`: {"g", "f", "e", "d", "c", "b", "a"},
+	} {
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, nil)
+			mustUnlock(t, mustLock(t, locks.Mutex("released", nil)))
+			var leases []*lock.Lease
+			for i, name := range names {
+				opts := &lock.MutexOptions{MinHold: time.Duration(i%2) * time.Minute}
+				leases = append(leases, mustLock(t, locks.Mutex(name, opts)))
+			}
+			backend.fail(errDown)
+			for _, lease := range leases {
+				_ = lease.Unlock(t.Context()) // goes on in the background
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			err := locks.Stop(ctx)
+			wantErr(t, err, context.DeadlineExceeded)
+			wantText(t, err, want)
+		})
+	}
+}
+
 // Close returns within 200 ms of its context's end however many leases a backend
 // that does not answer would have to be told of.
 func TestCloseOnAFrozenBackendEndsWithItsContext(t *testing.T) {
