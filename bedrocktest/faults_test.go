@@ -131,6 +131,19 @@ func TestSomebodyElseIsNobody(t *testing.T) {
 	})
 }
 
+// TestSomebodyElseIsGoneSoonerThanTold: it is said how long a lock is held at most.
+func TestSomebodyElseIsGoneSoonerThanTold(t *testing.T) {
+	clock := bedrocktest.NewClock()
+	b := bedrocktest.NewBackend(memlock.NewBackend(clock.LockStore()))
+	b.Hold(t, "a")
+	clock.Advance(lockdriver.MaxTTL - time.Minute)
+	_, err := b.Acquire(t.Context(), request("a:1"))
+	wantErr(t, err, lockdriver.ErrHeld)
+	clock.Advance(time.Minute)
+	_, err = b.Acquire(t.Context(), request("a:1"))
+	wantErr(t, err, nil)
+}
+
 func wantErr(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {

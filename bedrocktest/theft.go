@@ -15,7 +15,9 @@ import (
 const theftTime = 10 * time.Second
 
 // Hold gives the lock of that name to somebody else, until release is called or the
-// test ends. It fails the test if the lock is held already.
+// test ends; in a test that lets more time pass than [lock.MaxTTL], a day, until that is
+// over: no lease is longer, and nobody renews this one. It fails the test if the lock is
+// held already.
 func (b *Backend) Hold(t testing.TB, name string) (release func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), theftTime)
