@@ -81,10 +81,13 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 	}
 }
 
+// leftInBackend tells what becomes of a grant that nobody releases any more.
+const leftInBackend = "not released, it runs out by itself"
+
 // whatFollows tells what becomes of a grant when it is not known that it was released.
 func (c *Client) whatFollows() string {
 	if c.background.Err() != nil { // the client was stopped, and its time is over
-		return "not released, it runs out by itself"
+		return leftInBackend
 	}
 	return "unlock goes on in the background"
 }
@@ -107,7 +110,7 @@ func (h *hold) relinquish(ctx context.Context) error {
 	}
 	h.q.client.renewer.remove(h)
 	h.q.passFront(h)
-	return opError("not released, it runs out by itself", h.grant.Name, contextError(ctx))
+	return opError(leftInBackend, h.grant.Name, contextError(ctx))
 }
 
 // releaseGrace is how long a release whose context is over may take before it
