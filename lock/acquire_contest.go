@@ -27,6 +27,7 @@ type contest struct {
 	came     time.Time     // when its wait began, in the queue perhaps
 	asked    time.Time     // the same moment as sent, or a little before
 	failure  error         // why the last request got no answer
+	silent   time.Time     // since when none got one; zero if the last one did
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
 
@@ -141,6 +142,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrHeld) {
 		refusal := k.heldError(err)
 		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, refusal
+		k.silent = time.Time{}
 		k.inside = true
 		if s := k.q.share; s != nil {
 			s.refused(refusal.Owner, k.q.client.now())
@@ -160,6 +162,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if k.try || errors.Is(err, driver.ErrRefused) {
 		return k.acquireFailed(err)
 	}
+	k.recordSilence(err)
 	k.refusal, k.failure = nil, err
 	k.q.recordWhyNot(err)
 	if k.outOfPatience() {
@@ -188,7 +191,7 @@ func (k *contest) waitEnded(ctx context.Context, err error) error {
 	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
 		return k.refusal
 	case errors.Is(err, ctx.Err()):
-		return k.acquireFailed(cmp.Or(k.failure, k.noAnswer(err)))
+		return k.acquireFailed(k.noAnswer(err))
 	default:
 		return k.acquireFailed(err)
 	}

@@ -63,45 +63,76 @@ func (k *contest) acquireIn(ctx, call context.Context) (driver.Grant, error) {
 // noAnswer says so in place of an error that would be taken for the end of the caller's
 // context, and keeps what says how to go on.
 func (k *contest) noAnswer(err error) error {
-	silent := &silence{waited: time.Since(k.unansweredSince()), before: answeredBefore(k.failure)}
-	if silent.before != nil {
-		silent.waited = k.q.client.now() - k.sent
-	}
+	silent := silenceAfter(k.failure)
+	silent.waited = time.Since(k.silentSince())
 	if errors.Is(err, driver.ErrSpent) {
 		return driver.Spent(silent)
 	}
 	return silent
 }
 
-// silence is the error of requests that got no answer. What was answered before may be the
-// cause, such as replicas that are not there, and is told as well.
+// silence is the error of requests that got no answer. The error of one before may say why, such
+// as replicas that are not there, and is told as well.
 type silence struct {
-	waited time.Duration
-	before error
+	waited    time.Duration
+	last      error // before nothing was answered any more, or
+	meanwhile bool  // since then, of a request that was not answered either
 }
 
-// answeredBefore is what was answered last, of a failure.
-func answeredBefore(failure error) error {
-	if silent, ok := errors.AsType[*silence](failure); ok {
-		return silent.before
+// silenceAfter returns the silence that follows a failure, or goes on after it.
+func silenceAfter(failure error) *silence {
+	if before, ok := errors.AsType[*silence](failure); ok {
+		return &silence{last: before.last, meanwhile: before.meanwhile}
 	}
-	return failure
+	return &silence{last: failure, meanwhile: isUnanswered(failure)}
+}
+
+// isUnanswered reports whether a request that failed with err got no answer: it was given up, or it
+// is not known what became of it.
+func isUnanswered(err error) bool {
+	_, silent := errors.AsType[*silence](err)
+	return silent || !errors.Is(err, driver.ErrUnavailable)
 }
 
 // Error implements error.
 func (e *silence) Error() string {
 	text := fmt.Sprintf("no answer in %s", e.waited.Round(time.Millisecond))
-	if e.before != nil {
-		text += "; before that: " + e.before.Error()
+	switch {
+	case e.last == nil:
+		return text
+	case e.meanwhile:
+		return text + "; meanwhile: " + e.last.Error()
+	default:
+		return text + "; before that: " + e.last.Error()
 	}
-	return text
 }
 
 // Is reports whether target is [driver.ErrUnavailable].
 func (e *silence) Is(target error) bool { return target == driver.ErrUnavailable }
 
-// Unwrap returns what was answered before.
-func (e *silence) Unwrap() error { return e.before }
+// Unwrap returns the last error that a request had of its own.
+func (e *silence) Unwrap() error { return e.last }
+
+// recordSilence records since when nothing has been answered, when a request has failed.
+func (k *contest) recordSilence(err error) {
+	if isUnanswered(err) {
+		k.silent = k.silentSince()
+	} else {
+		k.silent = time.Time{}
+	}
+}
+
+// silentSince is since when nothing has been answered.
+func (k *contest) silentSince() time.Time {
+	switch {
+	case !k.silent.IsZero():
+		return k.silent
+	case k.failure != nil: // an answer, to the request before
+		return k.asked
+	default:
+		return k.unansweredSince()
+	}
+}
 
 // unansweredSince is since when this contest, or who was at the front before while it waited
 // in the queue, has got no answer.

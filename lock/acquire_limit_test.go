@@ -114,16 +114,18 @@ func TestALimitIsSharedForTooLong(t *testing.T) {
 
 // The longest wait is not the context's end either.
 func TestAFrozenBackendOutlastsTheWait(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		_, locks, _ := frozen(t, 0)
-		start := time.Now()
-		_, err := locks.Mutex("a", &lock.MutexOptions{Wait: time.Second}).Lock(t.Context())
-		wantBetween(t, "Lock", time.Since(start), time.Second, time.Second)
-		wantNoAnswer(t, err, "1s")
-		if errors.Is(err, lock.ErrHeld) {
-			t.Errorf("nobody knows whether it is held: %v", err)
-		}
-	})
+	for _, wait := range []time.Duration{time.Second, 9 * time.Second} { // in the first request, and in the next
+		virtual(t, func(t *testing.T) {
+			_, locks, _ := frozen(t, 0)
+			start := time.Now()
+			_, err := locks.Mutex("a", &lock.MutexOptions{Wait: wait}).Lock(t.Context())
+			wantBetween(t, "Lock", time.Since(start), wait, wait)
+			wantNoAnswer(t, err, wait.String())
+			if errors.Is(err, lock.ErrHeld) {
+				t.Errorf("nobody knows whether it is held: %v", err)
+			}
+		})
+	}
 }
 
 // The others in the queue have been as patient.
@@ -267,6 +269,43 @@ func TestSilenceHidesWhatWasAnswered(t *testing.T) {
 		}
 		hanging.Up()
 	})
+}
+
+// Every request is given up after a while, the last one before patience is over: the time that is
+// told is all of that, not the last request's.
+func TestSilenceIsToldShorterThanItWas(t *testing.T) {
+	tooFew := fmt.Errorf("%w: 0 of 2 replicas", driver.ErrUnavailable)
+	for name, test := range map[string]struct {
+		first error
+		after time.Duration
+		text  string
+	}{
+		"answered":     {tooFew, 0, "; before that: unavailable: 0 of 2 replicas"},
+		"not answered": {errMute, 4 * time.Second, "no answer in 10s; meanwhile: " + errMute.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, nil)
+				backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+					if backend.acquires.Load() == 1 {
+						time.Sleep(test.after)
+						return driver.Grant{}, test.first
+					}
+					<-ctx.Done()
+					return driver.Grant{}, ctx.Err()
+				}})
+				start := time.Now()
+				_, err := locks.Mutex("a", nil).Lock(t.Context())
+				wantBetween(t, "Lock", time.Since(start), 10*time.Second, 10*time.Second)
+				wantErr(t, err, test.first)
+				wantText(t, err, "acquire: no answer in ", test.text)
+				if strings.Contains(err.Error(), "no answer in 4") || strings.Contains(err.Error(), "no answer in 5") {
+					t.Errorf("that is the time of one request: %v", err)
+				}
+			})
+		})
+	}
 }
 
 // Timers are late when the process was paused: the limit that calls share is over then, and
