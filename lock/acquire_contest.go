@@ -59,7 +59,7 @@ func (k *contest) markUnknown(err error) error {
 
 func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 	if k.q.failures > 0 { // whoever was at the front has asked just now
-		if err := k.pauseFor(ctx, k.q.client.jitter(backOff(k.q.failures)), nil); err != nil {
+		if err := k.pauseFor(ctx, k.retryPause(), nil); err != nil {
 			return nil, err
 		}
 	}

@@ -151,8 +151,21 @@ func (k *contest) timeLeft() time.Duration {
 	if opts.Patience == -1 {
 		return limit
 	}
-	left := opts.Patience - time.Since(k.unansweredSince())
-	return min(max(left, hurriedCall), limit)
+	return min(max(k.patienceLeft(), hurriedCall), limit)
+}
+
+// patienceLeft is how much of the patience is left.
+func (k *contest) patienceLeft() time.Duration {
+	return k.q.client.opts.Patience - time.Since(k.unansweredSince())
+}
+
+// retryPause is the pause before the next request, which is made before patience is over.
+func (k *contest) retryPause() time.Duration {
+	pause := k.q.client.jitter(backOff(k.q.failures))
+	if k.q.client.opts.Patience == -1 {
+		return pause
+	}
+	return max(min(pause, k.patienceLeft()), 0)
 }
 
 // newCall returns the context of the next call. That of the first one is one piece of memory

@@ -308,6 +308,36 @@ func TestSilenceIsToldShorterThanItWas(t *testing.T) {
 	}
 }
 
+// The pause before the last request is no longer than what patience is left; the request may
+// have a moment more.
+func TestPatienceEndsInAPause(t *testing.T) {
+	for name, test := range map[string]struct {
+		hang bool
+		most time.Duration
+	}{"failing": {false, 0}, "silent in the end": {true, 250 * time.Millisecond}} {
+		t.Run(name, func(t *testing.T) {
+			for patience := 3 * time.Second; patience < 4*time.Second; patience += 50 * time.Millisecond {
+				virtual(t, func(t *testing.T) {
+					backend := newFaulty(nil)
+					locks := open(t, backend, &lock.Options{Patience: patience})
+					start := time.Now()
+					backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+						if test.hang && time.Since(start) > patience-time.Second {
+							<-ctx.Done()
+							return driver.Grant{}, ctx.Err()
+						}
+						return driver.Grant{}, errDown
+					}})
+					_, err := locks.Mutex("a", nil).Lock(t.Context())
+					wantErr(t, err, driver.ErrUnavailable)
+					wantBetween(t, "Lock", time.Since(start), patience, patience+test.most)
+					backend.heal()
+				})
+			}
+		})
+	}
+}
+
 // Timers are late when the process was paused: the limit that calls share is over then, and
 // nobody has taken it away yet.
 func TestACallAfterAPauseGetsALimitThatIsOver(t *testing.T) {

@@ -20,7 +20,7 @@ const (
 // waitToAskAgain passes the time until the next request is worth making.
 func (k *contest) waitToAskAgain(ctx context.Context, err error) error {
 	if !errors.Is(err, driver.ErrHeld) {
-		stopped := k.pauseFor(ctx, k.q.client.jitter(backOff(k.q.failures)), nil)
+		stopped := k.pauseFor(ctx, k.retryPause(), nil)
 		if errors.Is(stopped, errEnded) {
 			return k.waitEnded(ctx, err)
 		}

@@ -30,6 +30,9 @@ type Options struct {
 	// later answer grants is given back, and an unlock goes on in the background. With -1
 	// that is 5 s.
 	//
+	// A request that is made shortly before its end has 250 ms to be answered, as from a healthy
+	// backend, but no more than half of it: Lock may take that much longer.
+	//
 	// It counts from the first request without an answer. Whoever waits for a holder asks
 	// when told of a release, or when the holder's time is up, at most 30 s later.
 	Patience time.Duration
