@@ -86,6 +86,9 @@ func withoutCode(err error) error {
 func callRepeatedly[Req, Res any](
 	ctx context.Context, c *Client, do func(context.Context, *Req) (*Res, error), req *Req,
 ) (res *Res, doubt bool, err error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, false, err
+	}
 	var since time.Time
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		res, err := do(ctx, req)
@@ -107,6 +110,14 @@ func callRepeatedly[Req, Res any](
 			return nil, doubt, givenUp(ctx, err, doubt)
 		}
 	}
+}
+
+// checkContext refuses a context that is nil, with which others would panic.
+func checkContext(ctx context.Context) error {
+	if ctx == nil {
+		return wrong("ctx", "is nil")
+	}
+	return nil
 }
 
 // unfit says why a request cannot be sent at all.

@@ -11,6 +11,9 @@ import (
 // Act implements [txn.Operator]. It is not repeated: without an answer it is a
 // *txn.InDoubtError, and the intervention may have taken effect.
 func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
 	req := &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason}
 	_, err := withinPatience(c, c.transactions.Act)(ctx, req)
 	if err == nil {

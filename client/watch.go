@@ -41,6 +41,9 @@ type watcher struct {
 }
 
 func (w *watcher) showAll(ctx context.Context) error {
+	if err := checkContext(ctx); err != nil {
+		return err
+	}
 	for {
 		err := w.readConnection(ctx)
 		switch left, meant := effectOf(err); {
