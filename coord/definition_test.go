@@ -238,6 +238,16 @@ func TestWhatNothingIsCalledIsSearchedFor(t *testing.T) {
 	}
 }
 
+// TestAStatusThatThereIsNoneOfIsSearchedFor: an empty page would say that nothing has it.
+func TestAStatusThatThereIsNoneOfIsSearchedFor(t *testing.T) {
+	c := start(t, memstore.New(nil), nil, nil)
+	_, err := c.List(t.Context(), txn.Query{Status: []txn.Status{txn.Open, "comitted"}})
+	field, ok := errors.AsType[*txn.InvalidError](err)
+	if !ok || field.Field != "status[1]" || !strings.Contains(field.Problem, "did you mean committed?") {
+		t.Error(err)
+	}
+}
+
 // TestNobodyAnswersAQuestion: who is asked through a message has said nothing when that is
 // sent, which would count as a yes.
 func TestNobodyAnswersAQuestion(t *testing.T) {

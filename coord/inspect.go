@@ -8,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/coord/internal/record"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/modes"
 )
@@ -63,7 +64,7 @@ func (c *Coordinator) query(q txn.Query) (driver.Query, error) {
 	if q.Mode != "" && c.modes[q.Mode] == nil {
 		return driver.Query{}, modes.Unknown(q.Mode)
 	}
-	if err := c.checkSearch(q); err != nil {
+	if err := cmp.Or(check.Statuses(q.Status), c.checkSearch(q)); err != nil {
 		return driver.Query{}, err
 	}
 	d := driver.Query{

@@ -159,7 +159,7 @@ func TestBadRequests(t *testing.T) {
 		"not found":      {"Get", `{"id": "nobody"}`, 404, []string{"not_found", "Problem"}},
 		"wait not found": {"Wait", `{"id": "nobody"}`, 404, []string{"not_found"}},
 		"unknown action": {"Act", `{"id": "a", "action": "explode"}`, 400, []string{"action:", "retry"}},
-		"unknown status": {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy"}},
+		"unknown status": {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy", "open, running"}},
 		"limit":          {"List", `{"limit": 100000}`, 400, []string{"limit:", "1000"}},
 		"body too large": {
 			"Submit", saga(`"name": "` + strings.Repeat("x", 5000) + `"`), 429, []string{"resource_exhausted", "4096"},

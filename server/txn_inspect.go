@@ -2,17 +2,13 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"connectrpc.com/connect"
 
 	"github.com/bedrock-go/bedrock/internal/apiwire"
-	"github.com/bedrock-go/bedrock/internal/nearest"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
-	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // Get implements the service.
@@ -56,22 +52,10 @@ func queryOf(req *bedrockv1.ListRequest) (txn.Query, error) {
 		Mode: req.GetMode(), Name: req.GetName(), Prefix: req.GetPrefix(), Parked: req.GetParked(),
 		FinishedBefore: apiwire.Time(req.GetFinishedBefore()), Before: apiwire.CursorOf(req.GetBefore()), Limit: limit,
 	}
-	for i, word := range req.GetStatus() {
-		if !slices.Contains(driver.Statuses(), txn.Status(word)) {
-			return q, invalid(fmt.Sprintf("status[%d]", i), "%.40q is none%s: want one of %s",
-				word, nearest.Hint(word, statuses()), strings.Join(statuses(), ", "))
-		}
+	for _, word := range req.GetStatus() {
 		q.Status = append(q.Status, txn.Status(word))
 	}
-	return q, nil
-}
-
-func statuses() []string {
-	var words []string
-	for _, s := range driver.Statuses() {
-		words = append(words, string(s))
-	}
-	return words
+	return q, check.Statuses(q.Status)
 }
 
 // Watch implements the service.

@@ -91,7 +91,8 @@ func Actions() []Action {
 	return []Action{ActRetry, ActPark, ActResume, ActCompensate, ActAbandon, ActRemove}
 }
 
-// Query selects transactions. Zero fields do not select.
+// Query selects transactions. Zero fields do not select; a status or a mode that there is
+// none of is refused.
 type Query struct {
 	Status []Status
 	Mode   string

@@ -34,7 +34,7 @@ func layers() layerMap {
 		// Layer 1: the front, and leaves below it.
 		{packages: "lock", own: append([]string{"lock/driver", "input"}, leaf...)},
 		{packages: "txn", own: []string{"txn/driver", "input"}},
-		{packages: "txn/check", own: []string{"txn", "internal/nearest"}},
+		{packages: "txn/check", own: []string{"txn", "txn/driver", "internal/nearest"}},
 		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/settle", own: []string{"lock/driver", "internal/sleep"}},
 		{packages: "internal/wheel"},
@@ -144,7 +144,7 @@ func layers() layerMap {
 		{
 			packages: "server",
 			own: []string{
-				"input", "txn", "txn/check", "txn/driver", "txn/modes", "txn/deffile", "lock/driver", "proto/...",
+				"input", "txn", "txn/check", "txn/modes", "txn/deffile", "lock/driver", "proto/...",
 				"server/auth", "internal/apiwire", "internal/settle", "internal/nearest", "internal/fieldpath",
 			},
 			foreign: []string{

@@ -1,0 +1,39 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+// Statuses refuses statuses, as a query has them, that no transaction can have: who misspells
+// one would take an empty page for an answer.
+func Statuses(asked []txn.Status) error {
+	for i, s := range asked {
+		if err := oneOf(fmt.Sprintf("status[%d]", i), s, driver.Statuses()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Action refuses an intervention that there is none of.
+func Action(a txn.Action) error { return oneOf("action", a, txn.Actions()) }
+
+// oneOf refuses a word that is not in a list, and says which one may be meant.
+func oneOf[Word ~string](field string, word Word, list []Word) error {
+	if slices.Contains(list, word) {
+		return nil
+	}
+	want := make([]string, len(list))
+	for i, w := range list {
+		want[i] = string(w)
+	}
+	given := clip(string(word))
+	return invalidField(field, "%q is not known%s; want one of %s",
+		given, nearest.Hint(given, want), strings.Join(want, ", "))
+}

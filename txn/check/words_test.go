@@ -1,0 +1,43 @@
+package check_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
+	"github.com/bedrock-go/bedrock/txn/driver"
+)
+
+func TestWordsThatThereAreAreTaken(t *testing.T) {
+	if err := check.Statuses(append(driver.Statuses(), txn.Open)); err != nil {
+		t.Error(err)
+	}
+	for _, a := range txn.Actions() {
+		if err := check.Action(a); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAWordThatThereIsNoneOf: which may be meant is told, and which there are.
+func TestAWordThatThereIsNoneOf(t *testing.T) {
+	const (
+		statuses = "; want one of open, running, committing, rolling-back, committed, rolled-back, in-doubt"
+		actions  = "; want one of retry, park, resume, compensate, abandon, remove"
+	)
+	for want, err := range map[string]error{
+		`status[1]: "comitted" is not known (did you mean committed?)` + statuses: check.Statuses(
+			[]txn.Status{txn.Open, "comitted"}),
+		`status[0]: "kept" is not known` + statuses:                     check.Statuses([]txn.Status{driver.Kept}),
+		`status[0]: "" is not known` + statuses:                         check.Statuses([]txn.Status{""}),
+		`action: "Resum" is not known (did you mean resume?)` + actions: check.Action("Resum"),
+		`action: "explode" is not known` + actions:                      check.Action("explode"),
+		`action: "" is not known` + actions:                             check.Action(""),
+	} {
+		if _, ok := errors.AsType[*input.Error](err); !ok || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
