@@ -333,3 +333,13 @@ func TestALargeResultIsNotKept(t *testing.T) {
 		}
 	})
 }
+
+// TestAnInterventionThatThereIsNoneOf: which may be meant is told, and which there are.
+func TestAnInterventionThatThereIsNoneOf(t *testing.T) {
+	c := start(t, memstore.New(nil), nil, nil)
+	const want = `action: "resum" is not known (did you mean resume?); ` +
+		`want one of retry, park, resume, compensate, abandon, remove`
+	if err := c.Act(t.Context(), "a", "resum", "test"); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

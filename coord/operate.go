@@ -8,19 +8,20 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
 // Act intervenes in a transaction and records who did it and why.
 func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason string) error {
+	if err := check.Action(a); err != nil {
+		return err
+	}
 	if a == txn.ActRemove {
 		return c.remove(ctx, id, reason)
 	}
 	act := c.intervention(a)
-	if act == nil {
-		return &txn.InvalidError{Field: "action", Problem: fmt.Sprintf("%q is not known", excerpt(string(a)))}
-	}
 	err := c.changeTransaction(ctx, id, func(t *txn.Transaction) (bool, error) {
 		if !act(t, excerpt(reason)) {
 			return false, fmt.Errorf("%s %s (%s): %w", a, id, describeState(t), txn.ErrAction)
@@ -40,7 +41,7 @@ func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason s
 }
 
 // intervention returns what carries an action out, and reports whether it fits the
-// transaction; nil for an action that is not known.
+// transaction; nil for an action that there is none of.
 func (c *Coordinator) intervention(a txn.Action) func(t *txn.Transaction, reason string) bool {
 	switch a {
 	case txn.ActRetry:

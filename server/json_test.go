@@ -158,7 +158,7 @@ func TestBadRequests(t *testing.T) {
 		},
 		"not found":      {"Get", `{"id": "nobody"}`, 404, []string{"not_found", "Problem"}},
 		"wait not found": {"Wait", `{"id": "nobody"}`, 404, []string{"not_found"}},
-		"unknown action": {"Act", `{"id": "a", "action": "explode"}`, 400, []string{"action:", "retry"}},
+		"unknown action": {"Act", `{"id": "a", "action": "resum"}`, 400, []string{"action:", "(did you mean resume?)"}},
 		"unknown status": {"List", `{"status": ["happy"]}`, 400, []string{"status[0]", "happy", "open, running"}},
 		"limit":          {"List", `{"limit": 100000}`, 400, []string{"limit:", "1000"}},
 		"body too large": {

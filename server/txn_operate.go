@@ -1,13 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // longestReason is how much of a reason is kept, in bytes.
@@ -29,10 +29,7 @@ func (t *transactions) Act(ctx context.Context, req *bedrockv1.ActRequest) (*bed
 }
 
 func checkAct(action txn.Action, reason string) error {
-	if !slices.Contains(txn.Actions(), action) {
-		return &txn.InvalidError{Field: "action", Problem: fmt.Sprintf("%.40q: want one of %v", action, txn.Actions())}
-	}
-	return checkReason(reason)
+	return cmp.Or(check.Action(action), checkReason(reason))
 }
 
 // checkReason asks for what the audit trail needs, of programs as of people.
