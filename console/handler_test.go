@@ -235,7 +235,7 @@ func TestInterventionsNeedAReason(t *testing.T) {
 	for _, form := range []url.Values{
 		{"action": {"park"}},
 		{"action": {"park"}, "reason": {"  "}},
-		{"action": {"park"}, "reason": {strings.Repeat("x", 501)}},
+		{"action": {"park"}, "reason": {strings.Repeat("x", txn.MaxReason+1)}},
 		{"action": {"explode"}, "reason": {"x"}},
 		{"reason": {"x"}},
 		{"action": {"park"}, "reason": {strings.Repeat("x", 20_000)}},

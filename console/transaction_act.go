@@ -9,11 +9,8 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// Limits of the form of interventions.
-const (
-	mostForm   = 16 << 10
-	mostReason = 500
-)
+// mostForm bounds the form of interventions, in bytes.
+const mostForm = 16 << 10
 
 // offer is an intervention that fits a transaction's state.
 type offer struct {
@@ -115,8 +112,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (offer, string, error) {
 	switch {
 	case reason == "":
 		return offer{}, "", invalid("reason", "is needed; it is recorded with the intervention")
-	case len(reason) > mostReason:
-		return offer{}, "", invalid("reason", "at most %d bytes", mostReason)
+	case len(reason) > txn.MaxReason:
+		return offer{}, "", invalid("reason", "at most %d bytes", txn.MaxReason)
 	}
 	return all[i], reason, nil
 }

@@ -35,7 +35,8 @@ func notOpen(s txn.Status) error {
 	return txn.ErrDecided
 }
 
-// RollBack decides an open or running transaction.
+// RollBack decides an open or running transaction. A reason is often what an error says, as
+// long as that is, so what is more than [txn.MaxReason] bytes is left out and not refused.
 func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
 	return c.changeTransaction(ctx, id, func(t *txn.Transaction) (bool, error) {
 		switch t.Status {
@@ -43,7 +44,7 @@ func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
 			if t.Recovery == txn.Forward {
 				return false, fmt.Errorf("roll back %s (its recovery is forward): %w", id, txn.ErrDecided)
 			}
-			enterDecision(t, txn.Plan{Decide: txn.RollingBack, Reason: excerpt(reason)}, c.clock.now())
+			enterDecision(t, txn.Plan{Decide: txn.RollingBack, Reason: printable(reason, txn.MaxReason)}, c.clock.now())
 			return true, nil
 		case txn.RollingBack, txn.RolledBack:
 			return false, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -342,4 +343,30 @@ func TestAnInterventionThatThereIsNoneOf(t *testing.T) {
 	if err := c.Act(t.Context(), "a", "resum", "test"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
+}
+
+// TestAReasonIsCutInSilence: what is accepted is kept, and what would not be kept is refused.
+func TestAReasonIsCutInSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Timeout: time.Hour})
+		must(t, err)
+		longest := strings.Repeat("why ", txn.MaxReason/4)
+		for _, a := range txn.Actions() {
+			err := c.Act(t.Context(), id, a, longest+"?")
+			if wrong, ok := errors.AsType[*txn.InvalidError](err); !ok || wrong.Field != "reason" {
+				t.Errorf("%s: %v", a, err)
+			}
+		}
+		must(t, c.Act(t.Context(), id, txn.ActPark, longest))
+		found, err := c.Get(t.Context(), id)
+		must(t, err)
+		if found.Parked != "by hand: "+longest || len(found.Attempts) != 1 || found.Attempts[0].Excerpt != longest {
+			t.Errorf("parked %q, attempts %+v", found.Parked, found.Attempts)
+		}
+		must(t, c.RollBack(t.Context(), id, longest+" and so on"))
+		if found, err = c.Get(t.Context(), id); err != nil || found.Reason != longest {
+			t.Errorf("rolled back because of %q, %v", found.Reason, err)
+		}
+	})
 }

@@ -13,31 +13,43 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// Act intervenes in a transaction and records who did it and why.
+// Act intervenes in a transaction and records who did it and why: a reason of more than
+// [txn.MaxReason] bytes is refused.
 func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason string) error {
-	if err := check.Action(a); err != nil {
+	if err := cmp.Or(check.Action(a), checkReason(reason)); err != nil {
 		return err
 	}
+	reason = printable(reason, txn.MaxReason)
 	if a == txn.ActRemove {
 		return c.remove(ctx, id, reason)
 	}
 	act := c.intervention(a)
 	err := c.changeTransaction(ctx, id, func(t *txn.Transaction) (bool, error) {
-		if !act(t, excerpt(reason)) {
+		if !act(t, reason) {
 			return false, fmt.Errorf("%s %s (%s): %w", a, id, describeState(t), txn.ErrAction)
 		}
 		addAttempt(t, txn.Attempt{
-			Op: "operator", At: c.clock.now(), Answer: string(a), Excerpt: excerpt(reason), By: txn.Actor(ctx),
+			Op: "operator", At: c.clock.now(), Answer: string(a), Excerpt: reason, By: txn.Actor(ctx),
 		})
 		return true, nil
 	})
 	if damaged, ok := errors.AsType[*unreadableError](err); ok && a == txn.ActAbandon {
-		return c.abandonUnreadable(ctx, damaged, excerpt(reason))
+		return c.abandonUnreadable(ctx, damaged, reason)
 	}
 	if err == nil {
 		c.opts.Logger.Debug("intervention", "id", id, "action", a, "reason", reason, "by", txn.Actor(ctx))
 	}
 	return err
+}
+
+// checkReason refuses a reason that would not be kept as it is given.
+func checkReason(reason string) error {
+	if len(reason) > txn.MaxReason {
+		return &txn.InvalidError{
+			Field: "reason", Problem: fmt.Sprintf("%d bytes: at most %d", len(reason), txn.MaxReason),
+		}
+	}
+	return nil
 }
 
 // intervention returns what carries an action out, and reports whether it fits the

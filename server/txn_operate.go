@@ -10,9 +10,6 @@ import (
 	"github.com/bedrock-go/bedrock/txn/check"
 )
 
-// longestReason is how much of a reason is kept, in bytes.
-const longestReason = 1000
-
 // Act implements the service.
 func (t *transactions) Act(ctx context.Context, req *bedrockv1.ActRequest) (*bedrockv1.ActResponse, error) {
 	if t.operator == nil {
@@ -37,8 +34,8 @@ func checkReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return invalid("reason", "is empty: say why, it is kept")
 	}
-	if len(reason) > longestReason {
-		return invalid("reason", "%d bytes: at most %d", len(reason), longestReason)
+	if len(reason) > txn.MaxReason {
+		return invalid("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
 	}
 	return nil
 }

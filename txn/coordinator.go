@@ -36,7 +36,7 @@ type Coordinator interface {
 	Commit(ctx context.Context, id string) error
 	// RollBack decides an open or running transaction, parked or not, which then goes
 	// on. ErrDecided when it was committed, or is a saga with forward recovery, which is
-	// decided from the start.
+	// decided from the start. Of the reason the first [MaxReason] bytes are kept.
 	RollBack(ctx context.Context, id, reason string) error
 }
 
@@ -55,7 +55,8 @@ type Inspector interface {
 
 // Operator intervenes.
 type Operator interface {
-	// Act intervenes in a transaction. The reason is recorded.
+	// Act intervenes in a transaction. The reason is recorded; one of more than [MaxReason]
+	// bytes is refused.
 	Act(ctx context.Context, id string, a Action, reason string) error
 }
 

@@ -13,6 +13,9 @@ const (
 	MaxSubscribers = 1000
 	// MaxPending is how long a participant may put a coordinator off.
 	MaxPending = 24 * time.Hour
+	// MaxReason is the longest reason of an intervention, in bytes, and how much is kept of one
+	// for a roll back.
+	MaxReason = 1000
 	// DefaultPage is how much a list shows at once that is not told.
 	DefaultPage = 100
 	// MaxPage is how much a list shows at once at most.

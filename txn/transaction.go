@@ -203,7 +203,7 @@ type Attempt struct {
 	Until time.Time `json:"u,omitzero"`
 	// Answer is one of done, refused, pending, failed, unreached, or the intervention's name.
 	Answer string `json:"r"`
-	// Excerpt is the beginning of what was returned, of the error, or the reason.
+	// Excerpt is the beginning of what was returned or of the error, or all of the reason.
 	Excerpt string `json:"x,omitempty"`
 	// By is the replica that called, or the person.
 	By string `json:"w,omitempty"`
