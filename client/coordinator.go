@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -35,28 +36,22 @@ func (c *Client) Run(ctx context.Context, d txn.Definition) (txn.Result, error) 
 		return notAccepted(d.ID, err), err
 	}
 	req := &bedrockv1.SubmitRequest{Definition: m, WaitFor: durationpb.New(waitTime)}
-	for again := false; ; again = true {
-		res, err := decideAndWait(ctx, c, d.ID, c.transactions.Submit, req)
-		if err != nil && again {
-			err = inDoubt(d.ID, err)
-		}
-		if err != nil {
-			err = modes.ErrorInFields(d.Mode, err)
-			return notAccepted(d.ID, err), err
-		}
-		result, pending, err := apiwire.ResultOf(res.GetResult())
-		if !pending {
-			return result, err
-		}
-		result, err = c.Wait(ctx, d.ID)
-		if !errors.Is(err, txn.ErrNotFound) {
-			return result, err
-		}
-		// The server gave up before it knew that the transaction was written down.
-		if again {
-			return undecided(d.ID), inDoubt(d.ID, err)
-		}
+	res, err := decideAndWait(ctx, c, d.ID, c.transactions.Submit, req)
+	if err != nil {
+		err = modes.ErrorInFields(d.Mode, err)
+		return notAccepted(d.ID, err), err
 	}
+	result, pending, err := apiwire.ResultOf(res.GetResult())
+	if !pending {
+		return result, err
+	}
+	result, err = c.Wait(ctx, d.ID)
+	if errors.Is(err, txn.ErrNotFound) {
+		// It has ended and was removed, or the server gave up before it knew whether it was
+		// written down. Submitted again it could be carried out twice.
+		err = &txn.InDoubtError{ID: d.ID, Err: fmt.Errorf("told to be pending, and then: %w", err)}
+	}
+	return result, err
 }
 
 // notAccepted is the result of a submit that failed: nothing has happened, unless the error
