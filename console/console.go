@@ -70,7 +70,7 @@ func New(transactions txn.Inspector, opts *Options) (http.Handler, error) {
 	}
 	o := opts.withDefaults()
 	c := &console{
-		Options: o, transactions: transactions, pages: newPages(), counts: &counts{counter: o.Counts},
+		Options: o, transactions: transactions, pages: newPages(), counts: newCounts(o.Counts),
 		live: make(chan struct{}, mostLive), now: time.Now,
 	}
 	mux := http.NewServeMux()

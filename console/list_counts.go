@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -16,25 +15,39 @@ const countsFresh = 2 * time.Second
 type counts struct {
 	counter driver.Counter
 
-	mu    sync.Mutex
+	turn  chan struct{} // has an element while somebody uses what follows
 	asked time.Time
 	last  *driver.Counts
 }
 
+func newCounts(counter driver.Counter) *counts {
+	return &counts{counter: counter, turn: make(chan struct{}, 1)}
+}
+
 // get returns the numbers, nil when there are none: a list is worth showing without
-// them.
+// them. While the store counts for one page others wait for that, and no longer than they
+// would for a store.
 func (c *counts) get(ctx context.Context) *driver.Counts {
 	if c.counter == nil {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil
+	}
 	if time.Since(c.asked) < countsFresh {
 		return c.last
 	}
-	c.last = nil
-	if found, err := c.counter.Count(ctx); err == nil {
+	found, err := c.counter.Count(ctx)
+	switch {
+	case err == nil:
 		c.last = &found
+	case ctx.Err() != nil: // this page was left, and others may have more time
+		return nil
+	default:
+		c.last = nil
 	}
 	c.asked = time.Now()
 	return c.last
