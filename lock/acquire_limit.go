@@ -21,7 +21,7 @@ const (
 // AnswerTime is how long one answer of the backend is waited for: half of [Options.Patience], so
 // that there are two tries at least, and 5 s at most.
 func (o *Options) AnswerTime() time.Duration {
-	if o.Patience == -1 {
+	if o == nil || o.Patience == -1 {
 		return longestAnswer
 	}
 	return min(max(cmp.Or(o.Patience, defaultPatience)/2, shortestAnswer), longestAnswer)

@@ -75,7 +75,7 @@ func TestAFrozenBackendOutlastsPatience(t *testing.T) {
 func TestAFrozenBackendHoldsTryLockUp(t *testing.T) {
 	for patience, most := range map[time.Duration]time.Duration{
 		0: 5 * time.Second, 3 * time.Second: 1500 * time.Millisecond, time.Hour: 5 * time.Second, -1: 5 * time.Second,
-		time.Nanosecond: 10 * time.Millisecond,
+		time.Millisecond: 10 * time.Millisecond,
 	} {
 		virtual(t, func(t *testing.T) {
 			hanging, locks, _ := frozen(t, patience)
@@ -86,6 +86,12 @@ func TestAFrozenBackendHoldsTryLockUp(t *testing.T) {
 			wantEqual(t, "requests", hanging.Calls(bedrocktest.Acquire), 1)
 		})
 	}
+}
+
+// No options are the defaults, also for who only asks what they mean.
+func TestAnswerTimeOfNoOptions(t *testing.T) {
+	var none *lock.Options
+	wantEqual(t, "answer time", none.AnswerTime(), 5*time.Second)
 }
 
 // Calls that begin a little later than others share their limit: it may end theirs sooner

@@ -76,16 +76,15 @@ func Do(ctx context.Context, l Lockable, fn func(ctx context.Context, l *Lease) 
 
 func (o *DoOptions) validate() error {
 	switch {
-	case o.Wait < -1:
-		return &InvalidError{Field: "wait", Problem: fmt.Sprintf("is %s; use -1 for no wait", o.Wait)}
+	case o.Wait != -1 && o.Wait != 0 && o.Wait < leastTime:
+		return &InvalidError{Field: "wait", Problem: fmt.Sprintf(
+			"is %s, allowed are %s and longer; use -1 for no wait", o.Wait, leastTime)}
 	case o.Retries < 0:
 		return &InvalidError{Field: "retries", Problem: fmt.Sprintf("is %d, it cannot be negative", o.Retries)}
-	case o.RetryDelay < 0:
-		return &InvalidError{Field: "retryDelay", Problem: fmt.Sprintf("is %s, it cannot be negative", o.RetryDelay)}
 	case o.Retries > 0 && o.Wait != 0:
 		return &InvalidError{Field: "retries", Problem: "and wait exclude each other"}
 	}
-	return nil
+	return checkTime("retryDelay", o.RetryDelay)
 }
 
 // acquire takes the lock the way the options say. What it returns as end is called after

@@ -52,7 +52,7 @@ func badArguments() []badArgument {
 		{"negative TTL", "ttl", "10ms", lockWith("a", &lock.MutexOptions{TTL: -1})},
 		{"long metadata", "meta", "4096", lockWith("a",
 			&lock.MutexOptions{Meta: map[string]string{"a": strings.Repeat("x", 4096)}})},
-		{"negative wait", "wait", "negative", lockWith("a", &lock.MutexOptions{Wait: -1})},
+		{"negative wait", "wait", "1ms", lockWith("a", &lock.MutexOptions{Wait: -1})},
 		{"negative minimum", "minHold", "0", lockWith("a", &lock.MutexOptions{MinHold: -1})},
 		{"long minimum", "minHold", "24h", lockWith("a", &lock.MutexOptions{MinHold: 24*time.Hour + 1})},
 		{"minimum of a fixed lease", "minHold", "at most its TTL, 1s", lockWith("a",
@@ -112,8 +112,12 @@ func badArguments() []badArgument {
 		}},
 		{"Do, negative wait", "wait", "-1", doWith(&lock.DoOptions{Wait: -2})},
 		{"Do, negative retries", "retries", "negative", doWith(&lock.DoOptions{Retries: -1})},
-		{"Do, negative delay", "retryDelay", "negative", doWith(&lock.DoOptions{RetryDelay: -1})},
-		{"Do, retries and wait", "retries", "wait", doWith(&lock.DoOptions{Retries: 1, Wait: 1})},
+		{"Do, negative delay", "retryDelay", "1ms", doWith(&lock.DoOptions{RetryDelay: -1})},
+		{"Do, delay without its unit", "retryDelay", "30ns", doWith(&lock.DoOptions{Retries: 1, RetryDelay: 30})},
+		{"Do, wait without its unit", "wait", "30ns", doWith(&lock.DoOptions{Wait: 30})},
+		{"wait without its unit", "wait", "30ns", lockWith("a", &lock.MutexOptions{Wait: 30})},
+		{"minimum without its unit", "minHold", "30ns", lockWith("a", &lock.MutexOptions{MinHold: 30})},
+		{"Do, retries and wait", "retries", "wait", doWith(&lock.DoOptions{Retries: 1, Wait: time.Second})},
 		{"Do, no name", "name", "function literal", func(ctx context.Context, locks *lock.Client) error {
 			return lock.Do(ctx, locks.Mutex("", nil), func(context.Context, *lock.Lease) error { return nil }, nil)
 		}},
@@ -141,9 +145,11 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		{"negative TTL", "ttl", "10ms", lock.Options{TTL: -1}},
 		{"long metadata", "meta", "4096", lock.Options{Meta: map[string]string{"a": strings.Repeat("x", 4096)}}},
 		{"patience", "patience", "-1", lock.Options{Patience: -2}},
+		{"patience without its unit", "patience", "30ns", lock.Options{Patience: 30}},
+		{"time without its unit", "handOff.time", "10ns", lock.Options{HandOff: lock.HandOff{Time: 10}}},
 		{"low count", "handOff.count", "-1 for off", lock.Options{HandOff: lock.HandOff{Count: -2}}},
 		{"high count", "handOff.count", "65536", lock.Options{HandOff: lock.HandOff{Count: 65537}}},
-		{"negative time", "handOff.time", "negative", lock.Options{HandOff: lock.HandOff{Time: -1}}},
+		{"negative time", "handOff.time", "1ms", lock.Options{HandOff: lock.HandOff{Time: -1}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package lock
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -36,7 +35,7 @@ type MutexOptions struct {
 	// the process dies before it unlocks, nobody is left to see to that: the lock ends
 	// with its TTL, as any.
 	MinHold time.Duration
-	// Wait is the longest that Lock waits; then it fails with [ErrHeld].
+	// Wait is the longest that Lock waits, at least 1 ms; then it fails with [ErrHeld].
 	// Defaults to no limit but the context's.
 	Wait time.Duration
 	// Meta is stored beside the grant, in addition to the client's, and before it where
@@ -63,10 +62,7 @@ func (c *Client) Mutex(name string, opts *MutexOptions) *Mutex {
 }
 
 func (m *Mutex) validate() error {
-	if m.wait < 0 {
-		return &InvalidError{Field: "wait", Problem: fmt.Sprintf("is %s, it cannot be negative", m.wait)}
-	}
-	return m.want.check(m.client.id)
+	return cmp.Or(checkTime("wait", m.wait), m.want.check(m.client.id))
 }
 
 // Name returns the lock's name.

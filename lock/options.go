@@ -94,8 +94,11 @@ func (o *Options) withDefaults() (Options, error) {
 }
 
 func (o *Options) validate() error {
-	if o.Patience < -1 {
-		return &InvalidError{Field: "patience", Problem: fmt.Sprintf("is %s; use -1 to give up at once", o.Patience)}
+	if o.Patience != -1 && o.Patience < leastTime {
+		return &InvalidError{
+			Field:   "patience",
+			Problem: fmt.Sprintf("is %s, allowed are %s and longer; use -1 to give up at once", o.Patience, leastTime),
+		}
 	}
 	if o.HandOff.Count < 1 || o.HandOff.Count > maxHandOff {
 		return &InvalidError{
@@ -103,10 +106,17 @@ func (o *Options) validate() error {
 			Problem: fmt.Sprintf("is %d, allowed are 1 to %d, and -1 for off", o.HandOff.Count, maxHandOff),
 		}
 	}
-	if o.HandOff.Time < 0 {
-		return &InvalidError{
-			Field: "handOff.time", Problem: fmt.Sprintf("is %s, it cannot be negative", o.HandOff.Time),
-		}
+	return checkTime("handOff.time", o.HandOff.Time)
+}
+
+// leastTime is the shortest time an option can say. What is shorter was not meant: a number without
+// its unit, 30 for 30 s, is that many nanoseconds.
+const leastTime = time.Millisecond
+
+// checkTime refuses a time that an option cannot say; 0 is for nothing said.
+func checkTime(field string, d time.Duration) error {
+	if d != 0 && d < leastTime {
+		return &InvalidError{Field: field, Problem: fmt.Sprintf("is %s, allowed are %s and longer", d, leastTime)}
 	}
 	return nil
 }

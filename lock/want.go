@@ -36,8 +36,9 @@ func (w *want) check(client string) error {
 	if err := req.Check(); err != nil {
 		return err
 	}
-	if w.minHold < 0 || w.minHold > MaxTTL {
-		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf("is %s, allowed are 0 to %s", w.minHold, MaxTTL)}
+	if w.minHold != 0 && (w.minHold < leastTime || w.minHold > MaxTTL) {
+		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf(
+			"is %s, allowed are %s to %s", w.minHold, leastTime, MaxTTL)}
 	}
 	if w.fixed && w.minHold > w.ttl { // one of the two would be broken
 		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf(

@@ -158,10 +158,10 @@ func (d *drawer) drawOp() op {
 		o.cancel = d.drawCancel(ttl)
 	}
 	if d.Chance(0.1) {
-		o.opts.Wait = d.drawCancel(ttl)
+		o.opts.Wait = max(d.drawCancel(ttl), time.Millisecond)
 	}
 	if d.kind == keeping && d.Chance(0.3) {
-		o.opts.MinHold = d.Between(0, ttl)
+		o.opts.MinHold = d.Between(time.Millisecond, ttl)
 	}
 	o.opts.Fixed = d.Chance(0.03)
 	if d.Chance(0.1) {
