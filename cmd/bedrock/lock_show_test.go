@@ -71,6 +71,29 @@ func TestMetadataRewritesTheTerminal(t *testing.T) {
 	}
 }
 
+// TestAWatchLeavesLocksOutInSilence: it says so once, and again when there were fewer meanwhile.
+func TestAWatchLeavesLocksOutInSilence(t *testing.T) {
+	const note = "there may be more than the 10000 locks watched"
+	for _, test := range []struct {
+		found []int // by one look after the other
+		notes int
+	}{{[]int{1, watchLimit - 1}, 0}, {[]int{watchLimit, watchLimit}, 1}, {[]int{watchLimit, 1, watchLimit}, 2}} {
+		printed := printedBy(t, func(s *system) error {
+			w := &watcher{sys: s}
+			for _, n := range test.found {
+				w.look = func(context.Context) ([]lock.Info, error) { return make([]lock.Info, n), nil }
+				if err := w.lookOnce(t.Context()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if n := strings.Count(printed, note); n != test.notes {
+			t.Errorf("%d found: said %d times, want %d", test.found, n, test.notes)
+		}
+	}
+}
+
 // heldWith describes a lock that was taken with that metadata.
 func heldWith(t *testing.T, meta map[string]string) lock.Info {
 	t.Helper()

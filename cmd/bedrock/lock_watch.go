@@ -35,7 +35,8 @@ func newLockWatch(sys *system) *cobra.Command {
 (--prefix), or to all locks, until interrupted.
 
 The backend is asked once per interval: a lock taken and given back in between is
-seen by its token only, one that was free both times not at all.`,
+seen by its token only, one that was free both times not at all. Of more than
+10000 locks some are left out, which is said.`,
 		Example: "  bedrock lock watch orders/42\n  bedrock lock watch --prefix orders/ -o json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -78,6 +79,7 @@ type watcher struct {
 	interval time.Duration
 	known    map[string]lockView
 	failing  bool
+	full     bool // since it was said
 }
 
 // run returns when ctx ends, which is how watching is meant to end.
@@ -115,7 +117,20 @@ func (w *watcher) lookOnce(ctx context.Context) error {
 		return nil
 	}
 	w.failing = false
+	w.noteFull(len(infos))
 	return w.print(w.changes(viewsOf(infos)))
+}
+
+// noteFull says once that locks may be left out: who watches takes silence for nothing happening,
+// and one that falls out of the list for released.
+func (w *watcher) noteFull(found int) {
+	if full := found >= watchLimit; full != w.full {
+		w.full = full
+		if full {
+			fmt.Fprintf(w.sys.stderr, "bedrock: note: there may be more than the %d locks watched, "+
+				"and one that is left out seems released; see --prefix\n", watchLimit)
+		}
+	}
 }
 
 // change is one line of lock watch.
