@@ -40,7 +40,14 @@ type contest struct {
 func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Time, try bool) (*Lease, error) {
 	q.client.observe(parent, Event{Kind: EventContending, Name: w.name})
 	k := contest{q: q, want: w, came: came, asked: now, try: try, req: w.request(q.client.newOwner())}
+	ended := false
+	defer func() {
+		if !ended { // the backend has panicked, which its caller may survive: others may try
+			q.passFront(nil)
+		}
+	}()
 	lease, err := k.run(ctx, parent)
+	ended = true
 	if err != nil {
 		err = k.markUnknown(err)
 		k.giveUp()

@@ -53,9 +53,8 @@ func (h *hold) release(ctx, limit context.Context, now time.Duration) error {
 	defer cancel()
 	h.call.Begin(bounded, limit)
 	defer h.call.End()
-	err := h.giveBack(ctx, now)
-	h.q.passFront(h)
-	return err
+	defer h.q.passFront(h) // also when the backend panics, which its caller may survive
+	return h.giveBack(ctx, now)
 }
 
 // giveBack makes the request in the hold's call, which ctx is the caller's context of.
@@ -105,12 +104,18 @@ func (h *hold) unanswered(ctx context.Context, sent time.Duration, err error) er
 // leaves it in the backend, where it ends by itself. Nobody in the queue waits any more: the
 // request may take all the time there is.
 func (h *hold) relinquish(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return h.release(ctx, context.Background(), h.q.client.now())
+	c := h.q.client
+	if ctx.Err() != nil {
+		c.renewer.remove(h)
+		h.q.passFront(h)
+		return opError(leftInBackend, h.grant.Name, contextError(ctx))
 	}
-	h.q.client.renewer.remove(h)
-	h.q.passFront(h)
-	return opError(leftInBackend, h.grant.Name, contextError(ctx))
+	err := h.release(ctx, context.Background(), c.now())
+	if unknown, ok := errors.AsType[*unknownError](err); ok && ctx.Err() != nil {
+		c.unreleased.remove(h.grant.Name) // it is told here, and nothing goes on in the background
+		return opError(leftInBackend, h.grant.Name, unknown)
+	}
+	return err
 }
 
 // releaseGrace is how long a release whose context is over may take before it

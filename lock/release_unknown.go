@@ -51,7 +51,7 @@ func (u *unreleased) add(name string) {
 func (u *unreleased) remove(name string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.grants[name]--; u.grants[name] == 0 {
+	if u.grants[name]--; u.grants[name] <= 0 {
 		delete(u.grants, name)
 	}
 }

@@ -70,6 +70,10 @@ func (c *Client) awaitEnd(ctx context.Context) error {
 	return fmt.Errorf("lock: stop: %w", contextError(ctx))
 }
 
+// placeTime is how long a release may keep others waiting. What takes longer goes on beside them:
+// the server of a few may have died, and those of the others be well.
+const placeTime = 100 * time.Millisecond
+
 // releaseAll releases what was held when the client was stopped, a few at a time.
 // When ctx ends, the rest is left to run out by itself.
 func (c *Client) releaseAll(ctx context.Context, held []*hold) error {
@@ -84,7 +88,9 @@ func (c *Client) releaseAll(ctx context.Context, held []*hold) error {
 	for _, h := range held {
 		slots <- struct{}{}
 		group.Go(func() {
-			defer func() { <-slots }()
+			leave := sync.OnceFunc(func() { <-slots })
+			defer leave()
+			defer time.AfterFunc(placeTime, leave).Stop()
 			if err := h.relinquish(ctx); err != nil && !errors.Is(err, ErrLost) {
 				mu.Lock()
 				errs = append(errs, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,4 +293,88 @@ func TestAClosedClientRefusesEverything(t *testing.T) {
 		}
 		wantEqual(t, "calls of the backend", backend.calls(), 0)
 	})
+}
+
+// TestStopIsHeldUpByADeadShard: one server of several has died silently, and nobody answers for what
+// it has. What is on the others is released all the same.
+func TestStopIsHeldUpByADeadShard(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, err := lock.New(backend, &lock.Options{TTL: 10 * time.Minute})
+		wantErr(t, err, nil)
+		for i := range 200 {
+			mustLock(t, locks.Mutex(fmt.Sprintf("dead-%d", i), nil))
+			mustLock(t, locks.Mutex(fmt.Sprintf("well-%d", i), nil))
+		}
+		backend.set(hooks{release: func(ctx context.Context, g driver.Grant) (int, error) {
+			if strings.HasPrefix(g.Name, "dead") {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			return backend.Backend.Release(ctx, g)
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		wantText(t, locks.Stop(ctx), `lock "dead-0": not released, it runs out by itself`)
+		other := open(t, memlock.NewBackend(store), nil)
+		for i := range 200 {
+			lease, err := other.Mutex(fmt.Sprintf("well-%d", i), nil).TryLock(t.Context())
+			wantErr(t, err, nil)
+			mustUnlock(t, lease)
+		}
+	})
+}
+
+// TestStopSaysThatAReleaseGoesOn: when its time is over nothing does.
+func TestStopSaysThatAReleaseGoesOn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks, err := lock.New(backend, nil)
+		wantErr(t, err, nil)
+		mustLock(t, locks.Mutex("a", nil))
+		backend.freeze()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = locks.Stop(ctx)
+		wantText(t, err, "not released, it runs out by itself")
+		if told := strings.Count(err.Error(), `"a"`); told != 1 {
+			t.Errorf("the lock is told %d times: %v", told, err)
+		}
+	})
+}
+
+// TestABackendThatPanicsShutsTheName: whoever called survives, as a handler of HTTP does, and others
+// want the lock, too.
+func TestABackendThatPanicsShutsTheName(t *testing.T) {
+	survive := func(f func()) {
+		defer func() { _ = recover() }()
+		f()
+	}
+	for name, ask := range map[string]func(t *testing.T, backend *faulty, locks *lock.Client){
+		"Lock": func(t *testing.T, backend *faulty, locks *lock.Client) {
+			backend.set(hooks{acquire: func(context.Context, driver.Request) (driver.Grant, error) { panic("mad") }})
+			survive(func() { _, _ = locks.Mutex("a", nil).Lock(t.Context()) })
+		},
+		"Unlock": func(t *testing.T, backend *faulty, locks *lock.Client) {
+			lease := mustLock(t, locks.Mutex("a", nil))
+			backend.set(hooks{release: func(context.Context, driver.Grant) (int, error) { panic("mad") }})
+			survive(func() { _ = lease.Unlock(t.Context()) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks, err := lock.New(backend, nil)
+				wantErr(t, err, nil)
+				ask(t, backend, locks)
+				backend.heal()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // longer than the TTL
+				defer cancel()
+				_, err = locks.Mutex("a", nil).Lock(ctx)
+				wantErr(t, err, nil)
+				wantErr(t, locks.Stop(ctx), nil)
+			})
+		})
+	}
 }
