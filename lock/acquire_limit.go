@@ -144,28 +144,40 @@ func (k *contest) unansweredSince() time.Time {
 }
 
 // timeLeft is how long the next request may take when those before got no answer: to the end
-// of the patience, but a healthy backend is to have the time to answer.
+// of the patience, but a healthy backend is to have the time to answer. What would be too little
+// for one more request is left to this one.
 func (k *contest) timeLeft() time.Duration {
 	opts := &k.q.client.opts
 	limit := opts.AnswerTime()
 	if opts.Patience == -1 {
 		return limit
 	}
-	return min(max(k.patienceLeft(), hurriedCall), limit)
+	if left := max(k.patienceLeft(), opts.leastAnswer()); left < limit+opts.leastAnswer() {
+		return left
+	}
+	return limit
 }
+
+// leastAnswer is how long one answer is waited for at least, however late the request is.
+func (o *Options) leastAnswer() time.Duration { return min(hurriedCall, o.AnswerTime()) }
 
 // patienceLeft is how much of the patience is left.
 func (k *contest) patienceLeft() time.Duration {
 	return k.q.client.opts.Patience - time.Since(k.unansweredSince())
 }
 
-// retryPause is the pause before the next request, which is made before patience is over.
+// retryPause is the pause before the next request, which is made before patience is over, and in
+// time for its answer if there is any.
 func (k *contest) retryPause() time.Duration {
-	pause := k.q.client.jitter(backOff(k.q.failures))
-	if k.q.client.opts.Patience == -1 {
+	pause, opts := k.q.client.jitter(backOff(k.q.failures)), &k.q.client.opts
+	if opts.Patience == -1 {
 		return pause
 	}
-	return max(min(pause, k.patienceLeft()), 0)
+	left := k.patienceLeft()
+	if left > opts.leastAnswer() {
+		left -= opts.leastAnswer()
+	}
+	return max(min(pause, left), 0)
 }
 
 // newCall returns the context of the next call. That of the first one is one piece of memory
