@@ -5,21 +5,23 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// blame remembers which target holds a transaction up.
+// blame remembers which target holds a transaction up: the one whose latest call failed or was
+// held back, if it is to be called again.
 type blame struct {
 	lane       *lanes.Lane // nil if none does
 	held       bool        // it was not called, because it is down
 	recoveries int         // how often it had recovered by then
 }
 
-// addAnswer blames the target of a call that failed or was held back, and no longer one
-// that answers.
-func (b *blame) addAnswer(a answer) {
+// addAnswer blames the target of a call that failed or was held back, and no longer one that
+// answers, or that has no attempts left: its recovery would change nothing.
+func (b *blame) addAnswer(a answer, spent bool) {
 	l := a.flight.lane
 	held := a.Kind == txn.AnswerHeld && a.Down
+	failed := a.Kind == txn.AnswerFailed || a.Kind == txn.AnswerUnreached
 	switch {
 	case l == nil:
-	case held || a.Kind == txn.AnswerFailed || a.Kind == txn.AnswerUnreached:
+	case (held || failed) && !spent:
 		*b = blame{lane: l, held: held, recoveries: a.recoveries}
 	case b.lane == l:
 		*b = blame{}

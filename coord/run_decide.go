@@ -13,6 +13,7 @@ func (r *run) carryOutDecision(p txn.Plan, now time.Time) afterPlan {
 	if p.Decide.Final() && len(r.flights) > 0 {
 		return r.awaitCalls()
 	}
+	r.blamed = blame{} // what comes now calls others
 	r.halt()
 	enterDecision(r.tx, p, now)
 	if !r.save(false) {

@@ -30,7 +30,8 @@ type Transaction struct {
 	Reason string
 	// Parked says why it waits for a person; empty: it does not.
 	Parked string
-	// Waits names the target it waits for, when a breaker holds it back.
+	// Waits names the target whose latest call failed or was held back by a breaker, while
+	// nobody drives the transaction: it goes on at Due, or as soon as that target is well.
 	Waits string
 
 	Created  time.Time

@@ -22,7 +22,7 @@ type Record struct {
 	Status Status
 	// Parked says why the record waits for a person; empty otherwise.
 	Parked string
-	// Waits names the target this record waits for, when a breaker holds it back.
+	// Waits names the target whose recovery ends the pause of this record before it is due.
 	Waits string
 
 	// Owner drives the record until Due; Epoch counts the owners it has had.

@@ -135,7 +135,7 @@ type Transaction struct {
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Why it waits for a person; empty: it does not.
 	Parked string `protobuf:"bytes,4,opt,name=parked,proto3" json:"parked,omitempty"`
-	// The target it waits for, when that is held to be down.
+	// The target whose latest call failed, or was held back: when it is well, this goes on.
 	Waits    string                 `protobuf:"bytes,5,opt,name=waits,proto3" json:"waits,omitempty"`
 	Created  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created,proto3" json:"created,omitempty"`
 	Updated  *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=updated,proto3" json:"updated,omitempty"`
