@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -182,10 +181,9 @@ func (t *transactions) Begin(ctx context.Context, req *bedrockv1.BeginRequest) (
 
 // Enlist implements the service.
 func (t *transactions) Enlist(ctx context.Context, req *bedrockv1.EnlistRequest) (*bedrockv1.EnlistResponse, error) {
-	branches, err := apiwire.BranchesOf(req.GetBranches())
-	receivers, err2 := apiwire.ReceiversOf(req.GetDeliver())
-	if err = cmp.Or(err, err2); err == nil {
-		err = t.coordinator.Enlist(ctx, req.GetId(), append(branches, receivers...)...)
+	branches, err := apiwire.JoiningOf(req)
+	if err == nil {
+		err = t.coordinator.Enlist(ctx, req.GetId(), branches...)
 	}
 	if err != nil {
 		return nil, t.translate(ctx, "enlist", modes.ErrorInWords(apiwire.EnlistMode(req), err))

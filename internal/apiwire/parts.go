@@ -144,6 +144,19 @@ func Joining(d *txn.Definition) (m *bedrockv1.EnlistRequest, err error) {
 	return m, nil
 }
 
+// JoiningOf reads what joins a transaction. In the words of two modes it is refused: no
+// transaction has parts of both.
+func JoiningOf(m *bedrockv1.EnlistRequest) ([]txn.Branch, error) {
+	switch {
+	case len(m.GetDeliver()) == 0:
+		return BranchesOf(m.GetBranches())
+	case len(m.GetBranches()) == 0:
+		return ReceiversOf(m.GetDeliver())
+	default:
+		return nil, &txn.InvalidError{Field: "deliver", Problem: "is there beside branches; want branches, or deliver"}
+	}
+}
+
 // EnlistMode is the mode in whose words a request adds branches to a transaction.
 func EnlistMode(m *bedrockv1.EnlistRequest) string {
 	if len(m.GetDeliver()) > 0 {
