@@ -241,9 +241,9 @@ func TestWhatNothingIsCalledIsSearchedFor(t *testing.T) {
 // TestAStatusThatThereIsNoneOfIsSearchedFor: an empty page would say that nothing has it.
 func TestAStatusThatThereIsNoneOfIsSearchedFor(t *testing.T) {
 	c := start(t, memstore.New(nil), nil, nil)
-	_, err := c.List(t.Context(), txn.Query{Status: []txn.Status{txn.Open, "comitted"}})
+	_, err := c.List(t.Context(), txn.Query{Status: []txn.Status{txn.Open, "rolledback"}})
 	field, ok := errors.AsType[*txn.InvalidError](err)
-	if !ok || field.Field != "status[1]" || !strings.Contains(field.Problem, "did you mean committed?") {
+	if !ok || field.Field != "status[1]" || !strings.Contains(field.Problem, "did you mean rolled-back?") {
 		t.Error(err)
 	}
 }

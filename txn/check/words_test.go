@@ -28,8 +28,8 @@ func TestAWordThatThereIsNoneOf(t *testing.T) {
 		actions  = "; want one of retry, park, resume, compensate, abandon, remove"
 	)
 	for want, err := range map[string]error{
-		`status[1]: "comitted" is not known (did you mean committed?)` + statuses: check.Statuses(
-			[]txn.Status{txn.Open, "comitted"}),
+		`status[1]: "rolledback" is not known (did you mean rolled-back?)` + statuses: check.Statuses(
+			[]txn.Status{txn.Open, "rolledback"}),
 		`status[0]: "kept" is not known` + statuses:                     check.Statuses([]txn.Status{driver.Kept}),
 		`status[0]: "" is not known` + statuses:                         check.Statuses([]txn.Status{""}),
 		`action: "Resum" is not known (did you mean resume?)` + actions: check.Action("Resum"),
