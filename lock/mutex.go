@@ -71,8 +71,8 @@ func (m *Mutex) Name() string { return m.want.name }
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
 // passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though
 // not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries
-// a lease of this lock re-enters it: the lock is released when every lease taken has
-// been unlocked.
+// a lease of this lock re-enters it: the options of the first Lock go on to apply, and the
+// lock is released when every lease taken has been unlocked.
 //
 // The error matches ctx's when ctx ended the wait, and the backend's if that failed
 // last, and says who held the lock if somebody did; [ErrHeld] when Wait ended it, unless

@@ -60,7 +60,7 @@ func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) {
 			return
 		}
 		if pause = min(pause*2, Limit); ended && s.Now() >= end {
-			s.Log.Warn("lock: clean-up given up, the lock has run out",
+			s.Log.Warn("lock: clean-up given up, the lock ends by itself",
 				"name", g.Name, "owner", driver.PublicOwner(g.Owner))
 			return
 		}
