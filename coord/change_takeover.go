@@ -21,14 +21,13 @@ func (c *Coordinator) takeOver(ctx context.Context, d *draft) error {
 	x := newRun(c, t, rec)
 	drive := rec.Owner != ""
 	if drive {
-		if _, ok := c.active.add(t.ID, x); !ok {
+		if _, ok := c.active.add(t.ID, x); ok {
+			defer x.dropUnlessStarted()
+		} else {
 			drive, rec.Owner, rec.Due, rec.State = false, "", c.clock.now(), record.EncodeState(t, true)
 		}
 	}
 	if err := c.writeChange(ctx, d.old.Version(), rec, lastMoment(d)); err != nil {
-		if drive {
-			x.dropUnstarted()
-		}
 		return err
 	}
 	t.Revision = rec.Revision

@@ -54,6 +54,16 @@ func (r *run) dropUnstarted() {
 	close(r.gone)
 }
 
+// dropUnlessStarted gives up a run that was not started, also when a store panics and the caller
+// survives: Stop waits for what is active, and so does whoever wants the transaction.
+func (r *run) dropUnlessStarted() {
+	select {
+	case <-r.begun:
+	default:
+		r.dropUnstarted()
+	}
+}
+
 // requestHandOver asks the run to hand the transaction over.
 func (r *run) requestHandOver() { r.once.Do(func() { close(r.leaving) }) }
 

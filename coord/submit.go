@@ -90,16 +90,10 @@ func (c *Coordinator) writeAndDrive(ctx context.Context, t *txn.Transaction, rec
 		defer c.Nudge()
 		return c.createAndTell(ctx, rec)
 	}
-	created := false
-	defer func() {
-		if !created { // also when a store panics: Stop waits for what is active
-			x.dropUnstarted()
-		}
-	}()
+	defer x.dropUnlessStarted()
 	if err := c.createAndTell(ctx, rec); err != nil {
 		return err
 	}
-	created = true
 	x.start()
 	return nil
 }

@@ -1,0 +1,65 @@
+package coord_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/driver"
+	"github.com/bedrock-go/bedrock/txn/memstore"
+)
+
+// moody is a store that loses its mind once, when it is to write and was told to.
+type moody struct {
+	driver.Store
+	mad atomic.Bool
+}
+
+// Update implements [driver.Store].
+func (m *moody) Update(ctx context.Context, was driver.Version, rec *driver.Record) error {
+	if m.mad.Swap(false) {
+		panic("out of its mind")
+	}
+	return m.Store.Update(ctx, was, rec)
+}
+
+// TestPanicInAChange: its caller survives it, as a handler of HTTP does. The transaction can be
+// changed after that, its slot is free, and Stop waits for nobody.
+func TestPanicInAChange(t *testing.T) {
+	later := txn.Definition{Mode: "tcc", Branches: []txn.Branch{{ID: "a", Confirm: "f", Undo: "f"}}}
+	for name, change := range map[string]func(ctx context.Context, c *coord.Coordinator, id string) error{
+		"Commit": func(ctx context.Context, c *coord.Coordinator, id string) error { return c.Commit(ctx, id) },
+		"RollBack": func(ctx context.Context, c *coord.Coordinator, id string) error {
+			return c.RollBack(ctx, id, "")
+		},
+		"Act": func(ctx context.Context, c *coord.Coordinator, id string) error {
+			return c.Act(ctx, id, txn.ActCompensate, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &moody{Store: memstore.New(nil)}
+				c := start(t, store, &coord.Options{Active: 1}, newParticipants("f"))
+				id, err := c.Begin(t.Context(), later)
+				must(t, err)
+				store.mad.Store(true)
+				func() {
+					defer func() { _ = recover() }()
+					t.Errorf("no panic, but %v", change(t.Context(), c, id))
+				}()
+				again, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if err := c.RollBack(again, id, ""); err != nil {
+					t.Fatalf("the store is well again: %v", err)
+				}
+				if res, err := c.Wait(again, id); res.Outcome != txn.RolledBack {
+					t.Errorf("%+v %v", res, err)
+				}
+			})
+		})
+	}
+}
