@@ -103,7 +103,8 @@ func Aborted(err error) bool {
 }
 
 // Pending is a participant's word that it is still working: ask again after d, a day
-// ([MaxPending]) at most.
+// ([MaxPending]) at most. What is less than a millisecond, as a number without its unit is,
+// counts as nothing said: it is asked again after a second.
 func Pending(d time.Duration) error { return &PendingError{After: d} }
 
 // PendingError is what Pending returns.

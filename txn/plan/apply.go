@@ -49,10 +49,14 @@ func Apply(t *txn.Transaction, s txn.Step, a txn.Answer, now time.Time) {
 // askAgain is when a pending operation is asked about again. An early call that the
 // coordinator itself has broken off leaves the pause, in which it was made, as it was.
 func askAgain(a txn.Answer, early, now time.Time) time.Time {
-	if a.BrokenOff && early.After(now) {
+	switch {
+	case a.BrokenOff && early.After(now):
 		return early
+	case a.After < time.Millisecond: // a number without its unit is that many nanoseconds in Go
+		return now.Add(defaultPending)
+	default:
+		return now.Add(min(a.After, txn.MaxPending))
 	}
-	return now.Add(min(orDefault(a.After, defaultPending), txn.MaxPending))
 }
 
 // lacking counts how often in a row nobody was there who could make the call.

@@ -296,3 +296,16 @@ func TestAParticipantPutsItsTransactionOffForEver(t *testing.T) {
 		t.Errorf("asked again at %v", due)
 	}
 }
+
+// TestPendingWithoutAUnit: 30, meant as 30 s, is no pause at all, so it counts as nothing said.
+func TestPendingWithoutAUnit(t *testing.T) {
+	for after, pause := range map[time.Duration]time.Duration{
+		30: time.Second, time.Millisecond - 1: time.Second, time.Millisecond: time.Millisecond, -1: time.Second,
+	} {
+		tx := one(txn.Running, txn.Policy{})
+		plan.Apply(tx, do(0), txn.Answer{Kind: txn.AnswerPending, After: after}, start)
+		if due := tx.Op(do(0)).Due; !due.Equal(start.Add(pause)) {
+			t.Errorf("%v: asked again after %v, want %v", after, due.Sub(start), pause)
+		}
+	}
+}
