@@ -113,7 +113,8 @@ type Event struct {
 	Reason string
 }
 
-// Tracing carries trace contexts through transactions.
+// Tracing carries trace contexts through transactions. If it panics, the log is told, and what was to
+// be traced goes on without it.
 type Tracing interface {
 	// Submit returns headers to keep with a transaction, so that calls made later,
 	// perhaps elsewhere, belong to the trace of its submission.

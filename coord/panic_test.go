@@ -2,6 +2,8 @@ package coord_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -58,6 +60,59 @@ func TestPanicInAChange(t *testing.T) {
 				}
 				if res, err := c.Wait(again, id); res.Outcome != txn.RolledBack {
 					t.Errorf("%+v %v", res, err)
+				}
+			})
+		})
+	}
+}
+
+// smudged is a tracing that panics in one of its places.
+type smudged struct{ submit, call, end bool }
+
+// Submit implements [coord.Tracing].
+func (s smudged) Submit(context.Context, *txn.Definition) map[string]string {
+	if s.submit {
+		panic("out of ink")
+	}
+	return nil
+}
+
+// Call implements [coord.Tracing].
+func (s smudged) Call(_ context.Context, call *txn.Call, _ txn.Target) (map[string]string, func(txn.Answer)) {
+	if s.call {
+		panic("out of ink")
+	}
+	return call.Headers, func(txn.Answer) {
+		if s.end {
+			panic("out of ink")
+		}
+	}
+}
+
+// TestATracingThatPanicsEndsEverything: neither the process nor the transaction ends, each call
+// carries the transaction's own headers, and gives its slot back.
+func TestATracingThatPanicsEndsEverything(t *testing.T) {
+	for name, tracing := range map[string]smudged{"submit": {submit: true}, "call": {call: true}, "end": {end: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log, parts := &lines{}, transferParts()
+				c := start(t, memstore.New(nil), &coord.Options{
+					Tracing: tracing, PerTarget: 1, Logger: slog.New(slog.NewTextHandler(log, nil)),
+				}, parts)
+				for range 2 {
+					d := transfer()
+					d.Headers = map[string]string{"tenant": "7"}
+					if res, err := c.Run(t.Context(), d); err != nil || res.Outcome != txn.Committed {
+						t.Fatalf("%+v %v", res, err)
+					}
+				}
+				for _, call := range parts.calls {
+					if call.Headers["tenant"] != "7" {
+						t.Errorf("called with %v", call.Headers)
+					}
+				}
+				if told := strings.Join(log.all(), "\n"); !strings.Contains(told, `msg="tracing panicked" id=`) {
+					t.Errorf("told %s", told)
 				}
 			})
 		})

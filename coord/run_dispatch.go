@@ -17,12 +17,12 @@ func (c *Coordinator) callOnce(ctx context.Context, f *flight, a *answer) {
 	defer cancel()
 	call := f.call
 	f.began.Store(c.clock.now().UnixMicro())
-	var end func(txn.Answer)
-	call.Headers, end = c.opts.Tracing.Call(limited, &call, f.target)
+	end := endNothing
 	defer func() {
 		c.finishCall(ctx, f, a)
-		end(a.Answer)
+		c.endSpan(call.Transaction, end, a.Answer)
 	}()
+	call.Headers, end = c.startSpan(limited, &call, f.target)
 	if ctx.Err() != nil {
 		a.Answer = notCalledAnswer() // broken off meanwhile, perhaps by a decision
 		return

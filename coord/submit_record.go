@@ -50,7 +50,7 @@ func (c *Coordinator) prepareRecord(
 // addTraceHeaders adds the headers by which later calls find their trace. The definition's
 // own win. It reports whether there were any.
 func (c *Coordinator) addTraceHeaders(ctx context.Context, d *txn.Definition) bool {
-	found := c.opts.Tracing.Submit(ctx, d)
+	found := c.submitHeaders(ctx, d)
 	if found == nil {
 		return false
 	}
