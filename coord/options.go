@@ -83,8 +83,8 @@ type Retention struct {
 	// as their transactions: one that is submitted again after that is executed again,
 	// so keep them for longer than anybody repeats a submit.
 	Keep time.Duration
-	// Archive receives them before they are deleted; if it fails they stay. It may
-	// see a transaction twice.
+	// Archive receives them before they are deleted; if it fails, or panics, they stay. It
+	// may see a transaction twice.
 	Archive func(ctx context.Context, batch []*txn.Transaction) error
 }
 

@@ -2,6 +2,7 @@ package coord_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -117,4 +118,39 @@ func TestATracingThatPanicsEndsEverything(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnArchiveThatPanicsEndsEverything: the process goes on, what was not archived stays, and
+// is archived later.
+func TestAnArchiveThatPanicsEndsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &lines{}
+		var refilled atomic.Bool
+		c := start(t, memstore.New(nil), &coord.Options{
+			Logger: slog.New(slog.NewTextHandler(log, nil)),
+			Retention: coord.Retention{Keep: time.Second, Archive: func(context.Context, []*txn.Transaction) error {
+				if !refilled.Load() {
+					panic("out of paper")
+				}
+				return nil
+			}},
+		}, transferParts())
+		res, err := c.Run(t.Context(), transfer())
+		must(t, err)
+		time.Sleep(time.Hour)
+		get(t, c, res.ID)
+		told := strings.Join(log.all(), "\n")
+		for _, want := range []string{
+			`msg="archive panicked" panic="out of paper" stack=`, "not removed", "archive 1 transactions: panic: out of paper",
+		} {
+			if !strings.Contains(told, want) {
+				t.Errorf("not told: %s", want)
+			}
+		}
+		refilled.Store(true)
+		time.Sleep(time.Hour)
+		if _, err := c.Get(t.Context(), res.ID); !errors.Is(err, txn.ErrNotFound) {
+			t.Errorf("still there: %v", err)
+		}
+	})
 }

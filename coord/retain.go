@@ -3,6 +3,7 @@ package coord
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord/internal/record"
@@ -79,8 +80,19 @@ func (c *Coordinator) archive(ctx context.Context, records []*driver.Record) err
 		}
 		batch = append(batch, t)
 	}
-	if err := c.opts.Retention.Archive(ctx, batch); err != nil {
+	if err := c.giveToArchive(ctx, batch); err != nil {
 		return fmt.Errorf("archive %d transactions: %w", len(batch), err)
 	}
 	return nil
+}
+
+// giveToArchive makes an error of the archive's panic: nothing is deleted then.
+func (c *Coordinator) giveToArchive(ctx context.Context, batch []*txn.Transaction) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.opts.Logger.Error("archive panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return c.opts.Retention.Archive(ctx, batch)
 }
