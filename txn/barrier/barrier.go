@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn"
@@ -19,7 +21,8 @@ type Options struct {
 	// Layout defaults to Native.
 	Layout Layout
 	// SkippedFunc is told of every call whose work was not run, and why: a place for
-	// a log line or a counter. Defaults to nothing.
+	// a log line or a counter. If it panics, the call is answered all the same, and
+	// [slog.Default] is told. Defaults to nothing.
 	SkippedFunc func(ctx context.Context, call txn.Call, v Verdict)
 }
 
@@ -89,8 +92,15 @@ func (b *Barrier) Do(ctx context.Context, call txn.Call, work Work) (result []by
 	return result, v, err
 }
 
-// reportSkipped tells of calls that were answered without their work.
+// reportSkipped tells of calls that were answered without their work. Were it left to panic, a
+// repeated call would never be answered, however often it is made.
 func (b *Barrier) reportSkipped(ctx context.Context, p *passage, v Verdict) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			slog.ErrorContext(ctx, "barrier: SkippedFunc panicked", "transaction", p.call.Transaction, "panic", cause,
+				"stack", string(debug.Stack()))
+		}
+	}()
 	if !p.ran && v != Undecided {
 		b.skipped(ctx, p.call, v)
 	}

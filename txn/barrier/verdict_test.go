@@ -1,9 +1,11 @@
 package barrier_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -375,5 +377,40 @@ func testFunctions(t *testing.T, e *engine) {
 	}
 	if diff := cmp.Diff(want, skipped); diff != "" {
 		t.Errorf("told of (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhoIsToldOfWhatWasSkippedPanics: a repeated call gets the first result all the same, within
+// a transaction of the barrier's and within the caller's.
+func TestWhoIsToldOfWhatWasSkippedPanics(t *testing.T) {
+	var told bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&told, nil)))
+	defer slog.SetDefault(before)
+	e := open(t, "sqlite", sqliteDSN(t.TempDir()+"/x.db"), barrier.SQLite, barrier.Native)
+	var err error
+	e.b, err = barrier.New(e.db, barrier.SQLite, &barrier.Options{
+		SkippedFunc: func(context.Context, txn.Call, barrier.Verdict) { panic("out of paper") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := e.account(t)
+	e.do(t, call("a", "action"), a.add(1, "r"), barrier.Ran, "r")
+	e.do(t, call("a", "action"), a.add(1, "r"), barrier.Duplicate, "r")
+	tx, err := e.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, v, err := e.b.In(t.Context(), tx, call("a", "action"), nil)
+	if v != barrier.Duplicate || string(result) != "r" || err != nil {
+		t.Errorf("%q, %v, %v", result, v, err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+	a.want(t, 1)
+	if !strings.Contains(told.String(), `SkippedFunc panicked" transaction=a panic="out of paper" stack=`) {
+		t.Errorf("told: %q", &told)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +28,8 @@ type Options struct {
 	// must be longer than any transaction lives, or late calls take effect twice.
 	// Defaults to never: call Clean.
 	TTL time.Duration
-	// SkippedFunc is told of every call whose script was not run, and why. Defaults to
-	// nothing.
+	// SkippedFunc is told of every call whose script was not run, and why. If it panics, the
+	// call is answered all the same, and [slog.Default] is told. Defaults to nothing.
 	SkippedFunc func(ctx context.Context, call txn.Call, v barrier.Verdict)
 }
 
@@ -85,9 +87,21 @@ func (b *Barrier) Do(
 	}
 	result, v, err := reply.forCoordinator(call)
 	if reply.skipped() {
-		b.opts.SkippedFunc(ctx, call, v)
+		b.reportSkipped(ctx, call, v)
 	}
 	return result, v, err
+}
+
+// reportSkipped tells of a call that was answered without its script. Were it left to panic, a
+// repeated call would never be answered, however often it is made.
+func (b *Barrier) reportSkipped(ctx context.Context, call txn.Call, v barrier.Verdict) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			slog.ErrorContext(ctx, "redisbarrier: SkippedFunc panicked", "transaction", call.Transaction, "panic", cause,
+				"stack", string(debug.Stack()))
+		}
+	}()
+	b.opts.SkippedFunc(ctx, call, v)
 }
 
 // Func makes a participant of a script; f says what to run it on.

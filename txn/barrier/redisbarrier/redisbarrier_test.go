@@ -1,9 +1,11 @@
 package redisbarrier_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -436,6 +438,23 @@ func TestFunc(t *testing.T) {
 	}
 	if diff := cmp.Diff([]barrier.Verdict{barrier.Duplicate, barrier.Refused}, skipped); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWhoIsToldOfWhatWasSkippedPanics: a repeated call gets the first result all the same.
+func TestWhoIsToldOfWhatWasSkippedPanics(t *testing.T) {
+	var told bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&told, nil)))
+	defer slog.SetDefault(before)
+	s := start(t, nil)
+	s.b = over(t, s.conn, &redisbarrier.Options{
+		SkippedFunc: func(context.Context, txn.Call, barrier.Verdict) { panic("out of paper") },
+	})
+	s.do(t, call("t", "action"), add, "k", barrier.Ran, "r", 1, "r")
+	s.do(t, call("t", "action"), add, "k", barrier.Duplicate, "r", 1, "r")
+	if !strings.Contains(told.String(), `SkippedFunc panicked" transaction=t panic="out of paper" stack=`) {
+		t.Errorf("told: %q", &told)
 	}
 }
 
