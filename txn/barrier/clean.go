@@ -14,17 +14,34 @@ import (
 // CleanOptions says which marks may go. The zero value is the default.
 type CleanOptions struct {
 	// Age is how long ago a transaction must have ended, and its marks must have been
-	// set: the longest time a message may linger in the network. Defaults to 24 h;
-	// -1: no age is asked for.
+	// set: the longest time a message may linger in the network. Defaults to 24 h, at
+	// least 1 ms; -1: no age is asked for.
 	Age time.Duration
 	// Unknown is the age at which the marks of a transaction go that the coordinator
 	// does not know (any more); not less than Age. Defaults to Age, and in DTM's
 	// layout to -1: they are kept, as they may be another coordinator's. Set it to -1
-	// wherever several coordinators share a table.
+	// wherever several coordinators share a table. At least 1 ms otherwise.
 	Unknown time.Duration
 	// Batch bounds the transactions looked at, and removed, by one statement.
 	// Defaults to 200.
 	Batch int
+}
+
+// Check returns an error that names the first option that nobody can have meant: a number
+// without its unit is that many nanoseconds in Go, and would remove marks that are needed.
+func (o *CleanOptions) Check() error {
+	if o == nil {
+		return nil
+	}
+	for _, d := range [...]struct {
+		field string
+		value time.Duration
+	}{{"age", o.Age}, {"unknown", o.Unknown}} {
+		if d.value != 0 && d.value != -1 && d.value < time.Millisecond {
+			return wrongOption(d.field, "%v: want 0 (default), 1ms or more, or -1", d.value)
+		}
+	}
+	return nil
 }
 
 // WithDefaults fills in what is zero.
@@ -84,6 +101,9 @@ func (l *layout) cleanOptions(opts *CleanOptions) CleanOptions {
 //		log.Print(removed, err)
 //	}
 func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *CleanOptions) (removed int, err error) {
+	if err := opts.Check(); err != nil {
+		return 0, fmt.Errorf("barrier: clean: %w", err)
+	}
 	c := &cleaner{b: b, coordinator: coordinator, opts: b.layout.cleanOptions(opts)}
 	var now int64
 	if err := b.db.QueryRowContext(ctx, b.layout.clockQ).Scan(&now); err != nil {

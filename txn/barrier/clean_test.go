@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 	"github.com/bedrock-go/bedrock/txn/memstore"
@@ -110,7 +111,7 @@ func testClean(t *testing.T, e *engine) {
 		e.do(t, call(transaction, "compensate"), nil, barrier.Duplicate, "")
 	}
 	e.age(t, "", 2*time.Second) // DTM's clock counts seconds
-	n, err := e.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: -1, Unknown: time.Microsecond})
+	n, err := e.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: -1, Unknown: time.Millisecond})
 	if left := e.marks(t); err != nil || left != 2*2 {
 		t.Errorf("asked for no age: %d removed, %d left, %v; want running and parked to stay", n, left, err)
 	}
@@ -160,5 +161,32 @@ func TestMarkUnderNoIDStopsTheCleaning(t *testing.T) {
 	}
 	if n, err := e.b.Clean(t.Context(), co, nil); n != 4 || err != nil {
 		t.Errorf("%d removed, %v; want 4", n, err)
+	}
+}
+
+// TestCleanAfterAnAgeWithoutItsUnit: 24 for 24 h would let late copies of calls take effect again.
+func TestCleanAfterAnAgeWithoutItsUnit(t *testing.T) {
+	t.Parallel()
+	e := open(t, "sqlite", sqliteDSN(t.TempDir()+"/x.db"), barrier.SQLite, barrier.Native)
+	c := &coordinator{known: map[string]*txn.Transaction{"a": {Status: txn.Committed}}}
+	for _, transaction := range []string{"a", "b"} {
+		e.do(t, call(transaction, "action"), e.account(t).add(1, ""), barrier.Ran, "")
+	}
+	e.age(t, "", time.Second)
+	for _, test := range []struct {
+		field string
+		opts  barrier.CleanOptions
+	}{
+		{"age", barrier.CleanOptions{Age: 24}}, {"age", barrier.CleanOptions{Age: -24 * time.Hour}},
+		{"unknown", barrier.CleanOptions{Age: -1, Unknown: 24}}, {"unknown", barrier.CleanOptions{Unknown: -2}},
+	} {
+		n, err := e.b.Clean(t.Context(), c, &test.opts)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != test.field || n != 0 {
+			t.Errorf("%+v: %d removed, %v", test.opts, n, err)
+		}
+	}
+	least := &barrier.CleanOptions{Age: time.Millisecond, Unknown: time.Millisecond}
+	if n, err := e.b.Clean(t.Context(), c, least); n != 2 || err != nil {
+		t.Errorf("%d removed, %v; want 2", n, err)
 	}
 }

@@ -18,6 +18,9 @@ import (
 // word, and says of how many. See [barrier.Barrier.Clean]. It scans the keys of
 // every server, several servers at once.
 func (b *Barrier) Clean(ctx context.Context, coordinator txn.Inspector, opts *barrier.CleanOptions) (int, error) {
+	if err := opts.Check(); err != nil {
+		return 0, fmt.Errorf("redisbarrier: clean: %w", err)
+	}
 	c := &cleaner{b: b, coordinator: coordinator, opts: opts.WithDefaults()}
 	if err := c.scanAll(ctx); err != nil {
 		return int(c.removed.Load()), fmt.Errorf("redisbarrier: clean: %w", err)

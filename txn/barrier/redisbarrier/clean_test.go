@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	rueidisclient "github.com/redis/rueidis"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 	"github.com/bedrock-go/bedrock/txn"
@@ -83,6 +84,10 @@ func (s *setup) clean(t *testing.T) {
 	}
 	if n, err := s.b.Clean(t.Context(), c, nil); n != 1 || err != nil {
 		t.Errorf("unknown: %d removed, %v; want 1", n, err)
+	}
+	n, err := s.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: 24})
+	if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != "age" || n != 0 {
+		t.Errorf("of 24 ns: %d removed, %v", n, err)
 	}
 	if n, err := s.b.Clean(t.Context(), c, &barrier.CleanOptions{Age: -1}); n != 2 || err != nil {
 		t.Errorf("of any age: %d removed, %v; want 2, running and parked stay", n, err)
