@@ -130,8 +130,9 @@ func (o *Options) check() error {
 		return outside("claimers", o.Claimers, 1, maxClaimers)
 	case o.Limits.Branches < 0 || o.Limits.Branches > maxBranches:
 		return outside("limits.branches", o.Limits.Branches, 0, maxBranches)
-	case o.Limits.Timeout < 0:
-		return &input.Error{Field: "limits.timeout", Problem: fmt.Sprintf("%v: want at least 0", o.Limits.Timeout)}
+	case o.Limits.Timeout != 0 && o.Limits.Timeout < time.Millisecond: // no time-out would be within it
+		problem := fmt.Sprintf("%v: want 0 (default) or 1ms or more", o.Limits.Timeout)
+		return &input.Error{Field: "limits.timeout", Problem: problem}
 	case len(o.Replica) > longestReplica || o.Replica != printable(o.Replica, longestReplica):
 		problem := fmt.Sprintf("%.40q: want at most %d printable bytes", o.Replica, longestReplica)
 		return &input.Error{Field: "replica", Problem: problem}

@@ -51,7 +51,11 @@ func TestAnOptionThatMakesNoSense(t *testing.T) {
 			t.Errorf("kept for %d: %v", keep, err)
 		}
 	}
-	_, err := coord.New(nil, nil)
+	_, err := coord.New(memstore.New(nil), &coord.Options{Limits: check.Limits{Timeout: 366}})
+	if err == nil || !strings.HasSuffix(err.Error(), "366ns: want 0 (default) or 1ms or more") {
+		t.Errorf("days without their unit: %v", err)
+	}
+	_, err = coord.New(nil, nil)
 	if problem, ok := errors.AsType[*input.Error](err); !ok || problem.Field != "store" {
 		t.Errorf("no store: %v", err)
 	}

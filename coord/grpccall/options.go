@@ -20,7 +20,7 @@ type Options struct {
 	// MaxResult bounds the response message of a call, in bytes. Defaults to 1 MiB; at
 	// most 1 GiB.
 	MaxResult int
-	// DialTimeout bounds making a connection. Defaults to 5 s.
+	// DialTimeout bounds making a connection. Defaults to 5 s; at least 1 ms.
 	DialTimeout time.Duration
 }
 
@@ -38,9 +38,9 @@ func (o *Options) withDefaults() (Options, error) {
 		return Options{}, &input.Error{
 			Field: "maxResult", Problem: fmt.Sprintf("%d: want 0 (default) to %d", full.MaxResult, largestResult),
 		}
-	case full.DialTimeout < 0:
+	case full.DialTimeout != 0 && full.DialTimeout < time.Millisecond: // 5 is 5 ns: no connection is ever made
 		return Options{}, &input.Error{
-			Field: "dialTimeout", Problem: fmt.Sprintf("%v: want 0 (default) or more", full.DialTimeout),
+			Field: "dialTimeout", Problem: fmt.Sprintf("%v: want 0 (default) or 1ms or more", full.DialTimeout),
 		}
 	}
 	if full.Allow == nil {

@@ -21,7 +21,8 @@ type Options struct {
 	// one.
 	Writers int
 	// Timeout bounds one batch, from when its connection is asked for. Callers do
-	// not wait for it longer than their contexts say. Defaults to 30 s; -1: none.
+	// not wait for it longer than their contexts say. Defaults to 30 s, at least 1 ms;
+	// -1: none.
 	Timeout time.Duration
 }
 
@@ -54,6 +55,8 @@ func (o *Options) filled() (Options, error) {
 	case !tableName.MatchString(own.Table):
 		problem := fmt.Sprintf("%q: want at most 40 lower-case letters, digits and underscores", own.Table)
 		return own, &input.Error{Field: "table", Problem: problem}
+	case own.Timeout < time.Millisecond && own.Timeout != -1: // 30 is 30 ns: no batch is ever written
+		return own, &input.Error{Field: "timeout", Problem: fmt.Sprintf("%v: want 1ms or more, or -1", own.Timeout)}
 	case own.Writers < 0:
 		return own, &input.Error{Field: "writers", Problem: fmt.Sprintf("%d: want at least 1", own.Writers)}
 	}

@@ -82,12 +82,16 @@ func open(t *testing.T, f *fake) *sqlstore.Store {
 
 // TestOptionsThatMakeNoSenseAreAccepted by a store of any kind.
 func TestOptionsThatMakeNoSenseAreAccepted(t *testing.T) {
-	for field, opts := range map[string]sqlstore.Options{
-		"table": {Table: "x y"}, "writers": {Writers: -1},
+	for _, test := range []struct {
+		field string
+		opts  sqlstore.Options
+	}{
+		{"table", sqlstore.Options{Table: "x y"}}, {"writers", sqlstore.Options{Writers: -1}},
+		{"timeout", sqlstore.Options{Timeout: 30}}, {"timeout", sqlstore.Options{Timeout: -time.Second}},
 	} {
-		_, err := sqlstore.Open(t.Context(), &fake{}, sqlstore.Databases{}, &opts)
-		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != field {
-			t.Errorf("%s: %v", field, err)
+		_, err := sqlstore.Open(t.Context(), &fake{}, sqlstore.Databases{}, &test.opts)
+		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != test.field {
+			t.Errorf("%s: %v", test.field, err)
 		}
 	}
 }

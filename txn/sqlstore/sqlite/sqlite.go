@@ -25,7 +25,7 @@ type Options struct {
 	// NoMigrate leaves the schema alone; see [sqlstore.Options].
 	NoMigrate bool
 	// BusyTimeout is how long a write waits for other processes that use the file.
-	// Defaults to 10 s; at most a day.
+	// Defaults to 10 s; 1 ms to a day.
 	BusyTimeout time.Duration
 	// Readers is how many reads run at once. Defaults to 4.
 	Readers int
@@ -160,8 +160,8 @@ func (o *Options) filled() Options {
 // check returns an error that names the first option that makes no sense.
 func (o *Options) check() error {
 	switch {
-	case o.BusyTimeout < 0 || o.BusyTimeout > maxBusyTimeout:
-		problem := fmt.Sprintf("%v: want 0 (default) to %v", o.BusyTimeout, maxBusyTimeout)
+	case o.BusyTimeout < time.Millisecond || o.BusyTimeout > maxBusyTimeout: // SQLite counts milliseconds
+		problem := fmt.Sprintf("%v: want 0 (default) or 1ms to %v", o.BusyTimeout, maxBusyTimeout)
 		return &input.Error{Field: "busyTimeout", Problem: problem}
 	case o.Readers < 0:
 		return &input.Error{Field: "readers", Problem: fmt.Sprintf("%d: want 0 (default) or more", o.Readers)}
