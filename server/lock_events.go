@@ -3,15 +3,18 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // LockObserver is told what becomes of the locks that a server gives out. Observe is called
-// where it happens: it must be quick, and safe for concurrent use.
+// where it happens: it must be quick, and safe for concurrent use. If it panics, the log is
+// told.
 type LockObserver interface {
-	// Observe receives one event. ctx is that of the request.
+	// Observe receives one event. ctx is that of the request, or of what is done after it.
 	Observe(ctx context.Context, e LockEvent)
 }
 
@@ -51,6 +54,24 @@ type nobody struct{}
 
 // Observe implements [LockObserver].
 func (nobody) Observe(context.Context, LockEvent) {}
+
+// guarded is an observer whose panics leave the answers as they are: the store has granted or
+// renewed by then. After a call, where nobody else recovers, they would end the process.
+type guarded struct {
+	observer LockObserver
+	log      *slog.Logger
+}
+
+// Observe implements [LockObserver].
+func (g guarded) Observe(ctx context.Context, e LockEvent) {
+	defer func() {
+		if what := recover(); what != nil {
+			g.log.ErrorContext(ctx, "server: the lock observer panicked",
+				"event", e.Kind, "name", e.Name, "panic", what, "stack", string(debug.Stack()))
+		}
+	}()
+	g.observer.Observe(ctx, e)
+}
 
 // observeRequest observes a request, from its coming to its answer.
 func (l *locks) observeRequest(

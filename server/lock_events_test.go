@@ -3,12 +3,14 @@ package server_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
 )
 
@@ -52,4 +54,68 @@ func TestWhatBecomesOfLocksIsCountable(t *testing.T) {
 	if !slices.Equal(seen.told, want) {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(seen.told, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// tripping is an observer that panics at every event, or at those of one kind.
+type tripping struct{ kind server.LockEventKind }
+
+// Observe implements [server.LockObserver].
+func (o tripping) Observe(_ context.Context, e server.LockEvent) {
+	if o.kind == "" || e.Kind == o.kind {
+		panic("out of paper")
+	}
+}
+
+// wantTripped checks that the log is told of an observer that panicked at these events, each
+// with where it was.
+func wantTripped(t *testing.T, told string, events ...string) {
+	t.Helper()
+	for _, event := range events {
+		want := `msg="server: the lock observer panicked" ` + event + ` panic="out of paper"`
+		if !strings.Contains(told, want) {
+			t.Errorf("want %s: %s", want, told)
+		}
+	}
+	if n := strings.Count(told, "tripping.Observe("); n != len(events) {
+		t.Errorf("%d stacks of %d panics: %s", n, len(events), told)
+	}
+}
+
+// TestAnObserverThatPanicsChangesTheAnswers: what the store has granted is told as granted, or
+// the lock is held for its whole life by nobody; what it has renewed is not told as a failure.
+func TestAnObserverThatPanicsChangesTheAnswers(t *testing.T) {
+	var told buffer
+	c := config(t)
+	c.LockObserver, c.Logger = tripping{}, slog.New(slog.NewTextHandler(&told, nil))
+	s := serve(t, c, nil)
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "me-1"}`).want(t, 200, `"me-1"`)
+	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 409, `"kind":"held"`)
+	s.post(t, locks+"Renew", `{"grants": [
+		{"name": "a", "owner": "me-1", "ttl": "30s"}, {"name": "b", "owner": "me-2", "ttl": "1s"}
+	]}`).want(t, 200, "lost")
+	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-1"}}`).want(t, 200)
+	s.post(t, locks+"Acquire", `{"name": "a"}`).want(t, 200)
+	s.post(t, locks+"ForceRelease", `{"name": "a", "reason": "test"}`).want(t, 200, `"held":true`)
+	wantTripped(t, told.String(), "event=asked name=a", "event=granted name=a", "event=asked name=a",
+		"event=refused name=a", "event=renewed name=a", "event=lost name=b", "event=released name=a",
+		"event=asked name=a", "event=granted name=a", "event=forced name=a")
+}
+
+// TestAnObserverThatPanicsAfterACallEndsTheServer: a grant whose caller has gone is given back
+// in the background, where nobody else recovers.
+func TestAnObserverThatPanicsAfterACallEndsTheServer(t *testing.T) {
+	var told buffer
+	store := &forgetful{Backend: memlock.NewBackend(nil), granted: make(chan struct{})}
+	s := serve(t, setup{
+		Services: server.Services{Locks: store},
+		Options: server.Options{
+			LockObserver: tripping{server.LockEventReleased}, Logger: slog.New(slog.NewTextHandler(&told, nil)),
+		},
+	}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { <-store.granted; cancel() }()
+	s.hang(ctx, locks+"Acquire", `{"name":"a","ttl":"86400s"}`)
+	eventually(t, func() bool { return strings.Contains(told.String(), "event=") })
+	wantTripped(t, told.String(), "event=released name=a")
 }

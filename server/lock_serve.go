@@ -27,7 +27,9 @@ type locks struct {
 var _ bedrockv1connect.LockServiceHandler = (*locks)(nil)
 
 func newLocks(backend driver.Backend, o *Options) *locks {
-	return &locks{backend: backend, limits: o.Limits, log: o.Logger, observer: o.LockObserver}
+	return &locks{
+		backend: backend, limits: o.Limits, log: o.Logger, observer: guarded{o.LockObserver, o.Logger},
+	}
 }
 
 // Acquire implements the service.
