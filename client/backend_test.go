@@ -13,6 +13,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
@@ -106,5 +107,33 @@ func TestADoubtIsToldAsUnavailable(t *testing.T) {
 	_, err := b.Acquire(t.Context(), driver.Request{Name: "a", Owner: "o", TTL: time.Minute, Tokens: 1})
 	if err == nil || errors.Is(err, driver.ErrUnavailable) || strings.Contains(err.Error(), "unavailable") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAForcedReleaseThatWasNotSentIsInDoubt: who finds no server has taken nothing away from
+// anybody. Who was hung up on, or told by somebody on the way that there is none, cannot know.
+func TestAForcedReleaseThatWasNotSentIsInDoubt(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	hangUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
+	defer hangUp.Close()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "nobody is there", http.StatusServiceUnavailable)
+	}))
+	defer proxy.Close()
+	for url, want := range map[string]bool{gone.URL: false, hangUp.URL: true, proxy.URL: true} {
+		locks, err := lock.New(dial(t, url, nil).Backend(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = locks.ForceRelease(t.Context(), "a")
+		if err == nil || lock.MaybeApplied(err) != want {
+			t.Errorf("want an error that is in doubt: %v; got %v", want, err)
+		}
+		if err := locks.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -2,11 +2,11 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -99,7 +99,7 @@ func (c *Client) List(ctx context.Context, prefix string, limit int) ([]Info, er
 // ForceRelease frees the lock, whoever holds it, and raises its token, so that
 // the former holder is refused by every guard that has seen a newer one. The
 // holder learns of the loss at its next renewal. It reports whether the lock was
-// held.
+// held. Without an answer it may have taken effect, see [MaybeApplied].
 func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 	backend, ok := c.backend.(driver.Forcer)
 	if !ok {
@@ -109,14 +109,15 @@ func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	held, err := backend.ForceRelease(ctx, name)
-	switch {
-	case err == nil:
+	if err == nil {
 		return held, nil
-	case errors.Is(err, driver.ErrRefused):
-		return false, opError("force release", name, err)
-	default: // it has gone out, and nobody takes it back
-		return false, opError("force release", name, &unknownError{notTheCallersEnd(ctx, err)})
 	}
+	var none *settle.Doubt
+	doubt := none.After(err)
+	if err = notTheCallersEnd(ctx, err); doubt != nil { // it has gone out, and nobody takes it back
+		err = &unknownError{err}
+	}
+	return false, opError("force release", name, err)
 }
 
 // Check examines the backend's settings and says what they mean for the safety

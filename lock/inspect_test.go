@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"io"
 	"os"
 	"strconv"
 	"testing"
@@ -101,7 +102,7 @@ func TestForceReleaseFreesAndRaisesTheToken(t *testing.T) {
 	})
 }
 
-// forcing hangs when it is asked to force a release.
+// forcing does as it is told when it is asked to force a release.
 type forcing struct {
 	driver.Backend
 	force func(ctx context.Context) error
@@ -112,8 +113,10 @@ func (f forcing) ForceRelease(ctx context.Context, _ string) (bool, error) {
 	return false, f.force(ctx)
 }
 
-// A forced release that got no answer may have happened, and says so; one that was refused not.
+// A forced release that got no answer may have happened, and says so; one that was refused, or
+// never got there, has not: unavailable means that nothing happened, unless the call goes on.
 func TestAForcedReleaseWithoutAnAnswerSeemsNotToHaveHappened(t *testing.T) {
+	underway := &driver.UnderwayError{Err: driver.ErrUnavailable, Ended: make(chan struct{})}
 	for name, test := range map[string]struct {
 		force func(ctx context.Context) error
 		may   bool
@@ -122,8 +125,10 @@ func TestAForcedReleaseWithoutAnAnswerSeemsNotToHaveHappened(t *testing.T) {
 		"its time ended": {
 			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, true, context.DeadlineExceeded,
 		},
-		"no answer": {func(context.Context) error { return driver.ErrUnavailable }, true, driver.ErrUnavailable},
-		"refused":   {func(context.Context) error { return driver.ErrRefused }, false, driver.ErrRefused},
+		"broken off":  {func(context.Context) error { return io.ErrUnexpectedEOF }, true, io.ErrUnexpectedEOF},
+		"underway":    {func(context.Context) error { return underway }, true, driver.ErrUnavailable},
+		"unavailable": {func(context.Context) error { return driver.ErrUnavailable }, false, driver.ErrUnavailable},
+		"refused":     {func(context.Context) error { return driver.ErrRefused }, false, driver.ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
