@@ -10,6 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/txn"
 )
 
 // The exit codes. Where sysexits.h has a fitting one, it is that.
@@ -56,13 +57,20 @@ func reportError(sys *system, err error) int {
 	if !ok {
 		exit = &exitError{exitCode(err), err}
 	}
-	if exit.code == exitInterrupted {
+	if exit.code == exitInterrupted && !leavesDoubt(exit.err) {
 		return exit.code // the user knows
 	}
 	if exit.err != nil {
 		fmt.Fprintln(sys.stderr, "bedrock:", exit.err)
 	}
 	return exit.code
+}
+
+// leavesDoubt reports whether what failed may have taken effect all the same. Who interrupted
+// it knows that it has ended, and not that.
+func leavesDoubt(err error) bool {
+	_, inDoubt := errors.AsType[*txn.InDoubtError](err)
+	return inDoubt || lock.MaybeApplied(err)
 }
 
 func exitCode(err error) int {
@@ -104,7 +112,7 @@ func newExitCodes() *cobra.Command {
     1  the command failed; doctor: found a danger; demo: a promise was not kept
    64  the command line, a name, an option, a file or a URL is wrong
    69  the backend, the store or the server did not answer, or refused
-  130  interrupted
+  130  interrupted; a line says so if what was asked for may have taken effect
 
 Exit codes of 'bedrock serve', which otherwise ends with 0 when it is interrupted:
 

@@ -109,7 +109,8 @@ func (r *remote) submitAndPrint(ctx context.Context, c *client.Client, d txn.Def
 	s := r.sys
 	id, err := submitSoon(ctx, c, d)
 	if err != nil {
-		return s.interrupted(err)
+		s.sayWhereToLook(err)
+		return err
 	}
 	if !wait {
 		return s.printSubmitted(id)
@@ -119,7 +120,8 @@ func (r *remote) submitAndPrint(ctx context.Context, c *client.Client, d txn.Def
 	}
 	result, err := r.awaitOutcome(ctx, id)
 	if errors.Is(err, context.Canceled) {
-		return s.interrupted(err)
+		s.sayWhereToLook(err)
+		return &exitError{code: exitInterrupted} // submitted it is, and that its outcome is not known yet was said
 	}
 	return errors.Join(s.printResult(&result, err), err)
 }
@@ -142,14 +144,13 @@ func submitSoon(ctx context.Context, c *client.Client, d txn.Definition) (id str
 	return c.Submit(ctx, d)
 }
 
-// interrupted says where to look when somebody stops waiting: the transaction does
-// not stop with the command.
-func (s *system) interrupted(err error) error {
+// sayWhereToLook does so when somebody stops waiting: the transaction does not stop with the
+// command.
+func (s *system) sayWhereToLook(err error) {
 	var inDoubt *txn.InDoubtError
 	if errors.Is(err, context.Canceled) && errors.As(err, &inDoubt) {
 		fmt.Fprintf(s.stderr, "bedrock: no longer waiting; see 'bedrock tx watch %s'\n", inDoubt.ID)
 	}
-	return err
 }
 
 func (s *system) printSubmitted(id string) error {
