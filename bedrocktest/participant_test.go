@@ -172,6 +172,28 @@ func TestOperationsAreMistyped(t *testing.T) {
 	}
 }
 
+// TestAScriptGoesOnAfterItsEnd: what is never played would let a test pass that is about it.
+func TestAScriptGoesOnAfterItsEnd(t *testing.T) {
+	parts := bedrocktest.NewParticipant()
+	ends := map[string]func(*bedrocktest.Script){
+		"pay action":     func(s *bedrocktest.Script) { s.Done(nil) },
+		"pay compensate": func(s *bedrocktest.Script) { s.Fail(1).Refuse("no money") },
+		"pay try":        func(s *bedrocktest.Script) { s.Fail(bedrocktest.Always) },
+		"pay confirm":    func(s *bedrocktest.Script) { s.Hang(0).LoseReply(bedrocktest.Always) },
+	}
+	for operation, end := range ends {
+		end(parts.On(operation))
+		for range 2 { // also when it is being played
+			panics(t, "is never played", func() { parts.On(operation).Fail(1) })
+			panics(t, "is never played", func() { parts.On(operation).Done(nil) })
+			_, _ = parts.Func(t.Context(), pay(strings.TrimPrefix(operation, "pay ")))
+			_, _ = parts.Func(t.Context(), pay(strings.TrimPrefix(operation, "pay ")))
+		}
+	}
+	parts.On("pay cancel").Fail(1).Pending(1, time.Second)
+	parts.On("pay cancel").Done(nil)
+}
+
 func panics(t *testing.T, text string, f func()) {
 	t.Helper()
 	defer func() {

@@ -19,7 +19,8 @@ var errScripted = errors.New("out of order, as the script says")
 
 // Script says how a participant answers one operation, call after call. What is
 // written for a number of times makes room for the next; Done and Refuse hold from then
-// on. A script that is over means done.
+// on, as does what happens [Always]: to write on after that is a mistake in the test, which
+// panics. A script that is over means done.
 type Script struct {
 	mu     sync.Mutex
 	scenes []scene
@@ -70,6 +71,9 @@ func (s *Script) add(next scene) *Script {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if n := len(s.scenes); n > 0 && s.scenes[n-1].times == Always {
+		panic("bedrocktest: what is written after an answer that holds from then on is never played") // the same
+	}
 	s.scenes = append(s.scenes, next)
 	return s
 }
@@ -83,11 +87,15 @@ func (s *Script) nextScene() scene {
 	defer s.mu.Unlock()
 	for len(s.scenes) > 0 {
 		now := &s.scenes[0]
-		if now.times > 0 {
+		switch now.times {
+		case 0:
+			s.scenes = s.scenes[1:]
+			continue
+		case Always:
+		default:
 			now.times--
-			return *now
 		}
-		s.scenes = s.scenes[1:]
+		return *now
 	}
 	return scene{done: true}
 }
