@@ -12,7 +12,7 @@ import (
 // Backend is a backend of locks that fails on demand. A call whose context ends while
 // it is delayed or frozen returns at once, and reaches the store later all the same, as
 // a packet on its way would. What the inner backend cannot do it refuses with
-// [driver.ErrUnsupported].
+// [driver.ErrUnsupported], and cannot be told to fail at.
 type Backend struct {
 	*faults
 	inner driver.Backend
@@ -32,9 +32,28 @@ func backendMethods() []Method {
 	return []Method{Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check}
 }
 
+// lackedByBackend lists what is optional and that backend does not have.
+func lackedByBackend(inner driver.Backend) (lacking []Method) {
+	if _, ok := inner.(driver.Waiter); !ok {
+		lacking = append(lacking, Watch)
+	}
+	if _, ok := inner.(driver.Inspector); !ok {
+		lacking = append(lacking, Inspect, List)
+	}
+	if _, ok := inner.(driver.Forcer); !ok {
+		lacking = append(lacking, ForceRelease)
+	}
+	if _, ok := inner.(driver.Checker); !ok {
+		lacking = append(lacking, Check)
+	}
+	return lacking
+}
+
 // NewBackend returns a backend that does what inner does until told otherwise.
 func NewBackend(inner driver.Backend) *Backend {
-	return &Backend{faults: newFaults(driver.ErrUnavailable, backendMethods()...), inner: inner}
+	return &Backend{
+		faults: newFaults(driver.ErrUnavailable, backendMethods(), lackedByBackend(inner)), inner: inner,
+	}
 }
 
 // Acquire implements [driver.Backend].

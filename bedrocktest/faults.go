@@ -16,8 +16,8 @@ import (
 // ErrReplyLost is the error of a call whose outcome its caller does not learn.
 var ErrReplyLost = errors.New("the reply was lost")
 
-// Method names what a [Backend] or a [Store] can be told to fail at. One that it does not have
-// is a mistake in the test, which panics.
+// Method names what a [Backend] or a [Store] can be told to fail at. One that it does not have,
+// or that the one inside does not have, is a mistake in the test, which panics.
 type Method string
 
 // The methods of a backend of locks that reach it.
@@ -74,7 +74,8 @@ func (f *Fault) isZero() bool {
 // packet on its way would.
 type faults struct {
 	methods     []Method
-	unavailable error // what a call gets that cannot be sent
+	lacking     []Method // that only others have
+	unavailable error    // what a call gets that cannot be sent
 
 	mu       sync.Mutex
 	next     map[Method][]Fault
@@ -87,18 +88,23 @@ type faults struct {
 	late     latecomers
 }
 
-func newFaults(unavailable error, methods ...Method) *faults {
+func newFaults(unavailable error, methods, lacking []Method) *faults {
+	isLacking := func(m Method) bool { return slices.Contains(lacking, m) }
 	return &faults{
-		methods: methods, unavailable: unavailable,
+		methods: slices.DeleteFunc(methods, isLacking), lacking: lacking, unavailable: unavailable,
 		next: make(map[Method][]Fault), numbered: make(map[Method]map[int]Fault),
 		calls: make(map[Method]int), returned: make(map[Method]int),
 	}
 }
 
-// mustHave panics of a method that there is not: what a test says of it would come to nothing.
+// mustHave panics of a method that there is not, or not inside: a call of that is refused, so
+// what a test says of it would come to nothing.
 func (f *faults) mustHave(m Method) {
 	if slices.Contains(f.methods, m) {
 		return
+	}
+	if slices.Contains(f.lacking, m) {
+		panic(fmt.Sprintf("bedrocktest: the one inside has no method %s", m)) // a mistake in the test
 	}
 	var names []string
 	for _, known := range f.methods {

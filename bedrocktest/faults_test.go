@@ -109,6 +109,25 @@ func TestBackendCanMoreThanItsInner(t *testing.T) {
 	complains(t, []string{`"a"`, "unsupported"}, func(t testing.TB) { b.TakeAway(t, "a") })
 }
 
+// TestFaultsOfWhatTheInnerLacks: what is refused reaches no fault, which would never strike.
+func TestFaultsOfWhatTheInnerLacks(t *testing.T) {
+	s := bedrocktest.NewStore(memstore.New(nil))
+	panics(t, "the one inside has no method CreateTx", func() { s.LoseReply(bedrocktest.CreateTx) })
+	s.LoseReply(bedrocktest.Count)
+	_, err := s.Count(t.Context())
+	wantErr(t, err, bedrocktest.ErrReplyLost)
+	s = bedrocktest.NewStore(struct{ driver.Store }{memstore.New(nil)})
+	panics(t, "the one inside has no method Count", func() { s.Calls(bedrocktest.Count) })
+	b := bedrocktest.NewBackend(struct{ lockdriver.Backend }{memlock.NewBackend(nil)})
+	for _, m := range []bedrocktest.Method{
+		bedrocktest.Watch, bedrocktest.Inspect, bedrocktest.List, bedrocktest.ForceRelease, bedrocktest.Check,
+	} {
+		panics(t, "the one inside has no method "+string(m), func() { b.Fail(m, bedrocktest.Fault{}) })
+	}
+	panics(t, "want one of Acquire, Renew, Release", func() { b.LoseReply("Releas") })
+	b.LoseReply(bedrocktest.Release)
+}
+
 // TestSomebodyElseIsNobody: a lock that somebody else holds is held, and one that was
 // taken away is not.
 func TestSomebodyElseIsNobody(t *testing.T) {
@@ -197,7 +216,7 @@ func TestFaultsOfNothing(t *testing.T) {
 		mistake func()
 	}{
 		{
-			`no method "create" (did you mean Create?); want one of Create, CreateTx`,
+			`no method "create" (did you mean Create?); want one of Create, Load`,
 			func() { s.Fail("create", none) },
 		},
 		{`no method "Acquire"; want one of Create`, func() { s.LoseReply(bedrocktest.Acquire) }},

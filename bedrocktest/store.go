@@ -13,7 +13,7 @@ import (
 // Store is a store of transactions that fails on demand. A call whose context ends
 // while it is delayed or frozen returns at once, and reaches the store later all the
 // same, as a packet on its way would. What the inner store cannot do it refuses with
-// [errors.ErrUnsupported].
+// [errors.ErrUnsupported], and cannot be told to fail at.
 type Store struct {
 	*faults
 	inner driver.Store
@@ -30,9 +30,20 @@ func storeMethods() []Method {
 	return []Method{Create, CreateTx, Load, Update, List, Claim, Now, Delete, Count}
 }
 
+// lackedByStore lists what is optional and that store does not have.
+func lackedByStore(inner driver.Store) (lacking []Method) {
+	if _, ok := inner.(driver.TxCreator); !ok {
+		lacking = append(lacking, CreateTx)
+	}
+	if _, ok := inner.(driver.Counter); !ok {
+		lacking = append(lacking, Count)
+	}
+	return lacking
+}
+
 // NewStore returns a store that does what inner does until told otherwise.
 func NewStore(inner driver.Store) *Store {
-	return &Store{faults: newFaults(driver.ErrUnavailable, storeMethods()...), inner: inner}
+	return &Store{faults: newFaults(driver.ErrUnavailable, storeMethods(), lackedByStore(inner)), inner: inner}
 }
 
 // Create implements [driver.Store].
