@@ -141,7 +141,8 @@ func TestAnArchiveThatPanicsEndsEverything(t *testing.T) {
 		get(t, c, res.ID)
 		told := strings.Join(log.all(), "\n")
 		for _, want := range []string{
-			`msg="archive panicked" panic="out of paper" stack=`, "not removed", "archive 1 transactions: panic: out of paper",
+			`msg="archive panicked" panic="out of paper" stack=`, "not removed",
+			"archive 1 transactions: panic: out of paper",
 		} {
 			if !strings.Contains(told, want) {
 				t.Errorf("not told: %s", want)

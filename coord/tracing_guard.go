@@ -18,7 +18,7 @@ func (c *Coordinator) submitHeaders(ctx context.Context, d *txn.Definition) map[
 func (c *Coordinator) startSpan(
 	ctx context.Context, call *txn.Call, target txn.Target,
 ) (headers map[string]string, end func(txn.Answer)) {
-	headers, end = call.Headers, endNothing
+	headers, end = call.Headers, endNothing //nolint:wastedassign // it is what a panic leaves
 	defer c.survivePanickedTracing(call.Transaction)
 	return c.opts.Tracing.Call(ctx, call, target)
 }

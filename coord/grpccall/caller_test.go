@@ -321,8 +321,11 @@ func TestTargetsThatAreNoMethod(t *testing.T) {
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
 	for _, o := range []grpccall.Options{
-		{MaxResult: -1}, {MaxResult: 1<<30 + 1}, {MaxResult: math.MaxInt},
-		{DialTimeout: -1}, {DialTimeout: 5},
+		{MaxResult: -1},
+		{MaxResult: 1<<30 + 1},
+		{MaxResult: math.MaxInt},
+		{DialTimeout: -1},
+		{DialTimeout: 5},
 	} {
 		_, err := grpccall.New(&o)
 		if !errors.Is(err, input.ErrInvalid) {

@@ -325,8 +325,12 @@ func TestCheckRemembers(t *testing.T) {
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
 	for _, o := range []httpcall.Options{
-		{PerHost: -1}, {MaxResult: -1}, {MaxResult: 1<<30 + 1}, {MaxResult: math.MaxInt},
-		{DialTimeout: -1}, {DialTimeout: 5},
+		{PerHost: -1},
+		{MaxResult: -1},
+		{MaxResult: 1<<30 + 1},
+		{MaxResult: math.MaxInt},
+		{DialTimeout: -1},
+		{DialTimeout: 5},
 	} {
 		if _, err := httpcall.New(&o); err == nil {
 			t.Errorf("%+v: accepted", o)

@@ -97,8 +97,8 @@ func (b *Barrier) Do(ctx context.Context, call txn.Call, work Work) (result []by
 func (b *Barrier) reportSkipped(ctx context.Context, p *passage, v Verdict) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			slog.ErrorContext(ctx, "barrier: SkippedFunc panicked", "transaction", p.call.Transaction, "panic", cause,
-				"stack", string(debug.Stack()))
+			slog.ErrorContext(ctx, "barrier: SkippedFunc panicked", "transaction", p.call.Transaction,
+				"panic", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	if !p.ran && v != Undecided {

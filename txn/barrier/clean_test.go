@@ -177,8 +177,10 @@ func TestCleanAfterAnAgeWithoutItsUnit(t *testing.T) {
 		field string
 		opts  barrier.CleanOptions
 	}{
-		{"age", barrier.CleanOptions{Age: 24}}, {"age", barrier.CleanOptions{Age: -24 * time.Hour}},
-		{"unknown", barrier.CleanOptions{Age: -1, Unknown: 24}}, {"unknown", barrier.CleanOptions{Unknown: -2}},
+		{"age", barrier.CleanOptions{Age: 24}},
+		{"age", barrier.CleanOptions{Age: -24 * time.Hour}},
+		{"unknown", barrier.CleanOptions{Age: -1, Unknown: 24}},
+		{"unknown", barrier.CleanOptions{Unknown: -2}},
 	} {
 		n, err := e.b.Clean(t.Context(), c, &test.opts)
 		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != test.field || n != 0 {

@@ -86,8 +86,10 @@ func TestOptionsThatMakeNoSenseAreAccepted(t *testing.T) {
 		field string
 		opts  sqlstore.Options
 	}{
-		{"table", sqlstore.Options{Table: "x y"}}, {"writers", sqlstore.Options{Writers: -1}},
-		{"timeout", sqlstore.Options{Timeout: 30}}, {"timeout", sqlstore.Options{Timeout: -time.Second}},
+		{"table", sqlstore.Options{Table: "x y"}},
+		{"writers", sqlstore.Options{Writers: -1}},
+		{"timeout", sqlstore.Options{Timeout: 30}},
+		{"timeout", sqlstore.Options{Timeout: -time.Second}},
 	} {
 		_, err := sqlstore.Open(t.Context(), &fake{}, sqlstore.Databases{}, &test.opts)
 		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != test.field {

@@ -97,8 +97,8 @@ func (b *Barrier) Do(
 func (b *Barrier) reportSkipped(ctx context.Context, call txn.Call, v barrier.Verdict) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			slog.ErrorContext(ctx, "redisbarrier: SkippedFunc panicked", "transaction", call.Transaction, "panic", cause,
-				"stack", string(debug.Stack()))
+			slog.ErrorContext(ctx, "redisbarrier: SkippedFunc panicked", "transaction", call.Transaction,
+				"panic", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	b.opts.SkippedFunc(ctx, call, v)
