@@ -18,7 +18,7 @@ func wakeUps() []behaviour {
 		{name: "DeadlineIsMissed", run: deadlineIsMissed},
 		{name: "LongestWaitIsMissed", run: longestWaitIsMissed},
 		{name: "WakeUpIsLost", run: wakeUpIsLost},
-		{name: "WakeUpComesBeforeTheWatch", run: wakeUpComesBeforeTheWatch},
+		{name: "WakeUpComesBeforeTheWatch", run: wakeUpComesBeforeTheWatch, needs: []Capability{Watching}},
 		{name: "ReleaseWakesNobody", run: releaseWakesNobody, needs: []Capability{Watching}},
 		{name: "CancelledWaiterLeavesALock", run: cancelledWaiterLeavesALock},
 		{name: "CancelledWaiterTakesTheTurn", run: cancelledWaiterTakesTheTurn},
