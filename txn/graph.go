@@ -27,7 +27,7 @@ func NewGraph(branches []Branch) (*Graph, error) {
 	if i := g.cycle(); i >= 0 {
 		return nil, &InvalidError{
 			Field:   fmt.Sprintf("branches[%d].after", i),
-			Problem: fmt.Sprintf("branch %q waits for itself in a circle", branches[i].ID),
+			Problem: fmt.Sprintf("%q waits for itself in a circle", branches[i].ID),
 		}
 	}
 	return g, nil
@@ -85,7 +85,7 @@ func (g *Graph) connect(branches []Branch, edges int) (climbing bool, err error)
 			if !ok {
 				return false, &InvalidError{
 					Field:   fmt.Sprintf("branches[%d].after", i),
-					Problem: fmt.Sprintf("branch %q waits for %q, which is not there", branches[i].ID, name),
+					Problem: fmt.Sprintf("%q waits for %q, which is not there", branches[i].ID, name),
 				}
 			}
 			before = append(before, j)

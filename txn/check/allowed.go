@@ -62,7 +62,7 @@ func onlyBranch(d *txn.Definition, i int, a Allowed) error {
 		}
 	}
 	if b.Do == "" && b.Confirm == "" && b.Undo == "" {
-		return invalidField(fmt.Sprintf("branches[%d]", i), "branch %q calls nobody", b.ID)
+		return invalidField(fmt.Sprintf("branches[%d]", i), "%q calls nobody", b.ID)
 	}
 	if a.Topic {
 		return nil

@@ -102,7 +102,7 @@ func (c *Checker) head(d *txn.Definition) error {
 
 func (c *Checker) sizes(d *txn.Definition) error {
 	if n := len(d.Branches); n > c.limits.Branches {
-		return invalidField("branches", "%d branches: at most %d", n, c.limits.Branches)
+		return invalidField("branches", "%d of them: at most %d", n, c.limits.Branches)
 	}
 	payload, links, words := len(d.Payload), 0, 0
 	for i := range d.Branches {

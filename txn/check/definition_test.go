@@ -82,7 +82,7 @@ func TestWrongSagas(t *testing.T) {
 		},
 		"too many": {
 			func(d *txn.Definition) { d.Branches = make([]txn.Branch, 100_000) },
-			"branches: 100000 branches: at most 1000",
+			"branches: 100000 of them: at most 1000",
 		},
 		"payload": {
 			func(d *txn.Definition) { d.Payload = make([]byte, 1<<20+1) },
@@ -100,7 +100,7 @@ func TestWrongSagas(t *testing.T) {
 		},
 		"unknown after": {
 			func(d *txn.Definition) { d.Branches[1].After = []string{"x"} },
-			`branches[1].after: branch "b/1" waits for "x"`,
+			`branches[1].after: "b/1" waits for "x"`,
 		},
 		"after twice": {
 			func(d *txn.Definition) { d.Branches[1].After = []string{"a", "a"} },
@@ -108,16 +108,16 @@ func TestWrongSagas(t *testing.T) {
 		},
 		"after itself": {
 			func(d *txn.Definition) { d.Branches[0].After = []string{"a"} },
-			`branches[0].after: branch "a" waits for itself in a circle`,
+			`branches[0].after: "a" waits for itself in a circle`,
 		},
 		"circle": {
-			func(d *txn.Definition) { d.Branches[0].After = []string{"b/1"} }, `branches[0].after: branch "a" waits`,
+			func(d *txn.Definition) { d.Branches[0].After = []string{"b/1"} }, `branches[0].after: "a" waits`,
 		},
 		"nobody": {
-			func(d *txn.Definition) { d.Branches[1].Do = "" }, `branches[1]: branch "b/1" calls nobody`,
+			func(d *txn.Definition) { d.Branches[1].Do = "" }, `branches[1]: "b/1" calls nobody`,
 		},
 		"undo of a message": {
-			func(d *txn.Definition) { d.Branches[0].Do = "async:f" }, "branches[0].undo: could come before",
+			func(d *txn.Definition) { d.Branches[0].Do = "async:f" }, "branches[0].undo: could come before what is sent through async:",
 		},
 		"confirm": {
 			func(d *txn.Definition) { d.Branches[1].Confirm = "f" }, "branches[1].confirm: has no meaning in mode saga",
@@ -129,11 +129,11 @@ func TestWrongSagas(t *testing.T) {
 		},
 		"use of later": {
 			func(d *txn.Definition) { d.Branches[0].Use = map[string]string{"x": "b/1"} },
-			`branches[0].use["x"]: branch "b/1" does not always come before`,
+			`branches[0].use["x"]: "b/1" does not always come before`,
 		},
 		"use of nobody": {
 			func(d *txn.Definition) { d.Branches[0].Use = map[string]string{"x": "c.id"} },
-			`branches[0].use["x"]: there is no branch "c"`,
+			`branches[0].use["x"]: there is no "c"`,
 		},
 		"use without a name": {
 			func(d *txn.Definition) { d.Branches[0].Use = map[string]string{"": "a"} },

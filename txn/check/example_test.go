@@ -24,5 +24,5 @@ func ExampleChecker() {
 		{ID: "pay", Do: "bank.charge", After: []string{"stock"}},
 	}}
 	fmt.Println(check.New(check.Limits{}).Definition(&d))
-	// Output: branches[0].after: branch "pay" waits for "stock", which is not there
+	// Output: branches[0].after: "pay" waits for "stock", which is not there
 }

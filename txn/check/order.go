@@ -70,9 +70,9 @@ func (u *users) check(i int) error {
 		case name == "":
 			return invalidField(field, "a field needs a name")
 		case !ok:
-			return invalidField(field, "there is no branch %q", clip(source))
+			return invalidField(field, "there is no %q", clip(source))
 		case i != j && !earlier[j]:
-			return invalidField(field, "branch %q does not always come before", source)
+			return invalidField(field, "%q does not always come before", source)
 		}
 	}
 	return nil

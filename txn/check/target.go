@@ -26,7 +26,7 @@ func targets(b *txn.Branch) error {
 // when its message is durable, not when that arrives: what follows could come first, and an
 // undo would then undo nothing.
 func sent(b *txn.Branch) error {
-	const early = "could come before what do sends through async:"
+	const early = "could come before what is sent through async:"
 	_, async := b.Do.Async()
 	switch {
 	case !async:

@@ -257,14 +257,14 @@ func TestMistakes(t *testing.T) {
 			steps + "  - {id: a, steps: [{id: b, action: g}]}", "f.yaml:3: steps: two parts are called a",
 		},
 		"empty nested": {steps + "  - {id: b, steps: []}", "f.yaml:3: steps: nested b is empty"},
-		"calls nobody": {"mode: saga\nsteps:\n  - {id: a}", `f.yaml:3: steps[0]: branch "a" calls nobody`},
+		"calls nobody": {"mode: saga\nsteps:\n  - {id: a}", `f.yaml:3: steps[0]: "a" calls nobody`},
 		"unknown after": {
 			steps + "  - id: b\n    action: g\n    after: [x]",
-			`f.yaml:6: steps[1].after: branch "b" waits for "x", which is not there`,
+			`f.yaml:6: steps[1].after: "b" waits for "x", which is not there`,
 		},
 		"circle": {
 			"mode: saga\nsteps:\n  - {id: a, action: f, after: b}\n  - {id: b, action: f, after: a}",
-			`f.yaml:3: steps[0].after: branch "a" waits for itself in a circle`,
+			`f.yaml:3: steps[0].after: "a" waits for itself in a circle`,
 		},
 		"bad target": {
 			"mode: saga\nsteps:\n  - id: a\n    action: http:///x",
@@ -276,7 +276,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"use of nobody": {
 			steps + "  - id: b\n    action: g\n    use:\n      x: c.id",
-			`f.yaml:7: steps[1].use["x"]: there is no branch "c"`,
+			`f.yaml:7: steps[1].use["x"]: there is no "c"`,
 		},
 		"bad duration": {steps + "timeout: 30", `f.yaml:4: timeout: "30": want a duration such as 30s or 1m30s`},
 		"negative":     {steps + "timeout: -30s", "f.yaml:4: timeout: -30s: want 0 (none) or 1ms to 8784h0m0s"},

@@ -42,7 +42,7 @@ func wrongOrders() map[string]unacceptable {
 		},
 		"use of nobody": {
 			submission(step(`"action": "demo.echo", "use": {"x": "ghost.id"}`)), `steps[0].use["x"]`,
-			`no branch "ghost"`,
+			`there is no "ghost"`,
 		},
 		"use of a later step": {
 			submission(`"steps": [{"id": "a", "action": "demo.echo", "use": {"x": "b"}}, {"id": "b", "action": ` +
@@ -77,9 +77,9 @@ func wrongSizes() map[string]unacceptable {
 	half := `"` + strings.Repeat("x", limit/2) + `"`
 	return map[string]unacceptable{
 		"1,001 steps": {
-			submission(steps(1001, `{"id": "s%d", "action": "demo.echo"}`)), "steps", "1001 branches: at most 1000",
+			submission(steps(1001, `{"id": "s%d", "action": "demo.echo"}`)), "steps", "1001 of them: at most 1000",
 		},
-		"100,000 steps": {submission(steps(100_000, `{"id":"s%d"}`)), "steps", "100000 branches: at most 1000"},
+		"100,000 steps": {submission(steps(100_000, `{"id":"s%d"}`)), "steps", "100000 of them: at most 1000"},
 		"payload too large": {
 			submission(`"payload": "` + strings.Repeat("x", limit-1) + `", ` + step(`"action": "demo.echo"`)),
 			"payload",
