@@ -222,6 +222,9 @@ func TestWrongTargets(t *testing.T) {
 	}
 }
 
+// askedRule offers nobody who gives no answer of his own: such a hook or check is refused.
+const askedRule = "want a function's name, or an address such as https://host/path"
+
 func TestWrongPolicies(t *testing.T) {
 	tests := map[string]struct {
 		policy txn.Policy
@@ -251,11 +254,11 @@ func TestWrongPolicies(t *testing.T) {
 			txn.Policy{Attempts: 1, Then: "explode"}, `branches[0].policy.then: "explode" is not known; want`,
 		},
 		"then never": {txn.Policy{Then: txn.Park}, "branches[0].policy.then: never comes"},
-		"no hook":    {txn.Policy{Attempts: 1, Then: txn.Hook}, "branches[0].policy.hook: is missing"},
+		"no hook":    {txn.Policy{Attempts: 1, Then: txn.Hook}, "branches[0].policy.hook: is missing; " + askedRule},
 		"idle hook": {
 			txn.Policy{Attempts: 1, Then: txn.Park, Hook: "f"}, "branches[0].policy.hook: is never asked",
 		},
-		"wrong hook": {txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "a b"}, `branches[0].policy.hook: "a b"`},
+		"wrong hook": {txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "a b"}, `branches[0].policy.hook: "a b": ` + askedRule},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +306,7 @@ func TestWrongMessages(t *testing.T) {
 		"recovery": {
 			func(d *txn.Definition) { d.Recovery = txn.Forward }, "recovery: has no meaning in mode msg",
 		},
-		"nobody to check": {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing"},
+		"nobody to check": {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing; " + askedRule},
 		"check after 1 ns": {
 			func(d *txn.Definition) { d.Check.After = 1 }, "check.after: 1ns: want 0 (default) or 1ms",
 		},

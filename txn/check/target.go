@@ -8,14 +8,21 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-const targetRule = "want a function's name, an address such as https://host/path, topic:NAME or async:TARGET"
+const (
+	targetRule = "want a function's name, an address such as https://host/path, topic:NAME or async:TARGET"
+	// askedRule leaves out who gives no answer of his own.
+	askedRule = "want a function's name, or an address such as https://host/path"
+)
 
 func targets(b *txn.Branch) error {
 	for _, t := range []struct {
 		name string
 		to   txn.Target
 	}{{"do", b.Do}, {"confirm", b.Confirm}, {"undo", b.Undo}} {
-		if err := target(t.to, true); err != nil {
+		if t.to == "" {
+			continue
+		}
+		if err := target(t.to, targetRule); err != nil {
 			return under(t.name, err)
 		}
 	}
@@ -42,7 +49,7 @@ func sent(b *txn.Branch) error {
 
 // Target refuses what is not written like a target.
 func Target(t txn.Target) error {
-	if err := target(t, false); err != nil {
+	if err := target(t, targetRule); err != nil {
 		return under("target", err)
 	}
 	return nil
@@ -54,17 +61,15 @@ func askedTarget(t txn.Target) error {
 	if _, async := t.Async(); async {
 		return invalidField("", "%q: is asked a question, and async: brings no answer", clip(string(t)))
 	}
-	return target(t, false)
+	return target(t, askedRule)
 }
 
-// target checks how a target is written, not whether it may be called.
-func target(t txn.Target, mayBeEmpty bool) error {
+// target checks how a target is written, not whether it may be called. The rule says what it
+// may be.
+func target(t txn.Target, rule string) error {
 	s := string(t)
 	if s == "" {
-		if mayBeEmpty {
-			return nil
-		}
-		return invalidField("", "is missing; %s", targetRule)
+		return invalidField("", "is missing; %s", rule)
 	}
 	if len(s) > 2048 || strings.ContainsFunc(s, unprintable) {
 		return invalidField("", "%q: want at most 2048 printable bytes", clip(s))
@@ -73,14 +78,14 @@ func target(t txn.Target, mayBeEmpty bool) error {
 		if _, twice := to.Async(); twice {
 			return invalidField("", "%q: one async: is enough", clip(s))
 		}
-		return target(to, false)
+		return target(to, rule)
 	}
 	name, topic := t.Topic()
 	switch {
 	case !topic && t.Scheme() != "":
-		return address(s, t.Scheme())
+		return address(s, t.Scheme(), rule)
 	case !participantName(name):
-		return invalidField("", "%q: %s", clip(s), targetRule)
+		return invalidField("", "%q: %s", clip(s), rule)
 	default:
 		return nil
 	}
@@ -88,11 +93,11 @@ func target(t txn.Target, mayBeEmpty bool) error {
 
 // address checks what all callers demand of a target; the rest is theirs to check. Only a
 // coordinator knows whether there is a caller for the scheme.
-func address(s, scheme string) error {
+func address(s, scheme, rule string) error {
 	rest := s[len(scheme)+1:]
 	switch {
 	case !schemeName(scheme) || rest == "":
-		return invalidField("", "%q: %s", clip(s), targetRule)
+		return invalidField("", "%q: %s", clip(s), rule)
 	case !strings.HasPrefix(rest, "//"):
 		return nil
 	}
