@@ -54,12 +54,14 @@ func onlyBranch(d *txn.Definition, i int, a Allowed) error {
 		{"undo", b.Undo != "", a.Undo},
 		{"after", len(b.After) > 0, a.After},
 		{"use", len(b.Use) > 0, a.Use},
-		{"policy.then", b.Policy != nil && b.Policy.Then == txn.Compensate, a.Compensate},
 	}
 	for _, f := range fields {
 		if f.set && !f.allowed {
 			return invalidField(fmt.Sprintf("branches[%d].%s", i, f.name), "has no meaning in mode %s", d.Mode)
 		}
+	}
+	if err := fallbackOf(b.Policy, a, d.Mode); err != nil {
+		return under(fmt.Sprintf("branches[%d].policy", i), err)
 	}
 	if b.Do == "" && b.Confirm == "" && b.Undo == "" {
 		return invalidField(fmt.Sprintf("branches[%d]", i), "%q calls nobody", b.ID)

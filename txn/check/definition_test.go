@@ -153,7 +153,11 @@ func TestWrongSagas(t *testing.T) {
 		"forward compensate": {func(d *txn.Definition) {
 			d.Recovery, d.Timeout = txn.Forward, 0
 			d.Branches[0].Policy = &txn.Policy{Attempts: 1, Then: txn.Compensate}
-		}, "branches[0].policy.then: has no meaning"},
+		}, "branches[0].policy.then: a saga with forward recovery is never rolled back; want park or hook"},
+		"forward mistyped": {func(d *txn.Definition) {
+			d.Recovery, d.Timeout = txn.Forward, 0
+			d.Branches[0].Policy = &txn.Policy{Attempts: 1, Then: "compensat"}
+		}, `branches[0].policy.then: "compensat" is not known; want park or hook`},
 		"header name": {func(d *txn.Definition) { d.Headers["a b"] = "" }, `headers["a b"]: not a header name`},
 		"header value": {
 			func(d *txn.Definition) { d.Headers["a"] = "x\r\ny" }, `headers["a"]: value has control characters`,
@@ -248,7 +252,7 @@ func TestWrongPolicies(t *testing.T) {
 		},
 		"then mistyped": {
 			txn.Policy{Then: "Parks"},
-			`branches[0].policy.then: "Parks" is not known (did you mean park?); want`,
+			`branches[0].policy.then: "Parks" is not known (did you mean park?); want compensate, park or hook`,
 		},
 		"then what": {
 			txn.Policy{Attempts: 1, Then: "explode"}, `branches[0].policy.then: "explode" is not known; want`,
@@ -301,7 +305,14 @@ func TestWrongMessages(t *testing.T) {
 		},
 		"compensate": {
 			func(d *txn.Definition) { d.Branches[0].Policy = &txn.Policy{Attempts: 1, Then: txn.Compensate} },
-			"branches[0].policy.then: has no meaning",
+			"branches[0].policy.then: compensate has no meaning in mode msg; want park or hook",
+		},
+		"then mistyped": {
+			func(d *txn.Definition) { d.Branches[0].Policy = &txn.Policy{Attempts: 1, Then: "parks"} },
+			`branches[0].policy.then: "parks" is not known (did you mean park?); want park or hook`,
+		},
+		"check mistyped": {
+			func(d *txn.Definition) { d.Check.Policy.Then = "parks" }, "check.policy.then: only park",
 		},
 		"recovery": {
 			func(d *txn.Definition) { d.Recovery = txn.Forward }, "recovery: has no meaning in mode msg",

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/nearest"
@@ -45,13 +46,12 @@ func isOutside(d, most time.Duration) bool {
 	return d != 0 && d < time.Millisecond || d > most
 }
 
-// fallback checks what follows when attempts are used up, and refuses what never could.
+// fallback checks what follows when attempts are used up, and refuses what never could. A word
+// that there is none of is left to [Only], which knows what there is in a mode.
 func fallback(p *txn.Policy) error {
-	words := []string{string(txn.Compensate), string(txn.Park), string(txn.Hook)}
 	switch {
-	case p.Then != "" && !slices.Contains(words, string(p.Then)):
-		return invalidField("then", "%q is not known%s; want compensate, park or hook",
-			clip(string(p.Then)), nearest.Hint(clip(string(p.Then)), words))
+	case p.Then != "" && !slices.Contains(fallbacks(true), string(p.Then)):
+		return nil
 	case p.Then != "" && p.Attempts == 0:
 		return invalidField("then", "never comes, because attempts has no limit")
 	case p.Hook != "" && p.Then != txn.Hook:
@@ -64,6 +64,37 @@ func fallback(p *txn.Policy) error {
 		return under("hook", err)
 	}
 	return nil
+}
+
+// fallbackOf refuses what cannot follow in a mode.
+func fallbackOf(p *txn.Policy, a Allowed, mode string) error {
+	if p == nil || p.Then == "" {
+		return nil
+	}
+	words, given := fallbacks(a.Compensate), clip(string(p.Then))
+	switch {
+	case slices.Contains(words, given):
+		return nil
+	case p.Then == txn.Compensate:
+		return invalidField("then", "compensate has no meaning in mode %s; want %s", mode, choice(words))
+	default:
+		return invalidField("then", "%q is not known%s; want %s", given, nearest.Hint(given, words), choice(words))
+	}
+}
+
+// fallbacks are the words for what may follow, where something can be compensated or not.
+func fallbacks(compensate bool) []string {
+	words := []string{string(txn.Compensate), string(txn.Park), string(txn.Hook)}
+	if !compensate {
+		return words[1:]
+	}
+	return words
+}
+
+// choice offers words to people.
+func choice(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // long is a duration for people. What is longer than a duration can be is the longest one.

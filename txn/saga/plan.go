@@ -1,6 +1,7 @@
 package saga
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/txn"
@@ -46,12 +47,33 @@ func (Mode) Check(d *txn.Definition) error {
 	case len(d.Branches) == 0:
 		return &txn.InvalidError{Field: "branches", Problem: "a saga needs at least one step"}
 	case d.Recovery == txn.Forward && d.Timeout > 0:
-		return &txn.InvalidError{Field: "timeout", Problem: "a saga with forward recovery is never rolled back"}
+		return &txn.InvalidError{Field: "timeout", Problem: neverBack}
+	}
+	if err := checkForward(d); err != nil {
+		return err
 	}
 	return check.Only(d, check.Allowed{
 		Parallel: true, Recovery: true, Timeout: true, Do: true, Undo: true,
 		After: true, Use: true, Compensate: d.Recovery != txn.Forward,
 	})
+}
+
+// neverBack is what forward recovery means.
+const neverBack = "a saga with forward recovery is never rolled back"
+
+// checkForward refuses to compensate where nothing ever is.
+func checkForward(d *txn.Definition) error {
+	if d.Recovery != txn.Forward {
+		return nil
+	}
+	for i := range d.Branches {
+		if p := d.Branches[i].Policy; p != nil && p.Then == txn.Compensate {
+			return &txn.InvalidError{
+				Field: fmt.Sprintf("branches[%d].policy.then", i), Problem: neverBack + "; want park or hook",
+			}
+		}
+	}
+	return nil
 }
 
 // Plan goes forward until everything is done, or back until everything is undone.
