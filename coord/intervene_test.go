@@ -345,6 +345,28 @@ func TestAnInterventionThatThereIsNoneOf(t *testing.T) {
 	}
 }
 
+// TestNobodySaysWhy: of an intervention without a reason nothing is left for who asks later.
+func TestNobodySaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Timeout: time.Hour})
+		must(t, err)
+		for _, a := range txn.Actions() {
+			for _, reason := range []string{"", " \t"} {
+				err := c.Act(t.Context(), id, a, reason)
+				if err == nil || err.Error() != "reason: is empty: say why, it is kept" {
+					t.Errorf("%s: %v", a, err)
+				}
+			}
+		}
+		found, err := c.Get(t.Context(), id)
+		must(t, err)
+		if found.Parked != "" || found.Status != txn.Open || len(found.Attempts) != 0 {
+			t.Errorf("%+v", found)
+		}
+	})
+}
+
 // TestAReasonIsCutInSilence: what is accepted is kept, and what would not be kept is refused.
 func TestAReasonIsCutInSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

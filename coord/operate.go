@@ -13,10 +13,10 @@ import (
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
 
-// Act intervenes in a transaction and records who did it and why: a reason of more than
-// [txn.MaxReason] bytes is refused.
+// Act intervenes in a transaction and records who did it and why: no reason, or one of more
+// than [txn.MaxReason] bytes, is refused.
 func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason string) error {
-	if err := cmp.Or(check.Action(a), checkReason(reason)); err != nil {
+	if err := cmp.Or(check.Action(a), check.Reason(reason)); err != nil {
 		return err
 	}
 	reason = printable(reason, txn.MaxReason)
@@ -40,16 +40,6 @@ func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason s
 		c.opts.Logger.Debug("intervention", "id", id, "action", a, "reason", reason, "by", txn.Actor(ctx))
 	}
 	return err
-}
-
-// checkReason refuses a reason that would not be kept as it is given.
-func checkReason(reason string) error {
-	if len(reason) > txn.MaxReason {
-		return &txn.InvalidError{
-			Field: "reason", Problem: fmt.Sprintf("%d bytes: at most %d", len(reason), txn.MaxReason),
-		}
-	}
-	return nil
 }
 
 // intervention returns what carries an action out, and reports whether it fits the

@@ -55,8 +55,8 @@ type Inspector interface {
 
 // Operator intervenes.
 type Operator interface {
-	// Act intervenes in a transaction. The reason is recorded; one of more than [MaxReason]
-	// bytes is refused.
+	// Act intervenes in a transaction. The reason is recorded; none, or one of more than
+	// [MaxReason] bytes, is refused.
 	Act(ctx context.Context, id string, a Action, reason string) error
 }
 

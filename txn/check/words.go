@@ -24,6 +24,18 @@ func Statuses(asked []txn.Status) error {
 // Action refuses an intervention that there is none of.
 func Action(a txn.Action) error { return oneOf("action", a, txn.Actions()) }
 
+// Reason asks for what an intervention leaves behind, of programs as of people, and refuses
+// what would not be kept as it is given.
+func Reason(reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return invalidField("reason", "is empty: say why, it is kept")
+	}
+	if len(reason) > txn.MaxReason {
+		return invalidField("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
+	}
+	return nil
+}
+
 // oneOf refuses a word that is not in a list, and says which one may be meant.
 func oneOf[Word ~string](field string, word Word, list []Word) error {
 	if slices.Contains(list, word) {

@@ -2,6 +2,8 @@ package check_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -17,6 +19,20 @@ func TestWordsThatThereAreAreTaken(t *testing.T) {
 	for _, a := range txn.Actions() {
 		if err := check.Action(a); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestReasons(t *testing.T) {
+	longest := strings.Repeat("x", txn.MaxReason)
+	const empty = "reason: is empty: say why, it is kept"
+	for reason, want := range map[string]string{
+		"": empty, " \n": empty, "the bank has called": "", longest: "",
+		longest + "x": fmt.Sprintf("reason: %d bytes: at most %d", txn.MaxReason+1, txn.MaxReason),
+	} {
+		err := check.Reason(reason)
+		if _, ok := errors.AsType[*input.Error](err); ok != (want != "") || ok && err.Error() != want {
+			t.Errorf("%.20q: got %v, want %s", reason, err, want)
 		}
 	}
 }
