@@ -10,8 +10,9 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 )
 
-// Start reads the store's clock and begins to take over what is due. It may be
-// called once.
+// Start reads the store's clock and begins to take over what is due. Called again it
+// reads the clock anew, and begins nothing twice. After Stop it returns
+// [txn.ErrClosed].
 func (c *Coordinator) Start(ctx context.Context) error {
 	if err := checkContext(ctx); err != nil {
 		return err
