@@ -255,6 +255,19 @@ func TestAResultThatIsOnlyAnnouncedTakesMemory(t *testing.T) {
 	}
 }
 
+// TestCallsThatBreakOffAlikeAreToldApart by the port that each had on our side, and push all
+// else out of a transaction's history.
+func TestCallsThatBreakOffAlikeAreToldApart(t *testing.T) {
+	participant, c := raw(t, hang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")), caller(t, nil)
+	const enough = 200 * time.Millisecond
+	first := c.Call(shortly(t, enough), participant.target, call())
+	again := c.Call(shortly(t, enough), participant.target, call())
+	there := strings.Trim(strings.TrimPrefix(string(participant.target), "http:"), "/")
+	if diff := cmp.Diff(first, again); diff != "" || !strings.Contains(first.Note, " "+there+": ") {
+		t.Errorf("%+v is not about %s, or the next is another: %s", first, there, diff)
+	}
+}
+
 // A transport would send the request again over every connection it has left.
 func TestAParticipantThatHangsUpIsAskedOnce(t *testing.T) {
 	const connections = 8

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bedrock-go/bedrock/coord/internal/reach"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
@@ -53,7 +54,8 @@ func (c *Caller) readResult(r reply) txn.Answer {
 	result, err := readBody(r, c.maxResult+1)
 	switch {
 	case err != nil:
-		note := fmt.Sprintf("%s, but the result broke off after %d bytes: %v", statusText(r.status), len(result), err)
+		note := fmt.Sprintf("%s, but the result broke off after %d bytes: %s",
+			statusText(r.status), len(result), reach.ErrorText(err))
 		return txn.Answer{Kind: txn.AnswerFailed, Note: header.Excerpt(note)}
 	case int64(len(result)) > c.maxResult:
 		return c.droppedResult()

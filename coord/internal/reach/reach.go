@@ -5,7 +5,9 @@ package reach
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
@@ -48,10 +50,23 @@ func Failed(ctx context.Context, err error, connected bool) txn.Answer {
 		return answer
 	}
 	late := errors.Is(ended, context.DeadlineExceeded)
-	return txn.Answer{Kind: txn.AnswerFailed, Note: header.Excerpt("no valid answer: " + err.Error()), Down: late}
+	return txn.Answer{Kind: txn.AnswerFailed, Note: header.Excerpt("no valid answer: " + ErrorText(err)), Down: late}
 }
 
 // Unreached is the answer of a call that was not made.
 func Unreached(err error) txn.Answer {
-	return txn.Answer{Kind: txn.AnswerUnreached, Note: header.Excerpt("not reached: " + err.Error())}
+	return txn.Answer{Kind: txn.AnswerUnreached, Note: header.Excerpt("not reached: " + ErrorText(err))}
+}
+
+// ErrorText is an error without our own address, whose port is another one with every
+// connection: of attempts that ended the same way, a history has one entry.
+func ErrorText(err error) string {
+	text := err.Error()
+	op, ok := errors.AsType[*net.OpError](err)
+	if !ok || op.Source == nil {
+		return text
+	}
+	ours := *op
+	ours.Source = nil
+	return strings.Replace(text, op.Error(), ours.Error(), 1)
 }
