@@ -27,8 +27,10 @@ type Options struct {
 	// Patience is how long a call is repeated while the server does not answer, and how
 	// long a server is waited for that is there and does not answer, as when its store is
 	// away; a second at least. Run and Wait wait for an outcome, however long that takes:
-	// it is their context that ends them. Default 10 s, at least 1 ms; -1: calls are not repeated,
-	// and end with their context.
+	// while there is a server it is their context that ends them. Where none can be reached
+	// they end like other calls: with [txn.ErrUnavailable], or with *txn.InDoubtError if the
+	// transaction may go on. Default 10 s, at least 1 ms; -1: calls are not repeated, and end
+	// with their context.
 	//
 	// A connection may have died silently: after a quarter of Patience without an answer a
 	// call is made again over a new one, and Run and Wait ask anew after 20 s. With -1 none

@@ -11,9 +11,9 @@
 //	locks, err := lock.New(c.Backend(), nil)
 //
 // Every call ends with its context. While the server does not answer, calls are
-// repeated for [Options.Patience], and no longer than that, unless they wait for an outcome
-// as Run and Wait do; that is safe, because the ID of a transaction is
-// made up here, before it is first sent. What may or may not have happened then is
+// repeated for [Options.Patience], and no longer than that; that is safe, because the ID of a
+// transaction is made up here, before it is first sent. Run and Wait go on while a server can
+// be reached that owes them an outcome. What may or may not have happened then is
 // a *txn.InDoubtError, never a guess. A connection that has died silently is left, and the
 // call made again over a new one, before patience is over.
 package client
