@@ -29,7 +29,8 @@ func (c *Coordinator) Get(ctx context.Context, id string) (*txn.Transaction, err
 	return t, err
 }
 
-// List returns transactions, newest first.
+// List returns transactions, newest first, and of each what the store has in columns: Get has
+// the rest, as the reason of one that was rolled back.
 func (c *Coordinator) List(ctx context.Context, q txn.Query) (txn.Page, error) {
 	if err := checkContext(ctx); err != nil {
 		return txn.Page{}, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/coord"
@@ -22,6 +23,31 @@ func booking(id string) txn.Definition { return txn.Definition{ID: id, Mode: "tc
 
 func seat(n int) txn.Branch {
 	return txn.Branch{ID: fmt.Sprintf("seat-%d", n), Confirm: "confirm", Undo: "cancel"}
+}
+
+// TestAListTellsAllOfATransaction: it has what a store keeps in columns, and Get the rest.
+func TestAListTellsAllOfATransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parts := transferParts()
+		parts.answer("give", errNoMoney)
+		c := start(t, memstore.New(nil), nil, parts)
+		res, err := c.Run(t.Context(), transfer())
+		if res.Outcome != txn.RolledBack {
+			t.Fatal(err)
+		}
+		whole, err := c.Get(t.Context(), res.ID)
+		must(t, err)
+		page, err := c.List(t.Context(), txn.Query{})
+		must(t, err)
+		want := []*txn.Transaction{{
+			Definition: txn.Definition{ID: res.ID, Mode: whole.Mode, Name: whole.Name}, Status: txn.RolledBack,
+			Created: whole.Created, Updated: whole.Updated, Finished: whole.Finished, Deadline: whole.Deadline,
+			Due: whole.Due, Owner: whole.Owner, Epoch: whole.Epoch, Revision: whole.Revision,
+		}}
+		if diff := cmp.Diff(want, page.Transactions, cmpopts.IgnoreUnexported(*whole)); diff != "" || whole.Reason == "" {
+			t.Errorf("reason %q; %s", whole.Reason, diff)
+		}
+	})
 }
 
 // TestOwnWritesAreNotReadAgain: whoever begins a transaction, adds to it and commits

@@ -44,7 +44,9 @@ type Coordinator interface {
 type Inspector interface {
 	// Get returns one transaction. ErrNotFound when there is none.
 	Get(ctx context.Context, id string) (*Transaction, error)
-	// List returns transactions, newest first, without branches and attempts.
+	// List returns transactions, newest first, and of each what its store finds without
+	// reading all of it: ID, mode, name, status, why it is parked, what it waits for, times
+	// and owner. Get has the rest, also the reason of one that was rolled back.
 	List(ctx context.Context, q Query) (Page, error)
 	// Watch yields the transaction now and after changes until it is final, the context
 	// ends, or the caller stops. Changes that come faster than the caller takes them

@@ -28,6 +28,8 @@ func newTxLs(r *remote) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ls",
 		Short: "List transactions, newest first",
+		Long: "List transactions, newest first. NOTE says why one is parked, or which target it waits for;\n" +
+			"why one was rolled back is in bedrock tx show ID.",
 		Example: "  bedrock tx ls\n  bedrock tx ls --parked\n" +
 			"  bedrock tx ls --status running --status rolling-back -o json",
 		Args: noArguments,
@@ -116,7 +118,7 @@ func tookOf(t *txn.Transaction) time.Duration {
 	return d.Round(100 * time.Millisecond)
 }
 
-// noteOf says why a transaction does not go on.
+// noteOf says why a transaction does not go on, or was rolled back, which is not in lists.
 func noteOf(t *txn.Transaction) string {
 	switch {
 	case t.Parked != "":

@@ -87,7 +87,8 @@ type TransactionServiceClient interface {
 	RollBack(context.Context, *v1.RollBackRequest) (*v1.RollBackResponse, error)
 	// Get returns one transaction.
 	Get(context.Context, *v1.GetRequest) (*v1.GetResponse, error)
-	// List returns transactions, newest first, without branches and attempts.
+	// List returns transactions, newest first, without branches, attempts, and the reason of
+	// those that were rolled back.
 	List(context.Context, *v1.ListRequest) (*v1.ListResponse, error)
 	// Watch sends the transaction now and after every change until it is final.
 	Watch(context.Context, *v1.WatchRequest) (*connect.ServerStreamForClient[v1.WatchResponse], error)
@@ -340,7 +341,8 @@ type TransactionServiceHandler interface {
 	RollBack(context.Context, *v1.RollBackRequest) (*v1.RollBackResponse, error)
 	// Get returns one transaction.
 	Get(context.Context, *v1.GetRequest) (*v1.GetResponse, error)
-	// List returns transactions, newest first, without branches and attempts.
+	// List returns transactions, newest first, without branches, attempts, and the reason of
+	// those that were rolled back.
 	List(context.Context, *v1.ListRequest) (*v1.ListResponse, error)
 	// Watch sends the transaction now and after every change until it is final.
 	Watch(context.Context, *v1.WatchRequest, *connect.ServerStream[v1.WatchResponse]) error
