@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -343,6 +344,37 @@ func TestAnInterventionThatThereIsNoneOf(t *testing.T) {
 	if err := c.Act(t.Context(), "a", "resum", "test"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
+}
+
+// TestWhatIsPossibleInsteadIsToldToNobody, and people try one intervention after the other.
+func TestWhatIsPossibleInsteadIsToldToNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, transferParts())
+		id, err := c.Begin(t.Context(), txn.Definition{ID: "a", Mode: "tcc", Timeout: time.Hour})
+		must(t, err)
+		for _, step := range []struct {
+			wrong, right txn.Action
+			want         string
+		}{
+			{txn.ActResume, txn.ActPark, "(open): not possible in this state; possible: retry, park, compensate"},
+			{
+				txn.ActRetry, txn.ActAbandon,
+				"(open, parked): not possible in this state; possible: resume, compensate, abandon",
+			},
+			{txn.ActPark, txn.ActRemove, "(in-doubt): not possible in this state; possible: remove"},
+		} {
+			before, err := c.Get(t.Context(), id)
+			must(t, err)
+			err = c.Act(t.Context(), id, step.wrong, "test")
+			if want := string(step.wrong) + " a " + step.want; err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+			if after, err := c.Get(t.Context(), id); err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("%v: %+v has become %+v", err, before, after)
+			}
+			must(t, c.Act(t.Context(), id, step.right, "test"))
+		}
+	})
 }
 
 // TestNobodySaysWhy: of an intervention without a reason nothing is left for who asks later.

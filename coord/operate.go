@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
@@ -26,7 +27,8 @@ func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason s
 	act := c.intervention(a)
 	err := c.changeTransaction(ctx, id, func(t *txn.Transaction) (bool, error) {
 		if !act(t, reason) {
-			return false, fmt.Errorf("%s %s (%s): %w", a, id, describeState(t), txn.ErrAction)
+			return false, fmt.Errorf("%s %s (%s): %w; possible: %s",
+				a, id, describeState(t), txn.ErrAction, strings.Join(c.possibleActions(t), ", "))
 		}
 		addAttempt(t, txn.Attempt{
 			Op: "operator", At: c.clock.now(), Answer: string(a), Excerpt: reason, By: txn.Actor(ctx),
@@ -59,6 +61,20 @@ func (c *Coordinator) intervention(a txn.Action) func(t *txn.Transaction, reason
 	default:
 		return nil
 	}
+}
+
+// possibleActions lists what fits the state of a transaction, which it leaves as it is.
+func (c *Coordinator) possibleActions(t *txn.Transaction) []string {
+	if t.Status.Final() {
+		return []string{string(txn.ActRemove)}
+	}
+	var fit []string
+	for _, a := range txn.Actions() {
+		if act := c.intervention(a); act != nil && act(t.Clone(), "") {
+			fit = append(fit, string(a))
+		}
+	}
+	return fit
 }
 
 func retry(t *txn.Transaction, _ string) bool {
