@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,10 +113,18 @@ func baseOf(address string) (*url.URL, error) {
 		return nil, wrong("address", "%q: want http://host:port or https://host:port", base.Redacted())
 	case base.Host == "":
 		return nil, wrong("address", "%q: there is no host", base.Redacted())
+	case !isPort(base.Port()):
+		return nil, wrong("address", "%q: want a port from 1 to 65535, or none", base.Redacted())
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, wrong("address", "%q: want nothing but scheme, host and path", base.Redacted())
 	}
 	return base, nil
+}
+
+// isPort reports whether what a URL has for a port is one, or nothing.
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && n > 0
 }
 
 func wrong(field, format string, args ...any) error {

@@ -421,6 +421,7 @@ func TestDialRefuses(t *testing.T) {
 	for _, address := range []string{
 		"", "127.0.0.1:7700", "ftp://host", "http://", "http://user:secret@host", "http://host?x=1", "http://host#x",
 		"http://a b", "://", "http://user:secret@host:port", "http://user:secret@ho st",
+		"http://host:99999", "http://host:65536", "http://host:0", "http://user:secret@host:99999",
 	} {
 		_, err := client.Dial(address, nil)
 		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != "address" {
