@@ -57,6 +57,8 @@ func lockError(what, name string, err error) error {
 		return meant
 	case unsent(err):
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, withoutCode(err))
+	case unknownThere(err):
+		return fmt.Errorf("%s %q: %w: %w: %w", what, name, driver.ErrUnavailable, errNoAPI, withoutCode(err))
 	case transportEffect(err) == answered:
 		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)
 	default: // its code says unavailable, which would mean that nothing has happened

@@ -45,6 +45,8 @@ func effectOf(err error) (effect, error) {
 		return answered, meant
 	case unsent(err):
 		return nothing, withoutCode(err)
+	case unknownThere(err):
+		return nothing, fmt.Errorf("%w: %w", errNoAPI, withoutCode(err))
 	default:
 		return transportEffect(err), err
 	}
@@ -71,8 +73,17 @@ func unsent(err error) bool {
 	return ok && e.Op == "dial"
 }
 
-// withoutCode takes off the code that connect puts before the error of a request that was
-// not sent: what wraps the error says the same.
+// errNoAPI tells that something else than a server of ours has answered.
+var errNoAPI = errors.New("there is no Bedrock API at this address")
+
+// unknownThere reports whether whoever answered does not know the path, by HTTP's 404. It has
+// done nothing, and if it is a proxy it may know the path in a moment.
+func unknownThere(err error) bool {
+	return connect.CodeOf(err) == connect.CodeUnimplemented && !connect.IsWireError(err)
+}
+
+// withoutCode takes off the code that connect puts before the error of a request that did
+// not reach a server of ours: what wraps the error says the same.
 func withoutCode(err error) error {
 	if e, ok := errors.AsType[*connect.Error](err); ok {
 		return e.Unwrap()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -161,4 +163,28 @@ func (f fickle) Run(_ context.Context, d txn.Definition) (txn.Result, error) { r
 
 func (fickle) Wait(_ context.Context, id string) (txn.Result, error) {
 	return txn.Result{ID: id, Outcome: txn.InDoubt}, fmt.Errorf("%s: %w", id, txn.ErrNotFound)
+}
+
+// TestAnAddressWithoutTheAPIIsToldAsNoAnswer, though there was one; nothing has happened there.
+func TestAnAddressWithoutTheAPIIsToldAsNoAnswer(t *testing.T) {
+	elsewhere := serve(t, http.NotFoundHandler()).url()
+	for _, patience := range []time.Duration{-1, 50 * time.Millisecond} {
+		c := dial(t, elsewhere, &client.Options{Patience: patience})
+		_, submitted := one("echo").Submit(t.Context(), c, nil)
+		_, got := c.Get(t.Context(), "a")
+		for what, err := range map[string]error{
+			"submit": submitted, "get": got, "act": c.Act(t.Context(), "a", txn.ActRetry, "test"),
+			"watch": firstError(c.Watch(t.Context(), "a")),
+		} {
+			const want = "coordinator unavailable: there is no Bedrock API at this address: "
+			if !errors.Is(err, txn.ErrUnavailable) || !strings.Contains(err.Error(), want) ||
+				!strings.HasSuffix(err.Error(), " 404 Not Found") {
+				t.Errorf("%s: got  %v\nwant %s404 Not Found", what, err, want)
+			}
+		}
+		_, err := c.Backend().Acquire(t.Context(), driver.Request{Name: "a", Owner: "me", TTL: time.Second, Tokens: 1})
+		if !errors.Is(err, driver.ErrUnavailable) || !strings.Contains(err.Error(), "there is no Bedrock API") {
+			t.Errorf("acquire: %v", err)
+		}
+	}
 }

@@ -54,7 +54,7 @@ func (w *watcher) showAll(ctx context.Context) error {
 		case left == answered:
 			return meant
 		case !w.pauseToRetry(ctx):
-			return givenUp(ctx, err, false)
+			return givenUp(ctx, meant, false)
 		}
 	}
 }
