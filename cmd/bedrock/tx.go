@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/client"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -58,7 +58,8 @@ func (r *remote) register(c *cobra.Command) {
 // dial returns a client. With patience, calls are repeated for so long while the
 // server does not answer.
 func (r *remote) dial(patience time.Duration) (*client.Client, error) {
-	opts := &client.Options{Token: cmp.Or(r.token, r.sys.getenv("BEDROCK_TOKEN")), Patience: patience}
+	token := r.setting("--token", r.token, "BEDROCK_TOKEN", "")
+	opts := &client.Options{Token: token.value, Patience: patience}
 	if r.authority != "" {
 		config, err := trusting(r.authority)
 		if err != nil {
@@ -66,11 +67,35 @@ func (r *remote) dial(patience time.Duration) (*client.Client, error) {
 		}
 		opts.TLS = config
 	}
-	c, err := client.Dial(cmp.Or(r.server, r.sys.getenv("BEDROCK_SERVER"), defaultServer), opts)
+	server := r.setting("--server", r.server, "BEDROCK_SERVER", defaultServer)
+	c, err := client.Dial(server.value, opts)
 	if err != nil {
+		err = inWordsOfSettings(err, map[string]setting{"address": server, "token": token})
 		return nil, &exitError{exitUsage, err}
 	}
 	return c, nil
+}
+
+// setting is a value that is given by a flag or, without that, in the environment.
+type setting struct{ from, value string }
+
+func (r *remote) setting(flag, given, variable, standard string) setting {
+	if given != "" {
+		return setting{flag, given}
+	}
+	if value := r.sys.getenv(variable); value != "" {
+		return setting{"$" + variable, value}
+	}
+	return setting{flag, standard}
+}
+
+// inWordsOfSettings names where a value came from in which something is wrong.
+func inWordsOfSettings(err error, settings map[string]setting) error {
+	wrong, ok := errors.AsType[*input.Error](err)
+	if !ok || settings[wrong.Field].from == "" {
+		return err
+	}
+	return &input.Error{Field: settings[wrong.Field].from, Problem: wrong.Problem}
 }
 
 func trusting(file string) (*tls.Config, error) {
