@@ -137,7 +137,11 @@ func fromServer(err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
-	return &exitError{txExitCode(err), err}
+	code := txExitCode(err)
+	if connect.CodeOf(err) == connect.CodeUnauthenticated {
+		err = fmt.Errorf("%w; it is shown with --token or in $BEDROCK_TOKEN", err)
+	}
+	return &exitError{code, err}
 }
 
 func txExitCode(err error) int {
