@@ -44,7 +44,8 @@ func TestAListTellsAllOfATransaction(t *testing.T) {
 			Created: whole.Created, Updated: whole.Updated, Finished: whole.Finished, Deadline: whole.Deadline,
 			Due: whole.Due, Owner: whole.Owner, Epoch: whole.Epoch, Revision: whole.Revision,
 		}}
-		if diff := cmp.Diff(want, page.Transactions, cmpopts.IgnoreUnexported(*whole)); diff != "" || whole.Reason == "" {
+		diff := cmp.Diff(want, page.Transactions, cmpopts.IgnoreUnexported(*whole))
+		if diff != "" || whole.Reason == "" {
 			t.Errorf("reason %q; %s", whole.Reason, diff)
 		}
 	})

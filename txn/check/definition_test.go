@@ -117,7 +117,8 @@ func TestWrongSagas(t *testing.T) {
 			func(d *txn.Definition) { d.Branches[1].Do = "" }, `branches[1]: "b/1" calls nobody`,
 		},
 		"undo of a message": {
-			func(d *txn.Definition) { d.Branches[0].Do = "async:f" }, "branches[0].undo: could come before what is sent through async:",
+			func(d *txn.Definition) { d.Branches[0].Do = "async:f" },
+			"branches[0].undo: could come before what is sent through async:",
 		},
 		"confirm": {
 			func(d *txn.Definition) { d.Branches[1].Confirm = "f" }, "branches[1].confirm: has no meaning in mode saga",
@@ -262,7 +263,9 @@ func TestWrongPolicies(t *testing.T) {
 		"idle hook": {
 			txn.Policy{Attempts: 1, Then: txn.Park, Hook: "f"}, "branches[0].policy.hook: is never asked",
 		},
-		"wrong hook": {txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "a b"}, `branches[0].policy.hook: "a b": ` + askedRule},
+		"wrong hook": {
+			txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "a b"}, `branches[0].policy.hook: "a b": ` + askedRule,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
