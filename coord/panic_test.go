@@ -40,7 +40,7 @@ func TestPanicInAChange(t *testing.T) {
 			return c.RollBack(ctx, id, "")
 		},
 		"Act": func(ctx context.Context, c *coord.Coordinator, id string) error {
-			return c.Act(ctx, id, txn.ActCompensate, "")
+			return c.Act(ctx, id, txn.ActCompensate, "as it is wrong")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
