@@ -41,8 +41,13 @@ func TestCrashIsRecovered(t *testing.T) {
 		if took := time.Since(began); took > 7*time.Second {
 			t.Errorf("recovered after %v", took)
 		}
-		if tx := get(t, c2, id); tx.Epoch != 2 {
+		tx := get(t, c2, id)
+		if tx.Epoch != 2 {
 			t.Errorf("epoch %d", tx.Epoch)
+		}
+		// The call that was lost with its coordinator is nowhere written down.
+		if last := tx.Attempts[len(tx.Attempts)-1]; last.Op != "action" || last.Number != 1 || last.Times() != 1 {
+			t.Errorf("after the crash: %+v", last)
 		}
 		close(block)
 	})

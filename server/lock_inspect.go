@@ -7,6 +7,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // Inspect implements the service.
@@ -59,7 +60,7 @@ func (l *locks) ForceRelease(
 	}
 	err := driver.CheckName(m.GetName())
 	if err == nil {
-		err = checkReason(m.GetReason())
+		err = check.Reason(m.GetReason())
 	}
 	if err != nil {
 		return nil, l.translate(ctx, "force release", err)

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
@@ -16,28 +15,13 @@ func (t *transactions) Act(ctx context.Context, req *bedrockv1.ActRequest) (*bed
 		return nil, notServed("interventions")
 	}
 	action := txn.Action(req.GetAction())
-	if err := checkAct(action, req.GetReason()); err != nil {
+	if err := cmp.Or(check.Action(action), check.Reason(req.GetReason())); err != nil {
 		return nil, t.translate(ctx, "act", err)
 	}
 	if err := t.operator.Act(ctx, req.GetId(), action, req.GetReason()); err != nil {
 		return nil, t.translate(ctx, "act", err)
 	}
 	return &bedrockv1.ActResponse{}, nil
-}
-
-func checkAct(action txn.Action, reason string) error {
-	return cmp.Or(check.Action(action), checkReason(reason))
-}
-
-// checkReason asks for what the audit trail needs, of programs as of people.
-func checkReason(reason string) error {
-	if strings.TrimSpace(reason) == "" {
-		return invalid("reason", "is empty: say why, it is kept")
-	}
-	if len(reason) > txn.MaxReason {
-		return invalid("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
-	}
-	return nil
 }
 
 // Subscribe implements the service.

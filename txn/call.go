@@ -23,7 +23,9 @@ type Call struct {
 	// cancel, deliver, check. A hook is asked about one of them, such as hook:action.
 	Op   string
 	Mode string
-	// Attempt counts the calls of this operation, from 1.
+	// Attempt counts the calls of this operation, from 1, by what is written down of them. A
+	// call whose coordinator was lost under way is not: the next has the same number, and
+	// another Epoch.
 	Attempt int
 	// Epoch rises whenever another coordinator takes the transaction over.
 	Epoch   int64

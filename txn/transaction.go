@@ -189,7 +189,8 @@ func (p *Progress) Op(phase Phase) *Op {
 	}
 }
 
-// Attempt is one call, or one intervention of a person.
+// Attempt is one call, or one intervention of a person. A call whose coordinator was lost
+// before it was written down is not among them; see [Call.Attempt].
 type Attempt struct {
 	Branch string        `json:"b,omitempty"`
 	Op     string        `json:"o"`

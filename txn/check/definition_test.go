@@ -320,7 +320,9 @@ func TestWrongMessages(t *testing.T) {
 		"recovery": {
 			func(d *txn.Definition) { d.Recovery = txn.Forward }, "recovery: has no meaning in mode msg",
 		},
-		"nobody to check": {func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing; " + askedRule},
+		"nobody to check": {
+			func(d *txn.Definition) { d.Check.Target = "" }, "check.target: is missing; " + askedRule,
+		},
 		"check after 1 ns": {
 			func(d *txn.Definition) { d.Check.After = 1 }, "check.after: 1ns: want 0 (default) or 1ms",
 		},

@@ -6,7 +6,8 @@
 //	Bedrock-Branch       the branch's ID; absent when a message's producer is asked
 //	Bedrock-Operation    action, compensate, try, confirm, cancel, deliver, check
 //	Bedrock-Mode         saga, tcc, msg, …
-//	Bedrock-Attempt      counts the calls of this operation, from 1
+//	Bedrock-Attempt      counts the calls of this operation, from 1; the same once more, under another
+//	                     epoch, if the coordinator was lost before it wrote down the call
 //	Bedrock-Epoch        rises whenever another coordinator takes over
 //	Bedrock-Deadline     when an undecided transaction is rolled back, RFC 3339; absent: never
 //	Bedrock-Result       what the branch returned when it went forward, in base64;
