@@ -37,6 +37,10 @@ type lab struct {
 	dir  string // temporary
 }
 
+// passable lets other users through, not in: PostgreSQL does not run as root, and has its data in
+// a folder of its own inside.
+const passable = 0o711
+
 func newLab(ctx context.Context) (*lab, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -44,6 +48,9 @@ func newLab(ctx context.Context) (*lab, error) {
 	}
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, passable); err != nil {
 		return nil, err
 	}
 	return &lab{root: root, dir: dir}, nil
