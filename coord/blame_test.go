@@ -20,7 +20,6 @@ func TestATransactionWaitsForATargetThatItDoesNotCall(t *testing.T) {
 	}{
 		"called again":      {txn.Policy{Backoff: time.Hour, MaxBackoff: time.Hour}, txn.Running, "fail"},
 		"decided meanwhile": {txn.Policy{Attempts: 1, Then: txn.Compensate}, txn.RollingBack, ""},
-		"its hook is asked": {txn.Policy{Attempts: 1, Then: txn.Hook, Hook: "later"}, txn.Running, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -41,4 +40,39 @@ func TestATransactionWaitsForATargetThatItDoesNotCall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestATargetThatIsBackIsNotAsked: of two operations at one target the one has no attempts left, and
+// the other is called again in an hour. When the target is back that goes on at once.
+func TestATargetThatIsBackIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, memstore.New(nil), nil, nil)
+		well := false
+		register(t, c, "down", func(_ context.Context, call txn.Call) ([]byte, error) {
+			switch {
+			case well:
+				return nil, nil
+			case call.Branch == "b": // answers last
+				time.Sleep(time.Second)
+			}
+			return nil, errBroken
+		})
+		deliver := func(receivers ...txn.Branch) string {
+			return submit(t, c, txn.Definition{Mode: "msg", Branches: receivers})
+		}
+		id := deliver(
+			txn.Branch{ID: "a", Confirm: "down", Policy: &txn.Policy{Backoff: time.Hour, MaxBackoff: time.Hour}},
+			txn.Branch{ID: "b", Confirm: "down", Policy: &txn.Policy{Attempts: 1, Then: txn.Park}},
+		)
+		time.Sleep(10 * time.Second)
+		for range 10 { // the target is in trouble with others, too
+			deliver(txn.Branch{ID: "x", Confirm: "down"})
+		}
+		time.Sleep(10 * time.Second)
+		well = true
+		time.Sleep(5 * time.Minute)
+		if tx := get(t, c, id); tx.Progress[0].Confirm.State != txn.Done {
+			t.Errorf("not done five minutes later, and due in %v", time.Until(tx.Due))
+		}
+	})
 }

@@ -34,7 +34,7 @@ func (r *run) applyAnswer(a answer) {
 		r.warnLasting(a.flight)
 	}
 	r.warnLacking(a.flight)
-	r.blamed.addAnswer(a, r.tx.Op(a.flight.step).Spent)
+	r.blamed.addAnswer(a)
 	r.dirty = true
 }
 

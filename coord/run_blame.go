@@ -6,7 +6,7 @@ import (
 )
 
 // blame remembers which target holds a transaction up: the one whose latest call failed or was
-// held back, if it is to be called again.
+// held back.
 type blame struct {
 	lane       *lanes.Lane // nil if none does
 	held       bool        // it was not called, because it is down
@@ -14,14 +14,13 @@ type blame struct {
 }
 
 // addAnswer blames the target of a call that failed or was held back, and no longer one that
-// answers, or that has no attempts left: its recovery would change nothing.
-func (b *blame) addAnswer(a answer, spent bool) {
+// answers. One whose attempts are used up is blamed, too: others may be called there again.
+func (b *blame) addAnswer(a answer) {
 	l := a.flight.lane
 	held := a.Kind == txn.AnswerHeld && a.Down
-	failed := a.Kind == txn.AnswerFailed || a.Kind == txn.AnswerUnreached
 	switch {
 	case l == nil:
-	case (held || failed) && !spent:
+	case held || a.Kind == txn.AnswerFailed || a.Kind == txn.AnswerUnreached:
 		*b = blame{lane: l, held: held, recoveries: a.recoveries}
 	case b.lane == l:
 		*b = blame{}
