@@ -2,6 +2,7 @@ package coord_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,10 +48,10 @@ func TestATransactionWaitsForATargetThatItDoesNotCall(t *testing.T) {
 func TestATargetThatIsBackIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, memstore.New(nil), nil, nil)
-		well := false
+		var well atomic.Bool
 		register(t, c, "down", func(_ context.Context, call txn.Call) ([]byte, error) {
 			switch {
-			case well:
+			case well.Load():
 				return nil, nil
 			case call.Branch == "b": // answers last
 				time.Sleep(time.Second)
@@ -69,7 +70,7 @@ func TestATargetThatIsBackIsNotAsked(t *testing.T) {
 			deliver(txn.Branch{ID: "x", Confirm: "down"})
 		}
 		time.Sleep(10 * time.Second)
-		well = true
+		well.Store(true)
 		time.Sleep(5 * time.Minute)
 		if tx := get(t, c, id); tx.Progress[0].Confirm.State != txn.Done {
 			t.Errorf("not done five minutes later, and due in %v", time.Until(tx.Due))
