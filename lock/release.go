@@ -111,9 +111,9 @@ func (h *hold) relinquish(ctx context.Context) error {
 		return opError(leftInBackend, h.grant.Name, contextError(ctx))
 	}
 	err := h.release(ctx, context.Background(), c.now())
-	if unknown, ok := errors.AsType[*unknownError](err); ok && ctx.Err() != nil {
-		c.unreleased.remove(h.grant.Name) // it is told here, and nothing goes on in the background
-		return opError(leftInBackend, h.grant.Name, unknown)
+	if unknown, ok := errors.AsType[*unknownError](err); ok {
+		c.unreleased.noteCause(h.grant.Name, unknown) // it is told at the end, if it is true then
+		return nil
 	}
 	return err
 }

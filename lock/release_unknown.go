@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,7 @@ func (c *Client) finishLater(name string, giveBack func()) {
 type unreleased struct {
 	mu     sync.Mutex
 	grants map[string]int
+	causes map[string]error // of those that Stop itself could not release
 }
 
 func (u *unreleased) add(name string) {
@@ -51,19 +53,48 @@ func (u *unreleased) add(name string) {
 func (u *unreleased) remove(name string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.grants[name]--; u.grants[name] <= 0 {
+	if u.grants[name]--; u.grants[name] == 0 {
 		delete(u.grants, name)
+		delete(u.causes, name)
 	}
+}
+
+// noteCause keeps why Stop could not release a lock, unless the background has released it by now.
+func (u *unreleased) noteCause(name string, cause error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.grants[name] == 0 {
+		return
+	}
+	if u.causes == nil {
+		u.causes = make(map[string]error)
+	}
+	u.causes[name] = cause
 }
 
 // mostNamed is how many locks an error names.
 const mostNamed = 5
 
-// describe names the locks that may not be free, some of them if they are many; nil if there are none.
+// describe tells of the locks that may not be free: why, where Stop could not release one itself.
 func (u *unreleased) describe() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	names := slices.Sorted(maps.Keys(u.grants))
+	var (
+		errs   []error
+		others []string
+	)
+	for _, name := range slices.Sorted(maps.Keys(u.grants)) {
+		if cause := u.causes[name]; cause != nil {
+			errs = append(errs, opError(leftInBackend, name, cause))
+		} else {
+			others = append(others, name)
+		}
+	}
+	return errors.Join(append(errs, notKnownToBeReleased(others))...)
+}
+
+// notKnownToBeReleased names locks, some of them if they are many; nil if there are none.
+func notKnownToBeReleased(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}

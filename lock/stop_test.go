@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -374,6 +375,36 @@ func TestABackendThatPanicsShutsTheName(t *testing.T) {
 				_, err = locks.Mutex("a", nil).Lock(ctx)
 				wantErr(t, err, nil)
 				wantErr(t, locks.Stop(ctx), nil)
+			})
+		})
+	}
+}
+
+// TestStopTellsOfWhatTheBackgroundReleased: the first release of a lock breaks, and those after it go
+// well, or break until the time of Stop is over.
+func TestStopTellsOfWhatTheBackgroundReleased(t *testing.T) {
+	for name, test := range map[string]struct {
+		broken int
+		told   int
+	}{"the first": {1, 0}, "all": {1 << 30, 1}} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks, err := lock.New(backend, nil)
+				wantErr(t, err, nil)
+				mustLock(t, locks.Mutex("a", nil))
+				var calls atomic.Int64
+				backend.set(hooks{release: func(ctx context.Context, g driver.Grant) (int, error) {
+					if calls.Add(1) <= int64(test.broken) {
+						return 0, errors.New("connection reset")
+					}
+					return backend.Backend.Release(ctx, g)
+				}})
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				text := fmt.Sprint(locks.Stop(ctx))
+				wantEqual(t, "times that the lock is named", strings.Count(text, `"a"`), test.told)
+				wantEqual(t, "goes on", strings.Contains(text, "goes on in the background"), false)
 			})
 		})
 	}
