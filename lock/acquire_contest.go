@@ -27,7 +27,6 @@ type contest struct {
 	came     time.Time     // when its wait began, in the queue perhaps
 	asked    time.Time     // the same moment as sent, or a little before
 	failure  error         // why the last request got no answer
-	silent   time.Time     // since when none got one; zero if the last one did
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
 
@@ -69,6 +68,7 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 		if err := k.pauseFor(ctx, k.retryPause(), nil); err != nil {
 			return nil, err
 		}
+		k.asked = time.Now()
 	}
 	for {
 		if err := k.yield(ctx); err != nil {
@@ -148,8 +148,8 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, driver.ErrHeld) {
 		refusal := k.heldError(err)
-		k.q.failures, k.q.failing, k.failure, k.refusal = 0, time.Time{}, nil, refusal
-		k.silent = time.Time{}
+		k.q.endFailing()
+		k.failure, k.refusal = nil, refusal
 		k.inside = true
 		if s := k.q.share; s != nil {
 			s.refused(refusal.Owner, k.q.client.now())

@@ -63,7 +63,7 @@ func (k *contest) acquireIn(ctx, call context.Context) (driver.Grant, error) {
 // noAnswer says so in place of an error that would be taken for the end of the caller's
 // context, and keeps what says how to go on.
 func (k *contest) noAnswer(err error) error {
-	silent := silenceAfter(k.failure)
+	silent := silenceAfter(k.lastFailure())
 	silent.waited = time.Since(k.silentSince())
 	if errors.Is(err, driver.ErrSpent) {
 		return driver.Spent(silent)
@@ -116,22 +116,27 @@ func (e *silence) Unwrap() error { return e.last }
 // recordSilence records since when nothing has been answered, when a request has failed.
 func (k *contest) recordSilence(err error) {
 	if isUnanswered(err) {
-		k.silent = k.silentSince()
+		k.q.silent = k.silentSince()
 	} else {
-		k.silent = time.Time{}
+		k.q.silent = time.Time{}
 	}
 }
 
-// silentSince is since when nothing has been answered.
+// silentSince is since when nothing has been answered, to this contest or, while it waited in
+// the queue, to who was at the front before.
 func (k *contest) silentSince() time.Time {
-	switch {
-	case !k.silent.IsZero():
-		return k.silent
-	case k.failure != nil: // an answer, to the request before
+	if k.q.silent.IsZero() {
 		return k.asked
-	default:
-		return k.unansweredSince()
 	}
+	return later(k.came, k.q.silent)
+}
+
+// lastFailure is why the request before got no answer, whoever made it; nil if it got one.
+func (k *contest) lastFailure() error {
+	if k.q.failures == 0 {
+		return nil
+	}
+	return k.whyNot()
 }
 
 // unansweredSince is since when this contest, or who was at the front before while it waited

@@ -88,7 +88,7 @@ func (h *hold) recordHold(ctx context.Context) error {
 	if h.q.part.closed {
 		return ErrClosed
 	}
-	h.q.failures, h.q.failing = 0, time.Time{} // before it can be lost, and the next one come to the front
+	h.q.endFailing() // before it can be lost, and the next one come to the front
 	h.q.holds.add(h)
 	h.q.why = nil
 	return nil

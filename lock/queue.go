@@ -29,7 +29,8 @@ type queue struct {
 	called     bool
 	share      *share        // of the name; nil while no other process waits
 	watch      driver.Watch  // wakes the one at the front
-	failing    time.Time     // since when the backend has given no answer
+	failing    time.Time     // since when the backend has neither granted the lock nor refused it
+	silent     time.Time     // since when it has not even told why; zero if it told last
 	failures   int           // to how many requests since then
 	listening  *listening    // a watch that is beginning
 	watchAfter time.Duration // when to try to get one again
@@ -190,6 +191,9 @@ func (q *queue) outOfPatience(came time.Time) bool {
 	patience := q.client.opts.Patience
 	return patience == -1 || time.Since(later(came, q.failing)) >= patience
 }
+
+// endFailing forgets the requests that failed, when one has not.
+func (q *queue) endFailing() { q.failures, q.failing, q.silent = 0, time.Time{}, time.Time{} }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
