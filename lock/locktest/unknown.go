@@ -128,7 +128,9 @@ func (o *overtaken) Release(ctx context.Context, g driver.Grant) (int, error) {
 func requestUnderWayLeavesALock(e *env) {
 	late := 4 * promptly
 	inner, hold := e.server.Lag(e.TB)
-	a, b, name := e.newClient(inner, &lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
+	link := bedrocktest.NewBackend(inner)
+	link.Fail(bedrocktest.Release, bedrocktest.Fault{Delay: promptly / 2}) // clean-up begins when nothing is held up
+	a, b, name := e.newClient(link, &lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
 	hold(late)
 	_, err := a.Mutex(name, nil).Lock(e.contextFor(promptly / 2))
 	if !errors.Is(err, context.DeadlineExceeded) {
