@@ -247,6 +247,15 @@ func TestInterventionsNeedAReason(t *testing.T) {
 	w.post(t, "/transactions/none", w.URL, url.Values{"action": {"park"}, "reason": {"x"}}, http.StatusNotFound)
 }
 
+// TestEveryInterventionIsOffered: none that there is is taken for a word of nobody's.
+func TestEveryInterventionIsOffered(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, action := range txn.Actions() {
+		form := url.Values{"action": {string(action)}, "reason": {"x"}, "confirmed": {"yes"}}
+		w.post(t, "/transactions/none", w.URL, form, http.StatusNotFound)
+	}
+}
+
 func TestOtherSitesCannotIntervene(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stuck(t, "order-1")

@@ -1,12 +1,14 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // mostForm bounds the form of interventions, in bytes.
@@ -103,17 +105,11 @@ func readForm(w http.ResponseWriter, r *http.Request) (offer, string, error) {
 		return offer{}, "", invalid("form", "cannot be read")
 	}
 	action := txn.Action(r.PostForm.Get("action"))
+	reason := strings.TrimSpace(r.PostForm.Get("reason"))
+	if err := cmp.Or(check.Action(action), check.Reason(reason)); err != nil {
+		return offer{}, "", err
+	}
 	all := offered()
 	i := slices.IndexFunc(all, func(o offer) bool { return o.Action == action })
-	if i < 0 {
-		return offer{}, "", invalid("action", "%.40q is none", string(action))
-	}
-	reason := strings.TrimSpace(r.PostForm.Get("reason"))
-	switch {
-	case reason == "":
-		return offer{}, "", invalid("reason", "is needed; it is recorded with the intervention")
-	case len(reason) > txn.MaxReason:
-		return offer{}, "", invalid("reason", "at most %d bytes", txn.MaxReason)
-	}
 	return all[i], reason, nil
 }

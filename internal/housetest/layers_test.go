@@ -186,7 +186,9 @@ func layers() layerMap {
 		},
 		{
 			packages: "console",
-			own:      []string{"input", "txn", "txn/driver", "txn/modes", "lock", "lock/driver", "internal/nearest"},
+			own: []string{
+				"input", "txn", "txn/check", "txn/driver", "txn/modes", "lock", "lock/driver", "internal/nearest",
+			},
 		},
 		// Layer 5: programs, and tests that drive those of others.
 		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
