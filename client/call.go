@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
@@ -126,7 +127,7 @@ func callRepeatedly[Req, Res any](
 // checkContext refuses a context that is nil, with which others would panic.
 func checkContext(ctx context.Context) error {
 	if ctx == nil {
-		return wrong("ctx", "is nil")
+		return input.Errorf("ctx", "is nil")
 	}
 	return nil
 }

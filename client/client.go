@@ -2,7 +2,6 @@ package client
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -49,11 +48,11 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case r.Patience < time.Millisecond && r.Patience != -1:
-		return r, wrong("patience", "%v: want 1ms or more, or -1 for none", r.Patience)
+		return r, input.Errorf("patience", "%v: want 1ms or more, or -1 for none", r.Patience)
 	case r.HTTP != nil && r.TLS != nil:
-		return r, wrong("tls", "belongs to the HTTP client that was given")
+		return r, input.Errorf("tls", "belongs to the HTTP client that was given")
 	case strings.ContainsAny(r.Token, " \t\r\n"):
-		return r, wrong("token", "has spaces in it")
+		return r, input.Errorf("token", "has spaces in it")
 	}
 	return r, nil
 }
@@ -108,15 +107,15 @@ func baseOf(address string) (*url.URL, error) {
 	base, err := url.Parse(address)
 	switch {
 	case err != nil: // the error would quote the address, and with it a password
-		return nil, wrong("address", "is not a URL: want http://host:port or https://host:port")
+		return nil, input.Errorf("address", "is not a URL: want http://host:port or https://host:port")
 	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, wrong("address", "%q: want http://host:port or https://host:port", base.Redacted())
+		return nil, input.Errorf("address", "%q: want http://host:port or https://host:port", base.Redacted())
 	case base.Host == "":
-		return nil, wrong("address", "%q: there is no host", base.Redacted())
+		return nil, input.Errorf("address", "%q: there is no host", base.Redacted())
 	case !isPort(base.Port()):
-		return nil, wrong("address", "%q: want a port from 1 to 65535, or none", base.Redacted())
+		return nil, input.Errorf("address", "%q: want a port from 1 to 65535, or none", base.Redacted())
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, wrong("address", "%q: want nothing but scheme, host and path", base.Redacted())
+		return nil, input.Errorf("address", "%q: want nothing but scheme, host and path", base.Redacted())
 	}
 	return base, nil
 }
@@ -125,10 +124,6 @@ func baseOf(address string) (*url.URL, error) {
 func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0
-}
-
-func wrong(field, format string, args ...any) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // Close closes connections of the client's own that are not in use. Calls under way go on.

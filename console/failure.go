@@ -2,10 +2,8 @@ package console
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
-	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -49,8 +47,4 @@ func statusOf(err error) int {
 	default:
 		return http.StatusServiceUnavailable
 	}
-}
-
-func invalid(field, format string, args ...any) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf(format, args...)}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -110,9 +111,9 @@ func (f *filter) park(text string) error {
 	parked, err := strconv.ParseBool(text)
 	switch {
 	case err != nil:
-		return invalid(parkedFilter, "%.40q is neither true nor false", text)
+		return input.Errorf(parkedFilter, "%.40q is neither true nor false", text)
 	case parked && f.Status != "" && f.Status != parkedFilter:
-		return invalid(parkedFilter, "stands for itself: give it or a status")
+		return input.Errorf(parkedFilter, "stands for itself: give it or a status")
 	case parked:
 		f.Status = parkedFilter
 	}
@@ -166,7 +167,8 @@ func (f filter) query() (txn.Query, error) {
 
 // unknownWord says what may be meant by a word that is none of those wanted.
 func unknownWord(field, word string, want []string) error {
-	return invalid(field, "%.40q is none%s: want one of %s", word, nearest.Hint(word, want), strings.Join(want, ", "))
+	return input.Errorf(field, "%.40q is none%s: want one of %s",
+		word, nearest.Hint(word, want), strings.Join(want, ", "))
 }
 
 func statusNames() []string {
@@ -189,7 +191,7 @@ func parseCursor(text string) (driver.Cursor, error) {
 	micros, id, ok := strings.Cut(text, "-")
 	n, err := strconv.ParseInt(micros, 10, 64)
 	if !ok || err != nil || id == "" {
-		return driver.Cursor{}, invalid("before", "is no place in the list")
+		return driver.Cursor{}, input.Errorf("before", "is no place in the list")
 	}
 	return driver.Cursor{Created: time.UnixMicro(n).UTC(), ID: id}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/check"
 )
@@ -102,7 +103,7 @@ func afterwards(id string, a txn.Action) string {
 func readForm(w http.ResponseWriter, r *http.Request) (offer, string, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 	if err := r.ParseForm(); err != nil {
-		return offer{}, "", invalid("form", "cannot be read")
+		return offer{}, "", input.Errorf("form", "cannot be read")
 	}
 	action := txn.Action(r.PostForm.Get("action"))
 	reason := strings.TrimSpace(r.PostForm.Get("reason"))

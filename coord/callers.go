@@ -25,7 +25,7 @@ func byScheme(callers []txn.Caller) (map[string]txn.Caller, error) {
 				return nil, &input.Error{Field: "callers", Problem: problem}
 			}
 			if found[scheme] != nil {
-				return nil, &input.Error{Field: "callers", Problem: fmt.Sprintf("two callers for %s targets", scheme)}
+				return nil, input.Errorf("callers", "two callers for %s targets", scheme)
 			}
 			found[scheme] = caller
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bedrock-go/bedrock/coord/internal/record"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/msg"
 )
@@ -46,9 +47,7 @@ func joinBranches(t *txn.Transaction, branches []txn.Branch) (given []int, err e
 		j, there := t.Branch(b.ID)
 		switch {
 		case there && !sameBranch(&t.Branches[j], b):
-			return nil, &txn.InvalidError{
-				Field: "branches", Problem: fmt.Sprintf("%q is there already, with other content", b.ID),
-			}
+			return nil, input.Errorf("branches", "%q is there already, with other content", b.ID)
 		case there:
 		case t.Mode == msg.Name && goesToTopic(*b):
 			return nil, &txn.InvalidError{

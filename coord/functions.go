@@ -21,15 +21,15 @@ type functions struct {
 
 func (fs *functions) add(name string, f txn.Func) error {
 	if target := txn.Target(name); target.Scheme() != "" || check.Target(target) != nil {
-		return &input.Error{Field: "name", Problem: fmt.Sprintf("%.80q: want letters, digits and . _ - /", name)}
+		return input.Errorf("name", "%.80q: want letters, digits and . _ - /", name)
 	}
 	if f == nil {
-		return &input.Error{Field: "function", Problem: fmt.Sprintf("%q is nil", name)}
+		return input.Errorf("function", "%q is nil", name)
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if _, ok := fs.byName[name]; ok {
-		return &input.Error{Field: "name", Problem: fmt.Sprintf("%q is taken", name)}
+		return input.Errorf("name", "%q is taken", name)
 	}
 	if fs.byName == nil {
 		fs.byName = make(map[string]txn.Func)

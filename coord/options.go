@@ -150,9 +150,7 @@ func (o *Options) check() error {
 		{"limits.headers", o.Limits.Headers, 0},
 	} {
 		if count.value < count.from {
-			return &input.Error{
-				Field: count.field, Problem: fmt.Sprintf("%d: want at least %d", count.value, count.from),
-			}
+			return input.Errorf(count.field, "%d: want at least %d", count.value, count.from)
 		}
 	}
 	return nil
@@ -163,5 +161,5 @@ func (r *Retention) isPossible() bool {
 }
 
 func outside(field string, value, least, most any) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf("%v: want %v to %v", value, least, most)}
+	return input.Errorf(field, "%v: want %v to %v", value, least, most)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/bedrock-go/bedrock/coord/internal/record"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -38,10 +39,7 @@ func (c *Coordinator) expandTopics(ctx context.Context, d *txn.Definition) (give
 			return nil, err
 		}
 		if len(receivers) == 0 {
-			return nil, &txn.InvalidError{
-				Field:   fmt.Sprintf("branches[%d].confirm", i),
-				Problem: fmt.Sprintf("topic %q has no subscribers", topic),
-			}
+			return nil, input.Errorf(fmt.Sprintf("branches[%d].confirm", i), "topic %q has no subscribers", topic)
 		}
 		for n, to := range receivers {
 			each := b

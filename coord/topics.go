@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/check"
@@ -35,10 +36,7 @@ func (c *Coordinator) Subscribe(ctx context.Context, topic string, subscriber tx
 		case slices.Contains(all, subscriber):
 			return all, nil
 		case len(all) >= txn.MaxSubscribers:
-			return nil, &txn.InvalidError{
-				Field:   "topic",
-				Problem: fmt.Sprintf("%s has %d subscribers already, the most there can be", topic, len(all)),
-			}
+			return nil, input.Errorf("topic", "%s has %d subscribers already, the most there can be", topic, len(all))
 		}
 		return append(all, subscriber), c.checkSendable(append(all, subscriber))
 	})
@@ -116,9 +114,7 @@ func checkNoTopic(t txn.Target) error {
 // checkTopic refuses what cannot name a topic: not every database takes it, even in a query.
 func checkTopic(name string) error {
 	if check.Target(txn.Topic(name)) != nil {
-		return &txn.InvalidError{
-			Field: "topic", Problem: fmt.Sprintf("%q: want 1 to 128 letters, digits and . _ - /", excerpt(name)),
-		}
+		return input.Errorf("topic", "%q: want 1 to 128 letters, digits and . _ - /", excerpt(name))
 	}
 	return nil
 }

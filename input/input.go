@@ -4,6 +4,7 @@ package input
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -17,6 +18,11 @@ type Error struct {
 	Field string
 	// Problem says what is wrong, and names the limit or the rule.
 	Problem string
+}
+
+// Errorf returns the error for a field, with a problem that is formatted as by [fmt.Sprintf].
+func Errorf(field, format string, args ...any) *Error {
+	return &Error{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // Error implements error.

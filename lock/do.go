@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 )
 
@@ -77,10 +78,9 @@ func Do(ctx context.Context, l Lockable, fn func(ctx context.Context, l *Lease) 
 func (o *DoOptions) validate() error {
 	switch {
 	case o.Wait != -1 && o.Wait != 0 && o.Wait < leastTime:
-		return &InvalidError{Field: "wait", Problem: fmt.Sprintf(
-			"is %s, allowed are %s and longer; use -1 for no wait", o.Wait, leastTime)}
+		return input.Errorf("wait", "is %s, allowed are %s and longer; use -1 for no wait", o.Wait, leastTime)
 	case o.Retries < 0:
-		return &InvalidError{Field: "retries", Problem: fmt.Sprintf("is %d, it cannot be negative", o.Retries)}
+		return input.Errorf("retries", "is %d, it cannot be negative", o.Retries)
 	case o.Retries > 0 && o.Wait != 0:
 		return &InvalidError{Field: "retries", Problem: "and wait exclude each other"}
 	}

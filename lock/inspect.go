@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -80,7 +81,7 @@ func (c *Client) List(ctx context.Context, prefix string, limit int) ([]Info, er
 		return nil, c.lacks("inspection")
 	}
 	if limit < 1 {
-		return nil, &InvalidError{Field: "limit", Problem: fmt.Sprintf("is %d, the least is 1", limit)}
+		return nil, input.Errorf("limit", "is %d, the least is 1", limit)
 	}
 	if err := c.usable(ctx, driver.CheckPrefix(prefix)); err != nil {
 		return nil, err

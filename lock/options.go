@@ -2,11 +2,11 @@ package lock
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"maps"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -95,16 +95,11 @@ func (o *Options) withDefaults() (Options, error) {
 
 func (o *Options) validate() error {
 	if o.Patience != -1 && o.Patience < leastTime {
-		return &InvalidError{
-			Field:   "patience",
-			Problem: fmt.Sprintf("is %s, allowed are %s and longer; use -1 to give up at once", o.Patience, leastTime),
-		}
+		return input.Errorf("patience",
+			"is %s, allowed are %s and longer; use -1 to give up at once", o.Patience, leastTime)
 	}
 	if o.HandOff.Count < 1 || o.HandOff.Count > maxHandOff {
-		return &InvalidError{
-			Field:   "handOff.count",
-			Problem: fmt.Sprintf("is %d, allowed are 1 to %d, and -1 for off", o.HandOff.Count, maxHandOff),
-		}
+		return input.Errorf("handOff.count", "is %d, allowed are 1 to %d, and -1 for off", o.HandOff.Count, maxHandOff)
 	}
 	return checkTime("handOff.time", o.HandOff.Time)
 }
@@ -116,7 +111,7 @@ const leastTime = time.Millisecond
 // checkTime refuses a time that an option cannot say; 0 is for nothing said.
 func checkTime(field string, d time.Duration) error {
 	if d != 0 && d < leastTime {
-		return &InvalidError{Field: field, Problem: fmt.Sprintf("is %s, allowed are %s and longer", d, leastTime)}
+		return input.Errorf(field, "is %s, allowed are %s and longer", d, leastTime)
 	}
 	return nil
 }

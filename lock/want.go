@@ -1,9 +1,9 @@
 package lock
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -37,12 +37,10 @@ func (w *want) check(client string) error {
 		return err
 	}
 	if w.minHold != 0 && (w.minHold < leastTime || w.minHold > MaxTTL) {
-		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf(
-			"is %s, allowed are %s to %s", w.minHold, leastTime, MaxTTL)}
+		return input.Errorf("minHold", "is %s, allowed are %s to %s", w.minHold, leastTime, MaxTTL)
 	}
 	if w.fixed && w.minHold > w.ttl { // one of the two would be broken
-		return &InvalidError{Field: "minHold", Problem: fmt.Sprintf(
-			"is %s, a fixed lease allows at most its TTL, %s", w.minHold, w.ttl)}
+		return input.Errorf("minHold", "is %s, a fixed lease allows at most its TTL, %s", w.minHold, w.ttl)
 	}
 	return nil
 }

@@ -3,18 +3,12 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"connectrpc.com/connect"
 
-	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/server/auth"
 )
-
-func invalid(field, format string, args ...any) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf(format, args...)}
-}
 
 // errInternal is what a client learns of a failure that is none of its business.
 var errInternal = errors.New("internal error; the server's log says more")

@@ -10,6 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/internal/fieldpath"
 	"github.com/bedrock-go/bedrock/internal/nearest"
@@ -46,10 +47,10 @@ func (w *refusing) WriteHeader(status int) {
 		if kind == "" {
 			problem = "is missing; want application/json, application/proto, or gRPC"
 		}
-		err := invalid("Content-Type", "%s", problem)
+		err := input.Errorf("Content-Type", "%s", problem)
 		writeWithStatus(w.ResponseWriter, w.request, w.errors, status, apiwire.Invalid(err))
 	case http.StatusMethodNotAllowed:
-		err := invalid("method", "%s: want POST", fieldpath.Clip(w.request.Method))
+		err := input.Errorf("method", "%s: want POST", fieldpath.Clip(w.request.Method))
 		writeWithStatus(w.ResponseWriter, w.request, w.errors, status, apiwire.Invalid(err))
 	default:
 		w.ResponseWriter.WriteHeader(status)

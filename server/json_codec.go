@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
@@ -65,7 +66,7 @@ func (c strictJSON) Unmarshal(text []byte, message any) error {
 
 func readJSON(text []byte, m proto.Message) error {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return invalid(bodyField, "is empty; want a JSON object, {} at least")
+		return input.Errorf(bodyField, "is empty; want a JSON object, {} at least")
 	}
 	switch m := m.(type) {
 	case *bedrockv1.SubmitRequest, *bedrockv1.BeginRequest:

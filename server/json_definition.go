@@ -93,7 +93,7 @@ func cutField(text []byte, name string) (value, rest []byte, err error) {
 		case key != name:
 			rest = appendField(rest, key, field)
 		case value != nil:
-			return nil, nil, invalid(name, "is there twice")
+			return nil, nil, input.Errorf(name, "is there twice")
 		default:
 			value = field
 		}

@@ -21,12 +21,12 @@ import (
 // one's own errors are types of the protocol, and no places.
 func explainRefusal(text []byte, m protoreflect.Message, refusal error) error {
 	if !utf8.Valid(text) {
-		return invalid(bodyField, "is not UTF-8")
+		return input.Errorf(bodyField, "is not UTF-8")
 	}
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		line := 1 + bytes.Count(text[:syntax.Offset], []byte("\n"))
-		return invalid(bodyField, "syntax error in line %d: %v", line, err)
+		return input.Errorf(bodyField, "syntax error in line %d: %v", line, err)
 	}
 	var e explainer
 	e.checkObject("", m, bytes.TrimSpace(text))

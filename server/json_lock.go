@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
@@ -22,7 +23,7 @@ func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
 	}
 	var meta map[string]string
 	if err := json.Unmarshal(given, &meta); err != nil {
-		return invalid("meta", "want texts in it, such as {\"host\": \"web-7\"}")
+		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
 	}
 	err = readFields(rest, m)
 	m.Meta = driver.EncodeMeta(meta)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 )
 
@@ -106,7 +107,7 @@ func (l *limit) check() error {
 }
 
 func (l *limit) invalid(format string, args ...any) error {
-	return invalid("limit "+l.name, format, args...)
+	return input.Errorf("limit "+l.name, format, args...)
 }
 
 func (l *Limits) check() error {
@@ -150,7 +151,7 @@ func (l *Limits) Set(name, text string) error {
 	for _, one := range next.named() {
 		names = append(names, one.name)
 	}
-	return invalid("limit", "there is none called %.40q%s; there are %s",
+	return input.Errorf("limit", "there is none called %.40q%s; there are %s",
 		name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
 

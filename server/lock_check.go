@@ -32,7 +32,7 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 	}
 	req.Tokens = max(req.Tokens, 1)
 	if wait := m.GetWait().AsDuration(); wait < 0 {
-		return req, invalid("wait", "%v is negative", wait)
+		return req, input.Errorf("wait", "%v is negative", wait)
 	}
 	return req, req.Check()
 }
@@ -40,7 +40,7 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 // checkListen bounds what is kept for as long as somebody listens.
 func checkListen(m *bedrockv1.ListenRequest) error {
 	if n := len(m.GetClient()); n > maxClient {
-		return invalid("client", "%d bytes: at most %d", n, maxClient)
+		return input.Errorf("client", "%d bytes: at most %d", n, maxClient)
 	}
 	return driver.CheckName(m.GetName())
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -65,7 +66,7 @@ func newOwner() string { return strings.ToLower(rand.Text()) }
 // Renew implements the service.
 func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv1.RenewResponse, error) {
 	if n := len(m.GetGrants()); n > maxRenewals {
-		return nil, l.translate(ctx, "renew", invalid("grants", "%d: at most %d", n, maxRenewals))
+		return nil, l.translate(ctx, "renew", input.Errorf("grants", "%d: at most %d", n, maxRenewals))
 	}
 	answer := &bedrockv1.RenewResponse{Renewals: make([]*bedrockv1.Renewal, len(m.GetGrants()))}
 	var sound []driver.Grant

@@ -75,7 +75,7 @@ func isOfAPI(pattern string) bool {
 }
 
 func patternError(field string, one Mount, problem string) error {
-	return &input.Error{Field: field + "pattern", Problem: fmt.Sprintf("%.80q: %s", one.Pattern, problem)}
+	return input.Errorf(field+"pattern", "%.80q: %s", one.Pattern, problem)
 }
 
 // readable leaves out of what [http.ServeMux] says where in this file it was called.

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/proto/bedrock/v1/bedrockv1connect"
@@ -72,7 +73,7 @@ func (t *transactions) waitLimit(asked *durationpb.Duration) (time.Duration, err
 	case asked == nil:
 		return t.limits.Wait, nil
 	case d < 0:
-		return 0, invalid("wait_for", "%v is negative", d)
+		return 0, input.Errorf("wait_for", "%v is negative", d)
 	default:
 		return min(d, t.limits.Wait), nil
 	}

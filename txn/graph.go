@@ -1,6 +1,10 @@
 package txn
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/input"
+)
 
 // Graph is the order of branches, by index.
 type Graph struct {
@@ -25,10 +29,8 @@ func NewGraph(branches []Branch) (*Graph, error) {
 		return g, err
 	}
 	if i := g.cycle(); i >= 0 {
-		return nil, &InvalidError{
-			Field:   fmt.Sprintf("branches[%d].after", i),
-			Problem: fmt.Sprintf("%q waits for itself in a circle", branches[i].ID),
-		}
+		return nil, input.Errorf(fmt.Sprintf("branches[%d].after", i),
+			"%q waits for itself in a circle", branches[i].ID)
 	}
 	return g, nil
 }
@@ -83,10 +85,8 @@ func (g *Graph) connect(branches []Branch, edges int) (climbing bool, err error)
 		for _, name := range branches[i].After {
 			j, ok := find.index(name, i)
 			if !ok {
-				return false, &InvalidError{
-					Field:   fmt.Sprintf("branches[%d].after", i),
-					Problem: fmt.Sprintf("%q waits for %q, which is not there", branches[i].ID, name),
-				}
+				return false, input.Errorf(fmt.Sprintf("branches[%d].after", i),
+					"%q waits for %q, which is not there", branches[i].ID, name)
 			}
 			before = append(before, j)
 			count[j]++

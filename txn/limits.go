@@ -1,8 +1,9 @@
 package txn
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Limits that several packages keep to.
@@ -28,9 +29,7 @@ func PageSize(asked int) (int, error) {
 	case asked == 0:
 		return DefaultPage, nil
 	case asked < 0 || asked > MaxPage:
-		return 0, &InvalidError{
-			Field: "limit", Problem: fmt.Sprintf("%d: want 0 (%d) to %d", asked, DefaultPage, MaxPage),
-		}
+		return 0, input.Errorf("limit", "%d: want 0 (%d) to %d", asked, DefaultPage, MaxPage)
 	default:
 		return asked, nil
 	}

@@ -2,7 +2,6 @@ package grpccall
 
 import (
 	"crypto/tls"
-	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/coord/allow"
@@ -35,13 +34,9 @@ func (o *Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case full.MaxResult < 0 || full.MaxResult > largestResult:
-		return Options{}, &input.Error{
-			Field: "maxResult", Problem: fmt.Sprintf("%d: want 0 (default) to %d", full.MaxResult, largestResult),
-		}
+		return Options{}, input.Errorf("maxResult", "%d: want 0 (default) to %d", full.MaxResult, largestResult)
 	case full.DialTimeout != 0 && full.DialTimeout < time.Millisecond: // 5 is 5 ns: no connection is ever made
-		return Options{}, &input.Error{
-			Field: "dialTimeout", Problem: fmt.Sprintf("%v: want 0 (default) or 1ms or more", full.DialTimeout),
-		}
+		return Options{}, input.Errorf("dialTimeout", "%v: want 0 (default) or 1ms or more", full.DialTimeout)
 	}
 	if full.Allow == nil {
 		full.Allow = allow.Everyone()

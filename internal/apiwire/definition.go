@@ -1,12 +1,12 @@
 package apiwire
 
 import (
-	"fmt"
 	"math"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/bedrock-go/bedrock/input"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/modes"
@@ -114,9 +114,7 @@ func ownParts(m *bedrockv1.Definition) error {
 		count int
 	}{{"steps", len(m.GetSteps())}, {"branches", len(m.GetBranches())}, {"deliver", len(m.GetDeliver())}} {
 		if parts.count > 0 && parts.field != own {
-			return &txn.InvalidError{
-				Field: parts.field, Problem: fmt.Sprintf("has no meaning in mode %s; want %s", m.GetMode(), own),
-			}
+			return input.Errorf(parts.field, "has no meaning in mode %s; want %s", m.GetMode(), own)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func layers() layerMap {
 		// Layer 1: the front, and leaves below it.
 		{packages: "lock", own: append([]string{"lock/driver", "input"}, leaf...)},
 		{packages: "txn", own: []string{"txn/driver", "input"}},
-		{packages: "txn/check", own: []string{"txn", "txn/driver", "internal/nearest"}},
+		{packages: "txn/check", own: []string{"input", "txn", "txn/driver", "internal/nearest"}},
 		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/settle", own: []string{"lock/driver", "internal/sleep"}},
 		{packages: "internal/wheel"},
@@ -63,7 +63,7 @@ func layers() layerMap {
 		{
 			packages: "lock/redislock",
 			own: []string{
-				"lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
+				"input", "lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
 			},
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
@@ -94,7 +94,9 @@ func layers() layerMap {
 		{packages: "txn/msg", own: []string{"txn", "txn/check", "txn/plan", "txn/internal/draft"}},
 		{
 			packages: "txn/modes",
-			own:      []string{"txn", "txn/saga", "txn/tcc", "txn/msg", "txn/internal/words", "internal/nearest"},
+			own: []string{
+				"input", "txn", "txn/saga", "txn/tcc", "txn/msg", "txn/internal/words", "internal/nearest",
+			},
 		},
 		{
 			packages: "txn/deffile", own: []string{

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -73,10 +72,10 @@ func checkText(field, text string, limit int) error {
 	case isPlain(text):
 		return nil
 	case !utf8.ValidString(text):
-		return &input.Error{Field: field, Problem: fmt.Sprintf("%q is not valid UTF-8", text)}
+		return input.Errorf(field, "%q is not valid UTF-8", text)
 	}
 	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
-		return &input.Error{Field: field, Problem: fmt.Sprintf("%q has a control character at byte %d", text, i)}
+		return input.Errorf(field, "%q has a control character at byte %d", text, i)
 	}
 	return nil
 }
@@ -92,9 +91,9 @@ func isPlain(text string) bool {
 }
 
 func tooLong(field, text string, limit int) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf("is %d bytes long, the limit is %d", len(text), limit)}
+	return input.Errorf(field, "is %d bytes long, the limit is %d", len(text), limit)
 }
 
 func outOfRange[T any](field string, value, least, most T) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf("is %v, allowed are %v to %v", value, least, most)}
+	return input.Errorf(field, "is %v, allowed are %v to %v", value, least, most)
 }

@@ -42,7 +42,7 @@ func ParseMode(text string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return 0, &input.Error{Field: "mode", Problem: fmt.Sprintf("is %q, there are exclusive, shared and permit", text)}
+	return 0, input.Errorf("mode", "is %q, there are exclusive, shared and permit", text)
 }
 
 // Request asks for a grant.

@@ -1,10 +1,9 @@
 package redislock
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
@@ -73,10 +72,10 @@ func checkName(name string, cluster bool) error {
 	return nil
 }
 
-// refusedName is an [*lock.InvalidError], as of a name that no backend takes: that another one takes it
+// refusedName is an [*input.Error], as of a name that no backend takes: that another one takes it
 // does not help who asks here.
 func refusedName(format string, args ...any) error {
-	return driver.Refused(&lock.InvalidError{Field: "name", Problem: fmt.Sprintf(format, args...)})
+	return driver.Refused(input.Errorf("name", format, args...))
 }
 
 // hasTag reports whether Redis finds a hash tag in name.

@@ -1,9 +1,9 @@
 package redislock
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -119,19 +119,15 @@ func (o *Options) longestAck() time.Duration { return o.Lock.AnswerTime() * 4 / 
 func (o *Options) validate() error {
 	switch {
 	case o.Profile > Redlock:
-		return invalid("profile", "is %d, allowed are Redisson and Redlock", o.Profile)
+		return input.Errorf("profile", "is %d, allowed are Redisson and Redlock", o.Profile)
 	case o.PubSub > PubSubSharded:
-		return invalid("pubSub", "is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
+		return input.Errorf("pubSub", "is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
 	case o.TokenTTL != -1 && o.TokenTTL < MinTokenTTL:
-		return invalid("tokenTTL", "is %s; use -1 to keep tokens for ever", o.TokenTTL)
+		return input.Errorf("tokenTTL", "is %s; use -1 to keep tokens for ever", o.TokenTTL)
 	case o.Acks < AckAll || o.Acks > MaxAcks:
-		return invalid("acks", "is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, MaxAcks)
+		return input.Errorf("acks", "is %d, allowed are AckAll, AckMajority and 0 to %d", o.Acks, MaxAcks)
 	case o.AckTimeout < MinAckTimeout || o.AckTimeout > MaxAckTimeout:
-		return invalid("ackTimeout", "is %s, allowed are %s to %s", o.AckTimeout, MinAckTimeout, MaxAckTimeout)
+		return input.Errorf("ackTimeout", "is %s, allowed are %s to %s", o.AckTimeout, MinAckTimeout, MaxAckTimeout)
 	}
 	return nil
-}
-
-func invalid(field, problem string, args ...any) error {
-	return &lock.InvalidError{Field: field, Problem: fmt.Sprintf(problem, args...)}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -45,7 +46,7 @@ func New(db *sql.DB, dialect Dialect, opts *Options) (*Barrier, error) {
 		return nil, fmt.Errorf("barrier: %w", err)
 	}
 	if db == nil {
-		return nil, fmt.Errorf("barrier: %w", wrongOption("db", "is nil"))
+		return nil, fmt.Errorf("barrier: %w", input.Errorf("db", "is nil"))
 	}
 	b := &Barrier{db: db, layout: l, skipped: opts.SkippedFunc}
 	if b.skipped == nil {

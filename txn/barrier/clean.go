@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -38,7 +39,7 @@ func (o *CleanOptions) Check() error {
 		value time.Duration
 	}{{"age", o.Age}, {"unknown", o.Unknown}} {
 		if d.value != 0 && d.value != -1 && d.value < time.Millisecond {
-			return wrongOption(d.field, "%v: want 0 (default), 1ms or more, or -1", d.value)
+			return input.Errorf(d.field, "%v: want 0 (default), 1ms or more, or -1", d.value)
 		}
 	}
 	return nil

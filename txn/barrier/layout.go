@@ -54,13 +54,13 @@ var tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}(\.[A-Za-z_][
 
 func newLayout(d Dialect, kind Layout, table string) (*layout, error) {
 	if !d.kind().Known() {
-		return nil, wrongOption("dialect", "%q: want mysql, postgres or sqlite", d)
+		return nil, input.Errorf("dialect", "%q: want mysql, postgres or sqlite", d)
 	}
 	if table != "" && !tablePattern.MatchString(table) {
-		return nil, wrongOption("table", "%q: want a plain name, perhaps after that of a schema and a dot", table)
+		return nil, input.Errorf("table", "%q: want a plain name, perhaps after that of a schema and a dot", table)
 	}
 	if d == SQLite && strings.Contains(table, ".") {
-		return nil, wrongOption("table", "%q: SQLite takes no name of a schema here", table)
+		return nil, input.Errorf("table", "%q: SQLite takes no name of a schema here", table)
 	}
 	switch {
 	case kind == "" || kind == Native:
@@ -68,15 +68,10 @@ func newLayout(d Dialect, kind Layout, table string) (*layout, error) {
 	case kind == DTM && d != SQLite:
 		return newDTM(d, table), nil
 	case kind == DTM:
-		return nil, wrongOption("layout", "%q is not for %s", kind, d)
+		return nil, input.Errorf("layout", "%q is not for %s", kind, d)
 	default:
-		return nil, wrongOption("layout", "%q: want native or dtm", kind)
+		return nil, input.Errorf("layout", "%q: want native or dtm", kind)
 	}
-}
-
-// wrongOption says what is wrong with an argument of New.
-func wrongOption(field, problem string, args ...any) error {
-	return &input.Error{Field: field, Problem: fmt.Sprintf(problem, args...)}
 }
 
 // remembers reports whether refusals are kept.

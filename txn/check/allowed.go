@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -32,7 +33,7 @@ func Only(d *txn.Definition, a Allowed) error {
 	}
 	for _, f := range fields {
 		if f.set && !f.allowed {
-			return invalidField(f.name, "has no meaning in mode %s", d.Mode)
+			return input.Errorf(f.name, "has no meaning in mode %s", d.Mode)
 		}
 	}
 	for i := range d.Branches {
@@ -57,14 +58,14 @@ func onlyBranch(d *txn.Definition, i int, a Allowed) error {
 	}
 	for _, f := range fields {
 		if f.set && !f.allowed {
-			return invalidField(fmt.Sprintf("branches[%d].%s", i, f.name), "has no meaning in mode %s", d.Mode)
+			return input.Errorf(fmt.Sprintf("branches[%d].%s", i, f.name), "has no meaning in mode %s", d.Mode)
 		}
 	}
 	if err := fallbackOf(b.Policy, a, d.Mode); err != nil {
 		return under(fmt.Sprintf("branches[%d].policy", i), err)
 	}
 	if b.Do == "" && b.Confirm == "" && b.Undo == "" {
-		return invalidField(fmt.Sprintf("branches[%d]", i), "%q calls nobody", b.ID)
+		return input.Errorf(fmt.Sprintf("branches[%d]", i), "%q calls nobody", b.ID)
 	}
 	if a.Topic {
 		return nil
@@ -76,7 +77,7 @@ func onlyBranch(d *txn.Definition, i int, a Allowed) error {
 func noTopics(i int, b *txn.Branch) error {
 	for _, to := range [...]txn.Target{b.Do, b.Confirm, b.Undo} {
 		if _, ok := to.Topic(); ok {
-			return invalidField(fmt.Sprintf("branches[%d]", i), "a topic has many receivers; want %s, or a message",
+			return input.Errorf(fmt.Sprintf("branches[%d]", i), "a topic has many receivers; want %s, or a message",
 				clip(string(txn.Async(to))))
 		}
 	}

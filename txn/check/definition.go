@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -55,7 +56,7 @@ func New(l Limits) *Checker { return &Checker{limits: l.WithDefaults()} }
 // ID checks a transaction's ID. Dots alone would mean a folder in the path of a URL.
 func (c *Checker) ID(id string) error {
 	if !consists(id, 128, "._:-") || strings.Trim(id, ".") == "" {
-		return invalidField("id", "%q: want %s", clip(id), idRule)
+		return input.Errorf("id", "%q: want %s", clip(id), idRule)
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func (c *Checker) ID(id string) error {
 // Name checks a field that is a name, or part of one or of an ID.
 func (c *Checker) Name(field, value string) error {
 	if len(value) > 128 || strings.ContainsFunc(value, unprintable) {
-		return invalidField(field, "%q: want %s", clip(value), nameRule)
+		return input.Errorf(field, "%q: want %s", clip(value), nameRule)
 	}
 	return nil
 }
@@ -89,20 +90,20 @@ func (c *Checker) head(d *txn.Definition) error {
 	}
 	switch {
 	case isOutside(d.Timeout, c.limits.Timeout):
-		return invalidField("timeout", "%s: want 0 (none) or 1ms to %v", long(d.Timeout), c.limits.Timeout)
+		return input.Errorf("timeout", "%s: want 0 (none) or 1ms to %v", long(d.Timeout), c.limits.Timeout)
 	case isOutside(d.Delay, c.limits.Timeout):
-		return invalidField("delay", "%s: want 0 (none) or 1ms to %v", long(d.Delay), c.limits.Timeout)
+		return input.Errorf("delay", "%s: want 0 (none) or 1ms to %v", long(d.Delay), c.limits.Timeout)
 	case d.Parallel < 0 || d.Parallel > c.limits.Branches:
-		return invalidField("parallel", "%s: want 0 (default) to %d", many(d.Parallel), c.limits.Branches)
+		return input.Errorf("parallel", "%s: want 0 (default) to %d", many(d.Parallel), c.limits.Branches)
 	case d.Recovery != "" && d.Recovery != txn.Backward && d.Recovery != txn.Forward:
-		return invalidField("recovery", "%q: want backward or forward", clip(string(d.Recovery)))
+		return input.Errorf("recovery", "%q: want backward or forward", clip(string(d.Recovery)))
 	}
 	return nil
 }
 
 func (c *Checker) sizes(d *txn.Definition) error {
 	if n := len(d.Branches); n > c.limits.Branches {
-		return invalidField("branches", "%d of them: at most %d", n, c.limits.Branches)
+		return input.Errorf("branches", "%d of them: at most %d", n, c.limits.Branches)
 	}
 	payload, links, words := len(d.Payload), 0, 0
 	for i := range d.Branches {
@@ -113,12 +114,12 @@ func (c *Checker) sizes(d *txn.Definition) error {
 	}
 	switch {
 	case payload > c.limits.Payload:
-		return invalidField("payload", "%d bytes in all: at most %d", payload, c.limits.Payload)
+		return input.Errorf("payload", "%d bytes in all: at most %d", payload, c.limits.Payload)
 	case links > linksPerBranch*c.limits.Branches:
-		return invalidField("branches", "%d entries of after and use in all: at most %d",
+		return input.Errorf("branches", "%d entries of after and use in all: at most %d",
 			links, linksPerBranch*c.limits.Branches)
 	case words > wordsPerBranch*c.limits.Branches:
-		return invalidField("branches", "%d bytes of names and targets in all: at most %d",
+		return input.Errorf("branches", "%d bytes of names and targets in all: at most %d",
 			words, wordsPerBranch*c.limits.Branches)
 	}
 	return c.headers(d.Headers)
@@ -146,15 +147,15 @@ func (c *Checker) headers(h map[string]string) error {
 		field := fmt.Sprintf("headers[%q]", clip(name))
 		switch {
 		case !token(name):
-			return invalidField(field, "not a header name")
+			return input.Errorf(field, "not a header name")
 		case forbiddenHeader(name):
-			return invalidField(field, "may not be passed on")
+			return input.Errorf(field, "may not be passed on")
 		case strings.ContainsFunc(value, unprintable):
-			return invalidField(field, "value has control characters")
+			return input.Errorf(field, "value has control characters")
 		}
 	}
 	if size > c.limits.Headers {
-		return invalidField("headers", "%d bytes in all: at most %d", size, c.limits.Headers)
+		return input.Errorf("headers", "%d bytes in all: at most %d", size, c.limits.Headers)
 	}
 	return nil
 }
@@ -175,9 +176,9 @@ func (c *Checker) branches(d *txn.Definition) error {
 func branch(b *txn.Branch, seen bool) error {
 	switch {
 	case !consists(b.ID, txn.MaxBranchID, "_-/"):
-		return invalidField("id", "%q: want 1 to %d letters, digits and _ - /", clip(b.ID), txn.MaxBranchID)
+		return input.Errorf("id", "%q: want 1 to %d letters, digits and _ - /", clip(b.ID), txn.MaxBranchID)
 	case seen:
-		return invalidField("id", "%q is there twice", b.ID)
+		return input.Errorf("id", "%q is there twice", b.ID)
 	}
 	if err := policy(b.Policy); err != nil {
 		return under("policy", err)
@@ -190,7 +191,7 @@ func (c *Checker) check(d *txn.Definition) error {
 		return nil
 	}
 	if isOutside(d.Check.After, c.limits.Timeout) {
-		return invalidField("check.after", "%s: want 0 (default) or 1ms to %v", long(d.Check.After), c.limits.Timeout)
+		return input.Errorf("check.after", "%s: want 0 (default) or 1ms to %v", long(d.Check.After), c.limits.Timeout)
 	}
 	if err := askedTarget(d.Check.Target); err != nil {
 		return under("check.target", err)
@@ -199,10 +200,6 @@ func (c *Checker) check(d *txn.Definition) error {
 		return under("check.policy", err)
 	}
 	return nil
-}
-
-func invalidField(field, format string, args ...any) error {
-	return &txn.InvalidError{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // under says where in the definition a field is. Most definitions are right, so

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -34,7 +35,7 @@ func noRepeats(i int, after []string) error {
 	seen := make(map[string]bool, len(after))
 	for _, id := range after {
 		if seen[id] {
-			return invalidField(fmt.Sprintf("branches[%d].after", i), "%q is there twice", clip(id))
+			return input.Errorf(fmt.Sprintf("branches[%d].after", i), "%q is there twice", clip(id))
 		}
 		seen[id] = true
 	}
@@ -58,7 +59,7 @@ func (u *users) check(i int) error {
 		return nil
 	}
 	if !u.object(i) {
-		return invalidField(fmt.Sprintf("branches[%d].payload", i),
+		return input.Errorf(fmt.Sprintf("branches[%d].payload", i),
 			"must be a JSON object, because use adds fields to it")
 	}
 	earlier := u.graph.Ancestors(i)
@@ -68,11 +69,11 @@ func (u *users) check(i int) error {
 		j, ok := u.find(source)
 		switch {
 		case name == "":
-			return invalidField(field, "a field needs a name")
+			return input.Errorf(field, "a field needs a name")
 		case !ok:
-			return invalidField(field, "there is no %q", clip(source))
+			return input.Errorf(field, "there is no %q", clip(source))
 		case i != j && !earlier[j]:
-			return invalidField(field, "%q does not always come before", source)
+			return input.Errorf(field, "%q does not always come before", source)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -28,14 +29,14 @@ func policy(p *txn.Policy) error {
 	}{{"timeout", p.Timeout}, {"backoff", p.Backoff}, {"maxBackoff", p.MaxBackoff}}
 	for _, d := range durations {
 		if isOutside(d.value, longest) {
-			return invalidField(d.name, "%s: want 0 (default) or 1ms to %v", long(d.value), longest)
+			return input.Errorf(d.name, "%s: want 0 (default) or 1ms to %v", long(d.value), longest)
 		}
 	}
 	if p.MaxBackoff > 0 && p.MaxBackoff < p.Backoff {
-		return invalidField("maxBackoff", "%v: less than backoff, %v", p.MaxBackoff, p.Backoff)
+		return input.Errorf("maxBackoff", "%v: less than backoff, %v", p.MaxBackoff, p.Backoff)
 	}
 	if p.Attempts < 0 || p.Attempts > mostAttempts {
-		return invalidField("attempts", "%s: want 0 (no limit) to %d", many(p.Attempts), mostAttempts)
+		return input.Errorf("attempts", "%s: want 0 (no limit) to %d", many(p.Attempts), mostAttempts)
 	}
 	return fallback(p)
 }
@@ -53,9 +54,9 @@ func fallback(p *txn.Policy) error {
 	case p.Then != "" && !slices.Contains(fallbacks(true), string(p.Then)):
 		return nil
 	case p.Then != "" && p.Attempts == 0:
-		return invalidField("then", "never comes, because attempts has no limit")
+		return input.Errorf("then", "never comes, because attempts has no limit")
 	case p.Hook != "" && p.Then != txn.Hook:
-		return invalidField("hook", "is never asked, because then is not hook")
+		return input.Errorf("hook", "is never asked, because then is not hook")
 	}
 	if p.Then != txn.Hook {
 		return nil
@@ -76,9 +77,9 @@ func fallbackOf(p *txn.Policy, a Allowed, mode string) error {
 	case slices.Contains(words, given):
 		return nil
 	case p.Then == txn.Compensate:
-		return invalidField("then", "compensate has no meaning in mode %s; want %s", mode, choice(words))
+		return input.Errorf("then", "compensate has no meaning in mode %s; want %s", mode, choice(words))
 	default:
-		return invalidField("then", "%q is not known%s; want %s", given, nearest.Hint(given, words), choice(words))
+		return input.Errorf("then", "%q is not known%s; want %s", given, nearest.Hint(given, words), choice(words))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -39,9 +40,9 @@ func sent(b *txn.Branch) error {
 	case !async:
 		return nil
 	case b.Confirm != "":
-		return invalidField("confirm", early)
+		return input.Errorf("confirm", early)
 	case b.Undo != "":
-		return invalidField("undo", early)
+		return input.Errorf("undo", early)
 	default:
 		return nil
 	}
@@ -59,7 +60,7 @@ func Target(t txn.Target) error {
 // that will be delivered is no answer.
 func askedTarget(t txn.Target) error {
 	if _, async := t.Async(); async {
-		return invalidField("", "%q: is asked a question, and async: brings no answer", clip(string(t)))
+		return input.Errorf("", "%q: is asked a question, and async: brings no answer", clip(string(t)))
 	}
 	return target(t, askedRule)
 }
@@ -69,14 +70,14 @@ func askedTarget(t txn.Target) error {
 func target(t txn.Target, rule string) error {
 	s := string(t)
 	if s == "" {
-		return invalidField("", "is missing; %s", rule)
+		return input.Errorf("", "is missing; %s", rule)
 	}
 	if len(s) > 2048 || strings.ContainsFunc(s, unprintable) {
-		return invalidField("", "%q: want at most 2048 printable bytes", clip(s))
+		return input.Errorf("", "%q: want at most 2048 printable bytes", clip(s))
 	}
 	if to, async := t.Async(); async {
 		if _, twice := to.Async(); twice {
-			return invalidField("", "%q: one async: is enough", clip(s))
+			return input.Errorf("", "%q: one async: is enough", clip(s))
 		}
 		return target(to, rule)
 	}
@@ -85,7 +86,7 @@ func target(t txn.Target, rule string) error {
 	case !topic && t.Scheme() != "":
 		return address(s, t.Scheme(), rule)
 	case !participantName(name):
-		return invalidField("", "%q: %s", clip(s), rule)
+		return input.Errorf("", "%q: %s", clip(s), rule)
 	default:
 		return nil
 	}
@@ -97,20 +98,20 @@ func address(s, scheme, rule string) error {
 	rest := s[len(scheme)+1:]
 	switch {
 	case !schemeName(scheme) || rest == "":
-		return invalidField("", "%q: %s", clip(s), rule)
+		return input.Errorf("", "%q: %s", clip(s), rule)
 	case !strings.HasPrefix(rest, "//"):
 		return nil
 	}
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return invalidField("", "%q is not a URL", clip(s))
+		return input.Errorf("", "%q is not a URL", clip(s))
 	case u.Host == "":
-		return invalidField("", "%q names no host", clip(s))
+		return input.Errorf("", "%q names no host", clip(s))
 	case u.User != nil:
-		return invalidField("", "must not contain a user or password")
+		return input.Errorf("", "must not contain a user or password")
 	case u.Fragment != "":
-		return invalidField("", "%q: a fragment is never sent", clip(s))
+		return input.Errorf("", "%q: a fragment is never sent", clip(s))
 	default:
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -28,10 +29,10 @@ func Action(a txn.Action) error { return oneOf("action", a, txn.Actions()) }
 // what would not be kept as it is given.
 func Reason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
-		return invalidField("reason", "is empty: say why, it is kept")
+		return input.Errorf("reason", "is empty: say why, it is kept")
 	}
 	if len(reason) > txn.MaxReason {
-		return invalidField("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
+		return input.Errorf("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
 	}
 	return nil
 }
@@ -46,6 +47,6 @@ func oneOf[Word ~string](field string, word Word, list []Word) error {
 		want[i] = string(w)
 	}
 	given := clip(string(word))
-	return invalidField(field, "%q is not known%s; want one of %s",
+	return input.Errorf(field, "%q is not known%s; want one of %s",
 		given, nearest.Hint(given, want), strings.Join(want, ", "))
 }

@@ -3,10 +3,10 @@
 package modes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/msg"
@@ -42,8 +42,5 @@ func Unknown(name string) *txn.InvalidError {
 	if name == "" {
 		return &txn.InvalidError{Field: "mode", Problem: "is missing; want one of " + want}
 	}
-	return &txn.InvalidError{
-		Field:   "mode",
-		Problem: fmt.Sprintf("%.40q is not known%s; want one of %s", name, nearest.Hint(name, Names()), want),
-	}
+	return input.Errorf("mode", "%.40q is not known%s; want one of %s", name, nearest.Hint(name, Names()), want)
 }

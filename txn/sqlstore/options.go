@@ -56,9 +56,9 @@ func (o *Options) filled() (Options, error) {
 		problem := fmt.Sprintf("%q: want at most 40 lower-case letters, digits and underscores", own.Table)
 		return own, &input.Error{Field: "table", Problem: problem}
 	case own.Timeout < time.Millisecond && own.Timeout != -1: // 30 is 30 ns: no batch is ever written
-		return own, &input.Error{Field: "timeout", Problem: fmt.Sprintf("%v: want 1ms or more, or -1", own.Timeout)}
+		return own, input.Errorf("timeout", "%v: want 1ms or more, or -1", own.Timeout)
 	case own.Writers < 0:
-		return own, &input.Error{Field: "writers", Problem: fmt.Sprintf("%d: want at least 1", own.Writers)}
+		return own, input.Errorf("writers", "%d: want at least 1", own.Writers)
 	}
 	return own, nil
 }

@@ -68,7 +68,7 @@ func New(conn redisconn.Conn, opts *Options) (*Barrier, error) {
 
 // wrongOption says what is wrong with an argument of New.
 func wrongOption(field, problem string, args ...any) error {
-	return fmt.Errorf("redisbarrier: %w", &input.Error{Field: field, Problem: fmt.Sprintf(problem, args...)})
+	return fmt.Errorf("redisbarrier: %w", input.Errorf(field, problem, args...))
 }
 
 // Do runs the script of a call unless it must not run. A duplicate gets the first

@@ -164,7 +164,7 @@ func (o *Options) check() error {
 		problem := fmt.Sprintf("%v: want 0 (default) or 1ms to %v", o.BusyTimeout, maxBusyTimeout)
 		return &input.Error{Field: "busyTimeout", Problem: problem}
 	case o.Readers < 0:
-		return &input.Error{Field: "readers", Problem: fmt.Sprintf("%d: want 0 (default) or more", o.Readers)}
+		return input.Errorf("readers", "%d: want 0 (default) or more", o.Readers)
 	default:
 		return nil
 	}
