@@ -20,8 +20,11 @@ type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
-// Observers returns an observer that tells every one of several, in order.
-func Observers(all ...Observer) Observer { return observers(slices.Clone(all)) }
+// Observers returns an observer that tells every one of several, in order, and leaves out those
+// that are nil.
+func Observers(all ...Observer) Observer {
+	return observers(slices.DeleteFunc(slices.Clone(all), func(o Observer) bool { return o == nil }))
+}
 
 type observers []Observer
 

@@ -102,9 +102,10 @@ func (s *seenBy) Observe(ctx context.Context, e coord.Event) {
 // TestObserversTellsAll of them everything, with the context of who has asked for it.
 func TestObserversTellsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first, second := &seenBy{}, &seenBy{}
-		c := start(t, memstore.New(nil), &coord.Options{Observer: coord.Observers(first, second)},
-			newParticipants("take"))
+		first, second, log := &seenBy{}, &seenBy{}, &lines{}
+		c := start(t, memstore.New(nil), &coord.Options{
+			Observer: coord.Observers(first, nil, second), Logger: slog.New(slog.NewTextHandler(log, nil)),
+		}, newParticipants("take"))
 		ctx := context.WithValue(t.Context(), whoKey{}, "me")
 		d := txn.Definition{Mode: "saga", Branches: []txn.Branch{{ID: "take", Do: "take"}}}
 		if _, err := c.Run(ctx, d); err != nil {
@@ -117,6 +118,9 @@ func TestObserversTellsAll(t *testing.T) {
 			if !slices.Equal(o.events, want) {
 				t.Errorf("%q", o.events)
 			}
+		}
+		if told := strings.Join(log.all(), "\n"); strings.Contains(told, "panic") {
+			t.Error(told)
 		}
 	})
 }

@@ -163,11 +163,15 @@ func TestOnlyCompetitorsAreObserved(t *testing.T) {
 
 func TestObserversTellsAll(t *testing.T) {
 	virtual(t, func(t *testing.T) {
+		var log bytes.Buffer
 		first, second := &recorder{}, &recorder{}
-		locks := openMem(t, &lock.Options{Observer: lock.Observers(first, second)})
+		locks := openMem(t, &lock.Options{
+			Observer: lock.Observers(first, nil, second), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		})
 		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
 		wantKinds(t, first, "queued a", "contending a", "acquired a", "left a")
 		wantKinds(t, second, first.kinds()...)
+		wantEqual(t, "log", log.String(), "") // as of a panic
 	})
 }
 
