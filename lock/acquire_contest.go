@@ -163,15 +163,16 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if errors.Is(err, errEnded) {
 		return err
 	}
+	if ctx.Err() == nil || isAnswer(err) {
+		k.recordError(err)
+	}
 	if ctx.Err() != nil {
 		return k.waitEnded(ctx, err)
 	}
 	if k.try || errors.Is(err, driver.ErrRefused) {
 		return k.acquireFailed(err)
 	}
-	k.recordSilence(err)
 	k.refusal, k.failure = nil, err
-	k.q.recordWhyNot(err)
 	if k.outOfPatience() {
 		k.deaf = err
 		return k.acquireFailed(err)
@@ -208,7 +209,7 @@ func (k *contest) waitEnded(ctx context.Context, err error) error {
 // refusal, or the last failure, which is not what the context's own end has broken off.
 func (k *contest) endedAfter(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) {
-		err = cmp.Or(k.failure, k.refusal)
+		err = k.whyNot()
 	}
 	return endedAfter(err)
 }

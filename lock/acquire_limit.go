@@ -84,14 +84,15 @@ func silenceAfter(failure error) *silence {
 	if before, ok := errors.AsType[*silence](failure); ok {
 		return &silence{last: before.last, meanwhile: before.meanwhile}
 	}
-	return &silence{last: failure, meanwhile: isUnanswered(failure)}
+	return &silence{last: failure, meanwhile: !isAnswer(failure)}
 }
 
-// isUnanswered reports whether a request that failed with err got no answer: it was given up, or it
-// is not known what became of it.
-func isUnanswered(err error) bool {
+// isAnswer reports whether a request that failed with err was answered, if only by why it cannot be:
+// it was not given up, nor broken off, and it is known what became of it.
+func isAnswer(err error) bool {
 	_, silent := errors.AsType[*silence](err)
-	return silent || !errors.Is(err, driver.ErrUnavailable)
+	return !silent && !isContextError(err) &&
+		(errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrRefused))
 }
 
 // Error implements error.
@@ -113,13 +114,18 @@ func (e *silence) Is(target error) bool { return target == driver.ErrUnavailable
 // Unwrap returns the last error that a request had of its own.
 func (e *silence) Unwrap() error { return e.last }
 
-// recordSilence records since when nothing has been answered, when a request has failed.
-func (k *contest) recordSilence(err error) {
-	if isUnanswered(err) {
-		k.q.silent = k.silentSince()
-	} else {
+// recordError records for whoever comes to the front next what a request that failed has shown: since
+// when nothing has been answered, or that something was.
+func (k *contest) recordError(err error) {
+	switch {
+	case errors.Is(err, driver.ErrRefused):
+		k.q.endFailing()
+	case isAnswer(err):
 		k.q.silent = time.Time{}
+	default:
+		k.q.silent = k.silentSince()
 	}
+	k.q.recordWhyNot(err)
 }
 
 // silentSince is since when nothing has been answered, to this contest or, while it waited in

@@ -314,58 +314,6 @@ func TestSilenceIsToldShorterThanItWas(t *testing.T) {
 	}
 }
 
-// TestSilenceIsASuccessors: who was at the front has been answered until it left, and its successor
-// never is: that is the time it is told, and what was said before.
-func TestSilenceIsASuccessors(t *testing.T) {
-	loading := fmt.Errorf("%w: loading", driver.ErrUnavailable)
-	for name, test := range map[string]struct {
-		answered       time.Duration // how long
-		least, longest time.Duration // of the silence that the successor is told
-		text           string
-	}{
-		"answered":     {15 * time.Second, 4 * time.Second, 5 * time.Second, "; before that: unavailable: loading"},
-		"not answered": {0, 20 * time.Second, 20 * time.Second, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			virtual(t, func(t *testing.T) {
-				backend := newFaulty(nil)
-				locks := open(t, backend, &lock.Options{Patience: 20 * time.Second})
-				start := time.Now()
-				backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
-					if time.Since(start) < test.answered {
-						return driver.Grant{}, loading
-					}
-					<-ctx.Done()
-					return driver.Grant{}, ctx.Err()
-				}})
-				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
-				defer cancel()
-				front := lockLater(t, ctx, locks.Mutex("a", nil))
-				successor := lockLater(t, t.Context(), locks.Mutex("a", nil))
-				wantErr(t, (<-front).err, context.DeadlineExceeded)
-				got := <-successor
-				wantBetween(t, "Lock", got.after, 20*time.Second, 20*time.Second)
-				silent := toldSilence(t, got.err)
-				wantBetween(t, "silence", silent, test.least, test.longest)
-				wantNoAnswer(t, got.err, silent.String()+test.text)
-			})
-		})
-	}
-}
-
-// toldSilence returns how long nothing was answered, as the error says.
-func toldSilence(t *testing.T, err error) time.Duration {
-	t.Helper()
-	_, text, _ := strings.Cut(err.Error(), "no answer in ")
-	text, _, _ = strings.Cut(text, ";")
-	text, _, _ = strings.Cut(text, " ")
-	silent, parseErr := time.ParseDuration(text)
-	if parseErr != nil {
-		t.Fatalf("%v, in %v", parseErr, err)
-	}
-	return silent
-}
-
 // The pause before the last request is no longer than what patience is left; the request may
 // have a moment more.
 func TestPatienceEndsInAPause(t *testing.T) {

@@ -77,20 +77,22 @@ func (q *queue) takeGrant(
 
 // recordHold records the hold in its queue, unless it comes too late.
 func (h *hold) recordHold(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return errEnded
-	}
-	if h.expired(h.since) {
-		return errTooLate
-	}
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
-	if h.q.part.closed {
+	ended := ctx.Err() != nil
+	switch {
+	case ended: // it is an answer all the same
+	case h.expired(h.since):
+		return errTooLate
+	case h.q.part.closed:
 		return ErrClosed
 	}
 	h.q.endFailing() // before it can be lost, and the next one come to the front
-	h.q.holds.add(h)
 	h.q.why = nil
+	if ended {
+		return errEnded
+	}
+	h.q.holds.add(h)
 	return nil
 }
 

@@ -94,7 +94,7 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a grant counts however late it arrives", File: "lock/hold.go", Pkg: memory,
-			Old:  "	if h.expired(h.since) {\n		return errTooLate\n	}\n",
+			Old:  "	case h.expired(h.since):\n		return errTooLate\n",
 			New:  "",
 			Test: inMemory("LateGrantIsUsed"),
 		},

@@ -1,0 +1,141 @@
+package lock_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// TestSilenceIsASuccessors: who was at the front has been answered until it left, and its successor
+// never is: that is the time it is told, and what was said before.
+func TestSilenceIsASuccessors(t *testing.T) {
+	loading := fmt.Errorf("%w: loading", driver.ErrUnavailable)
+	for name, test := range map[string]struct {
+		answered       time.Duration // how long
+		least, longest time.Duration // of the silence that the successor is told
+		text           string
+	}{
+		"answered":     {15 * time.Second, 4 * time.Second, 5 * time.Second, "; before that: unavailable: loading"},
+		"not answered": {0, 20 * time.Second, 20 * time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 20 * time.Second})
+				start := time.Now()
+				backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+					if time.Since(start) < test.answered {
+						return driver.Grant{}, loading
+					}
+					<-ctx.Done()
+					return driver.Grant{}, ctx.Err()
+				}})
+				ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+				defer cancel()
+				front := lockLater(t, ctx, locks.Mutex("a", nil))
+				successor := lockLater(t, t.Context(), locks.Mutex("a", nil))
+				wantErr(t, (<-front).err, context.DeadlineExceeded)
+				got := <-successor
+				wantBetween(t, "Lock", got.after, 20*time.Second, 20*time.Second)
+				silent := toldSilence(t, got.err)
+				wantBetween(t, "silence", silent, test.least, test.longest)
+				wantNoAnswer(t, got.err, silent.String()+test.text)
+			})
+		})
+	}
+}
+
+// TestAnAnswerAsTheWaitEndsIsForgotten: the second request of who is at the front is answered after
+// 7 s, and that is no good to it. Its successor knows that something was answered, and is patient
+// from then on if that was the lock.
+func TestAnAnswerAsTheWaitEndsIsForgotten(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer   error         // nil for the lock
+		wait     time.Duration // of the front
+		patience time.Duration // of the successor
+	}{
+		"the lock": {nil, 6900 * time.Millisecond, 17 * time.Second},
+		"loading":  {fmt.Errorf("%w: loading", driver.ErrUnavailable), 6900 * time.Millisecond, 10 * time.Second},
+		"refused":  {fmt.Errorf("%w: NOPERM", driver.ErrRefused), time.Minute, 17 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 10 * time.Second})
+				calls := 0
+				backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+					calls++
+					if calls != 2 {
+						<-ctx.Done()
+						return driver.Grant{}, ctx.Err()
+					}
+					time.Sleep(2*time.Second - 15*time.Millisecond) // 5 s and a pause have passed
+					if test.answer != nil {
+						return driver.Grant{}, test.answer
+					}
+					return backend.Backend.Acquire(context.WithoutCancel(ctx), req)
+				}})
+				ctx, cancel := context.WithTimeout(t.Context(), test.wait)
+				defer cancel()
+				front := lockLater(t, ctx, locks.Mutex("a", nil))
+				successor := lockLater(t, t.Context(), locks.Mutex("a", nil))
+				if got := <-front; got.err == nil || got.after > 7*time.Second {
+					t.Fatalf("the front after %v: %v", got.after, got.err)
+				}
+				got := <-successor
+				wantBetween(t, "Lock", got.after, test.patience-15*time.Millisecond, test.patience)
+				wantBetween(t, "silence", toldSilence(t, got.err), 0, got.after-7*time.Second+15*time.Millisecond)
+			})
+		})
+	}
+}
+
+// TestTheLastWordIsASuccessors: what the backend said before its successor's first request was broken
+// off is told, as it is where the wait ends in the queue.
+func TestTheLastWordIsASuccessors(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"queue": 3900 * time.Millisecond, "request": 6 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 20 * time.Second})
+				start := time.Now()
+				backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+					if time.Since(start) < 4*time.Second {
+						return driver.Grant{}, fmt.Errorf("%w: loading", driver.ErrUnavailable)
+					}
+					<-ctx.Done()
+					return driver.Grant{}, ctx.Err()
+				}})
+				short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+				defer cancel()
+				long, cancel := context.WithTimeout(t.Context(), wait)
+				defer cancel()
+				front := lockLater(t, short, locks.Mutex("a", nil))
+				successor := lockLater(t, long, locks.Mutex("a", nil))
+				wantErr(t, (<-front).err, context.DeadlineExceeded)
+				err := (<-successor).err
+				wantErr(t, err, context.DeadlineExceeded)
+				wantErr(t, err, driver.ErrUnavailable)
+				wantText(t, err, "; before that: unavailable: loading")
+			})
+		})
+	}
+}
+
+// toldSilence returns how long nothing was answered, as the error says.
+func toldSilence(t *testing.T, err error) time.Duration {
+	t.Helper()
+	_, text, _ := strings.Cut(err.Error(), "no answer in ")
+	text, _, _ = strings.Cut(text, ";")
+	text, _, _ = strings.Cut(text, " ")
+	silent, parseErr := time.ParseDuration(text)
+	if parseErr != nil {
+		t.Fatalf("%v, in %v", parseErr, err)
+	}
+	return silent
+}
