@@ -15,6 +15,9 @@ func (c *Client) Act(ctx context.Context, id string, a txn.Action, reason string
 		return err
 	}
 	req := &bedrockv1.ActRequest{Id: id, Action: string(a), Reason: reason}
+	if err := unfit(req); err != nil {
+		return err
+	}
 	_, err := withinPatience(c, c.transactions.Act)(ctx, req)
 	if err == nil {
 		return nil

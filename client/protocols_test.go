@@ -199,6 +199,9 @@ func TestHopelessRequestsAreNotRepeated(t *testing.T) {
 	if _, ok := errors.AsType[*txn.InvalidError](err); !ok {
 		t.Errorf("not UTF-8: %v", err)
 	}
+	if err = c.Act(t.Context(), "t", txn.ActPark, "\xff"); !errors.Is(err, txn.ErrInvalid) {
+		t.Errorf("act, not UTF-8: %v", err)
+	}
 	if took := time.Since(start); took > 8*time.Second { // patience is 10 s
 		t.Errorf("asked again for %v", took)
 	}

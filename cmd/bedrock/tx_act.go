@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/txn"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 // intervention is a command that steers transactions.
@@ -56,6 +57,9 @@ func newTxAct(r *remote, what intervention) *cobra.Command {
 				return &exitError{
 					exitUsage, fmt.Errorf("%s cannot be taken back; give --force if that is meant", what.use),
 				}
+			}
+			if err := check.Reason(reason); err != nil {
+				return err
 			}
 			return r.askServer(c.Context(), func(ctx context.Context, c *client.Client) error {
 				return r.sys.act(ctx, c, what, ids, reason)
