@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/plan"
 )
@@ -44,7 +45,8 @@ func (c *Coordinator) RollBack(ctx context.Context, id, reason string) error {
 			if t.Recovery == txn.Forward {
 				return false, fmt.Errorf("roll back %s (its recovery is forward): %w", id, txn.ErrDecided)
 			}
-			enterDecision(t, txn.Plan{Decide: txn.RollingBack, Reason: printable(reason, txn.MaxReason)}, c.clock.now())
+			why := printable.Line(reason, txn.MaxReason)
+			enterDecision(t, txn.Plan{Decide: txn.RollingBack, Reason: why}, c.clock.now())
 			return true, nil
 		case txn.RollingBack, txn.RolledBack:
 			return false, nil

@@ -405,11 +405,13 @@ func TestAReasonIsCutInSilence(t *testing.T) {
 		c := start(t, memstore.New(nil), nil, transferParts())
 		id, err := c.Begin(t.Context(), txn.Definition{Mode: "tcc", Timeout: time.Hour})
 		must(t, err)
-		longest := strings.Repeat("why ", txn.MaxReason/4)
+		longest := strings.Repeat("why?", txn.MaxReason/4)
 		for _, a := range txn.Actions() {
-			err := c.Act(t.Context(), id, a, longest+"?")
-			if wrong, ok := errors.AsType[*txn.InvalidError](err); !ok || wrong.Field != "reason" {
-				t.Errorf("%s: %v", a, err)
+			for _, reason := range []string{longest + "?", "\xff\xfe", "\u0001"} {
+				err := c.Act(t.Context(), id, a, reason)
+				if wrong, ok := errors.AsType[*txn.InvalidError](err); !ok || wrong.Field != "reason" {
+					t.Errorf("%s because of %.10q: %v", a, reason, err)
+				}
 			}
 		}
 		must(t, c.Act(t.Context(), id, txn.ActPark, longest))

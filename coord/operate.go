@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/check"
@@ -20,7 +21,7 @@ func (c *Coordinator) Act(ctx context.Context, id string, a txn.Action, reason s
 	if err := cmp.Or(check.Action(a), check.Reason(reason)); err != nil {
 		return err
 	}
-	reason = printable(reason, txn.MaxReason)
+	reason = printable.Line(reason, txn.MaxReason)
 	if a == txn.ActRemove {
 		return c.remove(ctx, id, reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/check"
 	"github.com/bedrock-go/bedrock/txn/driver"
@@ -133,7 +134,7 @@ func (o *Options) check() error {
 	case o.Limits.Timeout != 0 && o.Limits.Timeout < time.Millisecond: // no time-out would be within it
 		problem := fmt.Sprintf("%v: want 0 (default) or 1ms or more", o.Limits.Timeout)
 		return &input.Error{Field: "limits.timeout", Problem: problem}
-	case len(o.Replica) > longestReplica || o.Replica != printable(o.Replica, longestReplica):
+	case len(o.Replica) > longestReplica || o.Replica != printable.Line(o.Replica, longestReplica):
 		problem := fmt.Sprintf("%.40q: want at most %d printable bytes", o.Replica, longestReplica)
 		return &input.Error{Field: "replica", Problem: problem}
 	}

@@ -2,9 +2,8 @@ package coord
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -34,7 +33,7 @@ func (c *Coordinator) boundAnswer(t *txn.Transaction, a *txn.Answer) {
 			len(a.Result), c.opts.Results)
 		a.Result = nil
 	}
-	a.Note = printable(a.Note, noteLength)
+	a.Note = printable.Line(a.Note, noteLength)
 }
 
 // resultsOf is how many bytes of results are kept.
@@ -48,14 +47,4 @@ func resultsOf(t *txn.Transaction) int {
 }
 
 // excerpt is the printable beginning of a text.
-func excerpt(s string) string { return printable(s, excerptLength) }
-
-func printable(s string, most int) string {
-	s = strings.ToValidUTF8(s[:min(len(s), most)], "")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, s)
-}
+func excerpt(s string) string { return printable.Line(s, excerptLength) }

@@ -1,6 +1,9 @@
 package coord
 
-import "github.com/bedrock-go/bedrock/txn"
+import (
+	"github.com/bedrock-go/bedrock/internal/printable"
+	"github.com/bedrock-go/bedrock/txn"
+)
 
 // saveWithoutResults drops the results of a transaction whose record the store refuses for
 // good, and writes it again. A final transaction is complete without them. Any other would
@@ -16,7 +19,7 @@ func (r *run) saveWithoutResults(refusal error) bool {
 		}
 	}
 	if !r.tx.Status.Final() {
-		r.tx.Parked = printable("its results are dropped, because the store refuses its record: "+refusal.Error(),
+		r.tx.Parked = printable.Line("its results are dropped, because the store refuses its record: "+refusal.Error(),
 			noteLength)
 	}
 	rec := r.snapshot(r.tx.Parked != "")

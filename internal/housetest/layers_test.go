@@ -34,13 +34,17 @@ func layers() layerMap {
 		// Layer 1: the front, and leaves below it.
 		{packages: "lock", own: append([]string{"lock/driver", "input"}, leaf...)},
 		{packages: "txn", own: []string{"txn/driver", "input"}},
-		{packages: "txn/check", own: []string{"input", "txn", "txn/driver", "internal/nearest"}},
+		{
+			packages: "txn/check",
+			own:      []string{"input", "txn", "txn/driver", "internal/nearest", "internal/printable"},
+		},
 		{packages: "txn/plan", own: []string{"txn"}},
 		{packages: "internal/settle", own: []string{"lock/driver", "internal/sleep"}},
 		{packages: "internal/wheel"},
 		{packages: "internal/chance"},
 		{packages: "internal/sleep"},
 		{packages: "internal/nearest"},
+		{packages: "internal/printable"},
 		{packages: "internal/fieldpath"},
 		{packages: "internal/http1"},
 		{packages: "internal/bootclock", foreign: []string{"golang.org/x/sys"}},
@@ -106,7 +110,7 @@ func layers() layerMap {
 			foreign: []string{"go.yaml.in/yaml/v3"},
 		},
 		// Layer 2: the participants' side.
-		{packages: "txn/participant/header", own: []string{"txn"}},
+		{packages: "txn/participant/header", own: []string{"txn", "internal/printable"}},
 		{packages: "txn/participant", own: []string{"txn", "txn/participant/header"}},
 		{
 			packages: "txn/participant/grpcpart", own: []string{"txn", "txn/participant/header"},
@@ -129,7 +133,7 @@ func layers() layerMap {
 			packages: "coord",
 			own: []string{
 				"input", "coord/internal/record", "coord/internal/lanes", "txn/driver", "txn", "txn/check", "txn/plan",
-				"txn/modes", "txn/msg", "internal/chance", "internal/nearest", "internal/sleep",
+				"txn/modes", "txn/msg", "internal/chance", "internal/nearest", "internal/printable", "internal/sleep",
 			},
 		},
 		// Layer 4: the remote side. The protocol is generated.

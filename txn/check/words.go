@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/nearest"
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -25,13 +27,15 @@ func Statuses(asked []txn.Status) error {
 // Action refuses an intervention that there is none of.
 func Action(a txn.Action) error { return oneOf("action", a, txn.Actions()) }
 
-// Reason asks for what an intervention leaves behind, of programs as of people, and refuses
-// what would not be kept as it is given.
+// Reason asks for what an intervention leaves behind, of programs as of people. It is kept as one
+// printable line: one of which nothing would be left is refused, and one that would be cut off.
 func Reason(reason string) error {
-	if strings.TrimSpace(reason) == "" {
+	switch {
+	case !utf8.ValidString(reason):
+		return input.Errorf("reason", "is not UTF-8")
+	case printable.Line(reason, txn.MaxReason) == "":
 		return input.Errorf("reason", "is empty: say why, it is kept")
-	}
-	if len(reason) > txn.MaxReason {
+	case len(reason) > txn.MaxReason:
 		return input.Errorf("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
 	}
 	return nil

@@ -27,7 +27,8 @@ func TestReasons(t *testing.T) {
 	longest := strings.Repeat("x", txn.MaxReason)
 	const empty = "reason: is empty: say why, it is kept"
 	for reason, want := range map[string]string{
-		"": empty, " \n": empty, "the bank has called": "", longest: "",
+		"": empty, " \n": empty, "\u0001\u202e": empty, "\xff": "reason: is not UTF-8",
+		"the bank has called": "", "the bank\nhas called": "", longest: "",
 		longest + "x": fmt.Sprintf("reason: %d bytes: at most %d", txn.MaxReason+1, txn.MaxReason),
 	} {
 		err := check.Reason(reason)
