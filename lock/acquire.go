@@ -89,11 +89,13 @@ func describeWait(ctx context.Context, name string, start time.Time, err error) 
 	if after, ok := errors.AsType[*endedError](err); ok {
 		reason = after.reason
 	}
+	var ended error
 	if waitPassed(ctx) {
-		return waitedInVain(name, reason)
+		ended, reason = waitedInVain(name, reason), nil
+	} else {
+		ended = waitError(ctx, name, time.Since(start))
 	}
-	ended := waitError(ctx, name, time.Since(start))
-	if MaybeApplied(err) {
+	if MaybeApplied(err) && !MaybeApplied(ended) {
 		ended = &unknownError{ended}
 	}
 	switch {

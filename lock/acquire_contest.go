@@ -55,9 +55,10 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 }
 
 // markUnknown marks the end of a contest that may have been granted the lock all the same,
-// whoever has broken its request off. A refusal is an answer.
+// whoever has broken its request off. A refusal is an answer, but for the owner that asked alone.
 func (k *contest) markUnknown(err error) error {
-	if k.doubt == nil && !k.unsettled || MaybeApplied(err) || errors.Is(err, ErrHeld) {
+	answered := errors.Is(err, ErrHeld) || k.doubt == nil
+	if answered && !k.unsettled || MaybeApplied(err) {
 		return err
 	}
 	return &unknownError{err}
@@ -173,20 +174,11 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 		return k.acquireFailed(err)
 	}
 	k.refusal, k.failure = nil, err
-	if k.outOfPatience() {
+	if k.q.outOfPatience(k.came) {
 		k.deaf = err
 		return k.acquireFailed(err)
 	}
 	return nil
-}
-
-// outOfPatience counts a request that got no answer.
-func (k *contest) outOfPatience() bool {
-	q := k.q
-	if q.failures++; q.failures == 1 {
-		q.failing = k.asked
-	}
-	return q.outOfPatience(k.came)
 }
 
 // waitEnded tells the end of a wait that has broken off a request. If the longest wait
@@ -197,7 +189,7 @@ func (k *contest) waitEnded(ctx context.Context, err error) error {
 	case !waitPassed(ctx):
 		return k.endedAfter(ctx, err)
 	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
-		return k.refusal
+		return k.inDoubt(k.refusal) // whose owner has asked again since
 	case errors.Is(err, ctx.Err()):
 		return k.acquireFailed(k.noAnswer(err))
 	default:
@@ -215,10 +207,15 @@ func (k *contest) endedAfter(ctx context.Context, err error) error {
 }
 
 func (k *contest) acquireFailed(err error) error {
-	if k.doubt != nil {
-		err = &unknownError{err}
+	return opError("acquire", k.req.Name, k.inDoubt(err))
+}
+
+// inDoubt marks an error where a request under the present owner may have been granted.
+func (k *contest) inDoubt(err error) error {
+	if k.doubt == nil {
+		return err
 	}
-	return opError("acquire", k.req.Name, err)
+	return &unknownError{err}
 }
 
 // heldError translates the backend's refusal.

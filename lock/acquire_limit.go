@@ -114,18 +114,27 @@ func (e *silence) Is(target error) bool { return target == driver.ErrUnavailable
 // Unwrap returns the last error that a request had of its own.
 func (e *silence) Unwrap() error { return e.last }
 
-// recordError records for whoever comes to the front next what a request that failed has shown: since
-// when nothing has been answered, or that something was.
+// recordError records, for whoever comes to the front next too, what a request that failed has shown:
+// since when the backend fails, and since when nothing has been answered, or that something was.
 func (k *contest) recordError(err error) {
+	silent := k.silentSince()
 	switch {
 	case errors.Is(err, driver.ErrRefused):
 		k.q.endFailing()
 	case isAnswer(err):
-		k.q.silent = time.Time{}
+		k.countFailure(time.Time{})
 	default:
-		k.q.silent = k.silentSince()
+		k.countFailure(silent)
 	}
 	k.q.recordWhyNot(err)
+}
+
+func (k *contest) countFailure(silent time.Time) {
+	q := k.q
+	if q.failures++; q.failures == 1 {
+		q.failing = k.asked
+	}
+	q.silent = silent
 }
 
 // silentSince is since when nothing has been answered, to this contest or, while it waited in

@@ -127,6 +127,74 @@ func TestTheLastWordIsASuccessors(t *testing.T) {
 	}
 }
 
+// TestTheLastWordOfATryIsASuccessors: who was at the front was told that the backend is loading, and left; its
+// successor is never answered. TestSilenceIsASuccessors wants that told where the front asked twice.
+func TestTheLastWordOfATryIsASuccessors(t *testing.T) {
+	for name, front := range map[string]func(ctx context.Context, m *lock.Mutex) error{
+		"try": func(ctx context.Context, m *lock.Mutex) error { _, err := m.TryLock(ctx); return err },
+		"lock whose wait ends as it is told": func(ctx context.Context, m *lock.Mutex) error {
+			ctx, cancel := context.WithTimeout(ctx, 990*time.Millisecond)
+			defer cancel()
+			_, err := m.Lock(ctx)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 20 * time.Second})
+				calls := 0
+				backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+					if calls++; calls == 1 {
+						time.Sleep(time.Second)
+						return driver.Grant{}, fmt.Errorf("%w: loading", driver.ErrUnavailable)
+					}
+					<-ctx.Done()
+					return driver.Grant{}, ctx.Err()
+				}})
+				m := locks.Mutex("a", nil)
+				first := make(chan error, 1)
+				go func() { first <- front(t.Context(), m) }()
+				time.Sleep(100 * time.Millisecond)
+				successor := lockLater(t, t.Context(), m)
+				wantText(t, <-first, "loading")
+				wantText(t, (<-successor).err, "; before that: unavailable: loading")
+			})
+		})
+	}
+}
+
+// TestPatienceBehindATryIsNoLonger: a backend that never answers; who comes while a TryLock is at the front is
+// patient for as long as who comes while a Lock is.
+func TestPatienceBehindATryIsNoLonger(t *testing.T) {
+	for name, try := range map[string]bool{"Lock": false, "TryLock": true} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 10 * time.Second})
+				backend.freeze()
+				m := locks.Mutex("a", nil)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					if try {
+						_, _ = m.TryLock(t.Context())
+					} else {
+						_, _ = m.Lock(t.Context())
+					}
+				}()
+				time.Sleep(time.Millisecond)
+				got := <-lockLater(t, t.Context(), m)
+				if got.after > 11*time.Second {
+					t.Errorf("patience is 10s, and after %v: %v", got.after, got.err)
+				}
+				<-done
+				backend.heal()
+			})
+		})
+	}
+}
+
 // toldSilence returns how long nothing was answered, as the error says.
 func toldSilence(t *testing.T, err error) time.Duration {
 	t.Helper()

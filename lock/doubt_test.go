@@ -190,3 +190,59 @@ func TestACallUnderWayIsOfUnknownOutcome(t *testing.T) {
 		}
 	})
 }
+
+// TestAWaitEndsWhileTheLockIsGranted: the longest wait ends, and what was asked for may have been granted.
+// Who takes that for a refusal alone leaves a lock that nobody expects.
+func TestAWaitEndsWhileTheLockIsGranted(t *testing.T) {
+	type answer = func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error)
+	for name, acquire := range map[string]answer{
+		"a moment after the end": func(ctx context.Context, f *faulty, req driver.Request, _ int) (driver.Grant, error) {
+			time.Sleep(1100 * time.Millisecond)
+			return f.Backend.Acquire(context.WithoutCancel(ctx), req)
+		},
+		"after a refusal": func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error) {
+			if call == 1 {
+				time.Sleep(900 * time.Millisecond)
+				return driver.Grant{}, &driver.HeldError{Owner: "other", TTL: 50 * time.Millisecond}
+			}
+			_, _ = f.Backend.Acquire(ctx, req)
+			<-ctx.Done()
+			return driver.Grant{}, ctx.Err()
+		},
+		"to an owner given up": func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error) {
+			g, err := f.Backend.Acquire(ctx, req)
+			if call == 1 {
+				return driver.Grant{}, driver.Spent(errors.New("the connection is broken"))
+			}
+			return g, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				store := memlock.NewStore(nil)
+				backend := newFaulty(store)
+				locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+				calls := 0
+				backend.set(hooks{
+					acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+						calls++
+						return acquire(ctx, backend, req, calls)
+					},
+					release: func(ctx context.Context, _ driver.Grant) (int, error) {
+						<-ctx.Done()
+						return 0, ctx.Err()
+					},
+				})
+				_, err := locks.Mutex("a", &lock.MutexOptions{Wait: time.Second}).Lock(t.Context())
+				info, failed := other.Inspect(t.Context(), "a")
+				if err == nil || failed != nil || !info.Held() {
+					t.Fatalf("not what this is about: %v, %v, held: %t", err, failed, info.Held())
+				}
+				if !lock.MaybeApplied(err) {
+					t.Errorf("it has been granted, and MaybeApplied is false: %v", err)
+				}
+				backend.heal()
+			})
+		})
+	}
+}
