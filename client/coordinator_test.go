@@ -206,6 +206,20 @@ func TestInspection(t *testing.T) {
 	}
 }
 
+// TestANegativePageIsTakenForAnother: a number that the message has no room for is refused, and does not
+// become one that there is room for.
+func TestANegativePageIsTakenForAnother(t *testing.T) {
+	co := engine(t, parts())
+	c := dial(t, serve(t, handler(t, co, nil)).url(), nil)
+	for _, limit := range []int{-1, -1 << 32, -1<<32 + 7, 1<<32 + 7} {
+		_, here := co.List(t.Context(), txn.Query{Limit: limit})
+		_, there := c.List(t.Context(), txn.Query{Limit: limit})
+		if !errors.Is(here, txn.ErrInvalid) || !errors.Is(there, txn.ErrInvalid) {
+			t.Errorf("%d: the coordinator says %v, its client %v", limit, here, there)
+		}
+	}
+}
+
 func TestTopics(t *testing.T) {
 	c, ctx := setup(t, parts()), t.Context()
 	if err := c.Subscribe(ctx, "orders", "echo"); err != nil {

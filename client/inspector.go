@@ -19,10 +19,13 @@ func (c *Client) Get(ctx context.Context, id string) (*txn.Transaction, error) {
 
 // List implements [txn.Inspector].
 func (c *Client) List(ctx context.Context, q txn.Query) (txn.Page, error) {
+	if _, err := txn.PageSize(q.Limit); err != nil {
+		return txn.Page{}, err
+	}
 	req := &bedrockv1.ListRequest{
 		Mode: q.Mode, Name: q.Name, Prefix: q.Prefix, Parked: q.Parked,
 		FinishedBefore: apiwire.Timestamp(q.FinishedBefore), Before: apiwire.Cursor(q.Before),
-		Limit: int32(min(q.Limit, 1<<30)),
+		Limit: int32(q.Limit),
 	}
 	for _, status := range q.Status {
 		req.Status = append(req.Status, string(status))

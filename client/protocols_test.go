@@ -202,6 +202,9 @@ func TestHopelessRequestsAreNotRepeated(t *testing.T) {
 	if err = c.Act(t.Context(), "t", txn.ActPark, "\xff"); !errors.Is(err, txn.ErrInvalid) {
 		t.Errorf("act, not UTF-8: %v", err)
 	}
+	if err = firstError(c.Watch(t.Context(), "\xff")); !errors.Is(err, txn.ErrInvalid) {
+		t.Errorf("watch, not UTF-8: %v", err)
+	}
 	if took := time.Since(start); took > 8*time.Second { // patience is 10 s
 		t.Errorf("asked again for %v", took)
 	}

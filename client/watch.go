@@ -22,7 +22,7 @@ var (
 // Watch implements [txn.Inspector]. It goes on when the connection breaks.
 func (c *Client) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transaction, error] {
 	return func(yield func(*txn.Transaction, error) bool) {
-		w := watcher{client: c, id: id, yield: yield, pause: firstPause}
+		w := watcher{client: c, req: &bedrockv1.WatchRequest{Id: id}, yield: yield, pause: firstPause}
 		if err := w.showAll(ctx); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
@@ -32,7 +32,7 @@ func (c *Client) Watch(ctx context.Context, id string) iter.Seq2[*txn.Transactio
 // watcher follows one transaction over as many connections as it takes.
 type watcher struct {
 	client *Client
-	id     string
+	req    *bedrockv1.WatchRequest
 	yield  func(*txn.Transaction, error) bool
 
 	seen    *txn.Transaction // the newest
@@ -42,6 +42,9 @@ type watcher struct {
 
 func (w *watcher) showAll(ctx context.Context) error {
 	if err := checkContext(ctx); err != nil {
+		return err
+	}
+	if err := unfit(w.req); err != nil {
 		return err
 	}
 	for {
@@ -63,7 +66,7 @@ func (w *watcher) showAll(ctx context.Context) error {
 func (w *watcher) readConnection(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := w.client.streams.Watch(ctx, &bedrockv1.WatchRequest{Id: w.id})
+	stream, err := w.client.streams.Watch(ctx, w.req)
 	if err != nil {
 		return err
 	}

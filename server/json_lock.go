@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -21,11 +22,15 @@ func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
 	if len(given) == 0 || given[0] != '{' {
 		return readFields(text, m)
 	}
-	var meta map[string]string
-	if err := json.Unmarshal(given, &meta); err != nil {
+	var texts map[string]string
+	if err := json.Unmarshal(given, &texts); err != nil {
 		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
 	}
+	var shown bedrockv1.Holder // whose metadata are read as strictly as all else
+	if err := readFields(slices.Concat([]byte(`{"meta":`), given, []byte("}")), &shown); err != nil {
+		return err
+	}
 	err = readFields(rest, m)
-	m.Meta = driver.EncodeMeta(meta)
+	m.Meta = driver.EncodeMeta(shown.GetMeta())
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,14 @@ func wants(names ...string) cobra.PositionalArgs {
 			return nil
 		}
 	}
+}
+
+// mayHave is for commands that take one argument, or none.
+func mayHave(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%.80q is one argument too many: %s", args[1], c.UseLine())
+	}
+	return nil
 }
 
 // noArguments is for commands that take none.
@@ -93,11 +102,14 @@ func completeCommands(help *cobra.Command, above []string, typed string) (
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// flagError says which flag may be meant by one that is not there. After a word that is no command
+// flagError says what is wrong with a flag, and which may be meant by one that is not there. After a word that is no command
 // it is that command's flag, and the word what is wrong.
 func flagError(c *cobra.Command, err error) error {
 	if c.HasAvailableSubCommands() && c.Flags().NArg() > 0 {
 		return subcommand(c, c.Flags().Args())
+	}
+	if flag, _, ok := strings.Cut(err.Error(), ": time: "); ok {
+		return errors.New(flag + ": want a duration such as 30s or 1m30s")
 	}
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {

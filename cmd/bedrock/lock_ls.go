@@ -20,7 +20,7 @@ func newLockLs(sys *system) *cobra.Command {
 
 On Redis this goes through all keys of the database, in small steps.`,
 		Example: "  bedrock lock ls\n  bedrock lock ls orders/ -o json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    mayHave,
 		RunE: func(c *cobra.Command, args []string) error {
 			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				infos, err := s.List(ctx, first(args), limit)

@@ -38,7 +38,7 @@ The backend is asked once per interval: a lock taken and given back in between i
 seen by its token only, one that was free both times not at all. Of more than
 10000 locks some are left out, which is said.`,
 		Example: "  bedrock lock watch orders/42\n  bedrock lock watch --prefix orders/ -o json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    mayHave,
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.interval < watchIntervalLeast {
 				return &exitError{

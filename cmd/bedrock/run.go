@@ -33,7 +33,7 @@ func run(args []string, sys *system) int {
 	c, err := root.ExecuteContextC(ctx)
 	err = inWordsOfFlags(c, err)
 	if err != nil && !sys.started {
-		err = &exitError{exitUsage, fmt.Errorf("%w\nRun 'bedrock --help' for usage", err)}
+		err = &exitError{exitUsage, fmt.Errorf("%w\nRun '%s --help' for usage", err, c.CommandPath())}
 	}
 	return reportError(sys, err)
 }
@@ -85,6 +85,10 @@ profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-co
 	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys),
 		newTorture(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
 	root.SetHelpCommand(newHelp(root))
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		group(completion)
+	}
 	return group(root)
 }
 

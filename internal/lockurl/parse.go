@@ -42,13 +42,8 @@ func Parse(text string) (*Location, error) {
 		}
 		return &Location{Memory: true}, nil
 	}
-	scheme, _, found := strings.Cut(text, "://")
-	switch {
-	case !found:
-		return nil, &Error{Part: "scheme", Problem: "is missing; write one of " + Schemes}
-	case !redisurl.Kind(scheme).Known():
-		problem := "is not known" + redisurl.Hint(scheme, "mem") + "; there are " + Schemes
-		return nil, &Error{Part: "scheme", Problem: problem}
+	if err := checkScheme(text); err != nil {
+		return nil, err
 	}
 	var q query
 	location, err := redisurl.Parse(text, q.setters())
@@ -56,6 +51,20 @@ func Parse(text string) (*Location, error) {
 		return nil, asBackendError(err)
 	}
 	return &Location{Location: *location, Options: redislock.Options(q)}, nil
+}
+
+// checkScheme refuses what does not begin as the URL of a Redis. What is only nearly a scheme,
+// such as memm:, is no host: that one has forgotten its scheme.
+func checkScheme(text string) error {
+	scheme, _, _ := strings.Cut(text, ":")
+	known, hint := redisurl.Kind(scheme).Known(), redisurl.Hint(scheme, "mem")
+	switch {
+	case !strings.Contains(text, "://") && (known || hint == ""):
+		return &Error{Part: "scheme", Problem: "is missing; write one of " + Schemes}
+	case !known:
+		return &Error{Part: "scheme", Problem: "is not known" + hint + "; there are " + Schemes}
+	}
+	return nil
 }
 
 // asBackendError says that it is the URL of a backend that is wrong.

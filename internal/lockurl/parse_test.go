@@ -42,7 +42,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                          "backend URL: scheme is missing; write one of mem:, redis://",
 		"localhost:6379":            "scheme is missing",
+		"redis:localhost":           "scheme is missing",
 		"mysql://h":                 "scheme is not known; there are mem:, redis://",
+		"memm:":                     "scheme is not known (did you mean mem?); there are mem:, redis://",
 		"redsi://h":                 "scheme is not known (did you mean redis?); there are mem:, redis://",
 		"mem:x":                     "scheme mem takes nothing after it",
 		"redis://":                  "host is missing",

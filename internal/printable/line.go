@@ -9,17 +9,18 @@ import (
 
 // Line is the beginning of a text in one printable line, of at most that many bytes.
 func Line(text string, most int) string {
-	text = text[:min(len(text), 4*most)] // enough, whatever is removed from it
-	text = strings.Map(printable, strings.ToValidUTF8(text, ""))
-	text = strings.TrimSpace(text)
-	if len(text) <= most {
-		return text
+	var line strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "") {
+		r = printable(r)
+		if r == -1 || line.Len() == 0 && unicode.IsSpace(r) {
+			continue
+		}
+		if line.Len()+utf8.RuneLen(r) > most {
+			break
+		}
+		line.WriteRune(r)
 	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strings.TrimSpace(text[:cut])
+	return strings.TrimSpace(line.String())
 }
 
 // printable drops what could forge a line of a log or reverse the text after it.

@@ -20,6 +20,7 @@ func TestLines(t *testing.T) {
 		{"x" + strings.Repeat("ä", 200), "x" + strings.Repeat("ä", 127)},
 		{strings.Repeat("a", 1<<20), strings.Repeat("a", 256)},
 		{strings.Repeat("a", 255) + " b", strings.Repeat("a", 255)},
+		{strings.Repeat("\x00 \u202e\n", 1000) + "out of stock", "out of stock"},
 	} {
 		if got := printable.Line(c.text, 256); got != c.want {
 			t.Errorf("%.20q: %q, want %q", c.text, got, c.want)

@@ -33,10 +33,10 @@ func Reason(reason string) error {
 	switch {
 	case !utf8.ValidString(reason):
 		return input.Errorf("reason", "is not UTF-8")
-	case printable.Line(reason, txn.MaxReason) == "":
-		return input.Errorf("reason", "is empty: say why, it is kept")
 	case len(reason) > txn.MaxReason:
 		return input.Errorf("reason", "%d bytes: at most %d", len(reason), txn.MaxReason)
+	case printable.Line(reason, txn.MaxReason) == "":
+		return input.Errorf("reason", "is empty: say why, it is kept")
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ func TestReasons(t *testing.T) {
 		"": empty, " \n": empty, "\u0001\u202e": empty, "\xff": "reason: is not UTF-8",
 		"the bank has called": "", "the bank\nhas called": "", longest: "",
 		longest + "x": fmt.Sprintf("reason: %d bytes: at most %d", txn.MaxReason+1, txn.MaxReason),
+		strings.Repeat(" ", 4000) + "late": fmt.Sprintf("reason: 4004 bytes: at most %d", txn.MaxReason),
 	} {
 		err := check.Reason(reason)
 		if _, ok := errors.AsType[*input.Error](err); ok != (want != "") || ok && err.Error() != want {
