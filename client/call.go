@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"time"
 
 	"connectrpc.com/connect"
@@ -68,10 +70,13 @@ func transportEffect(err error) effect {
 	}
 }
 
-// unsent reports whether there was no connection to send anything over.
+// unsent reports whether there was no connection to send anything over, or none that is safe.
 func unsent(err error) bool {
-	e, ok := errors.AsType[*net.OpError](err)
-	return ok && e.Op == "dial"
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return true
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted || errors.Is(err, http.ErrSchemeMismatch) // that server does not speak TLS
 }
 
 // errNoAPI tells that something else than a server of ours has answered.

@@ -9,7 +9,8 @@ import (
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
 
-// Submit makes a transaction durable and drives it.
+// Submit makes a transaction durable and drives it. It asks a store that does not answer for as long
+// as ctx lasts.
 func (c *Coordinator) Submit(ctx context.Context, d txn.Definition) (string, error) {
 	return c.create(ctx, d, false)
 }

@@ -31,8 +31,11 @@ func (s *laborious) Create(ctx context.Context, rec *driver.Record) error {
 			time.AfterFunc(500*time.Millisecond, func() { _ = s.Store.Create(context.WithoutCancel(ctx), own) })
 		}
 	}
-	if s.fails {
-		return errors.Join(driver.ErrUnavailable, ctx.Err())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err() // and nobody knows what was sent
+	case s.fails:
+		return errBroken
 	}
 	return s.Store.Create(ctx, rec)
 }
@@ -189,6 +192,39 @@ func TestARefusedSubmitIsNotInDoubt(t *testing.T) {
 			t.Errorf("not known: %+v %v", res, err)
 		}
 	})
+}
+
+// TestAStoreThatIsAwayLeavesNoDoubt: whoever gives a submit up that never reached the store is told
+// that nothing has happened, unless an earlier write of it may have.
+func TestAStoreThatIsAwayLeavesNoDoubt(t *testing.T) {
+	for name, lost := range map[string]bool{"never reached": false, "reply lost before": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := bedrocktest.NewStore(memstore.New(nil))
+				c := start(t, &aloof{Store: store, lost: lost}, nil, transferParts())
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				res, err := c.Run(ctx, transfer())
+				if isInDoubt(err) != lost || errors.Is(err, txn.ErrUnavailable) == lost || (res.Outcome == txn.InDoubt) != lost {
+					t.Errorf("%+v %v", res, err)
+				}
+			})
+		})
+	}
+}
+
+// aloof is a store that takes no new record. Of the first it may not know whether it has.
+type aloof struct {
+	*bedrocktest.Store
+	lost bool
+}
+
+func (s *aloof) Create(context.Context, *driver.Record) error {
+	if s.lost {
+		s.lost = false
+		return errBroken
+	}
+	return driver.ErrUnavailable
 }
 
 // TestNotToldToHaveNeverBeenWhenRemoved: it was accepted, and has ended elsewhere. That its

@@ -110,8 +110,17 @@ func TestMistakesInARequest(t *testing.T) {
 		"both kinds of parts": {
 			"Enlist", `{"id": "x", "branches": [], "deliver": []}`, "body: want branches, or deliver",
 		},
+		"no parts": {"Enlist", `{"id": "x"}`, "body: want branches, or deliver"},
+		"a part without a name": {
+			"Enlist", `{"id": "x", "branches": [{"id": "", "confirm": "echo"}]}`,
+			`branches[0].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
+		"a receiver without a name": {
+			"Enlist", `{"id": "x", "deliver": [{"id": "", "to": "echo"}]}`,
+			`deliver[0].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
 		"parts of a saga": {
-			"Enlist", `{"id": "x", "steps": []}`, "steps: has no meaning in mode tcc; want id, branches, deliver",
+			"Enlist", `{"id": "x", "steps": []}`, "steps: cannot join a transaction; want id, branches, deliver",
 		},
 		"what joins": {
 			"Enlist", `{"id": "x", "branches": [{"id": "a", "try": "t"}, ` +

@@ -13,7 +13,10 @@ import (
 // until the call returns, and not after it; what they return is its caller's own.
 type Coordinator interface {
 	// Submit makes a transaction durable and returns its ID; it is driven from then
-	// on. It may be repeated with the same ID and content.
+	// on. It may be repeated with the same ID and content. A store that cannot be reached is
+	// waited for: by a coordinator in this process for as long as ctx lasts, so give it an
+	// end, by a client for its patience. ErrUnavailable when nothing has happened until then,
+	// an *InDoubtError when that is not known.
 	Submit(ctx context.Context, d Definition) (id string, err error)
 	// Run submits and waits for the outcome, like Submit and Wait in one.
 	Run(ctx context.Context, d Definition) (Result, error)

@@ -29,7 +29,7 @@ func TestReasons(t *testing.T) {
 	for reason, want := range map[string]string{
 		"": empty, " \n": empty, "\u0001\u202e": empty, "\xff": "reason: is not UTF-8",
 		"the bank has called": "", "the bank\nhas called": "", longest: "",
-		longest + "x": fmt.Sprintf("reason: %d bytes: at most %d", txn.MaxReason+1, txn.MaxReason),
+		longest + "x":                      fmt.Sprintf("reason: %d bytes: at most %d", txn.MaxReason+1, txn.MaxReason),
 		strings.Repeat(" ", 4000) + "late": fmt.Sprintf("reason: 4004 bytes: at most %d", txn.MaxReason),
 	} {
 		err := check.Reason(reason)

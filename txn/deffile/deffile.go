@@ -21,12 +21,14 @@
 //     payload, policy, or steps of its own, which makes it a nested saga
 //   - tcc: branches; a branch has id, and try, confirm, cancel, or do and compensate,
 //     or assured, or branches of its own; and after, use, payload, policy
-//   - msg: delay, check (target, after, policy) and deliver; a receiver has id and to,
-//     or topic; and payload, policy
+//   - msg: delay, check (target, after, policy) and deliver; a receiver has id, to or
+//     topic, payload and policy
 //   - policy: timeout, backoff, maxBackoff, attempts, then, hook
 //
 // Durations are written 30s or 1m30s. A payload is any value, and goes out as JSON;
-// payloadBytes in its place is base64, and goes out as its bytes. Without after, a step follows the one
+// payloadBytes in its place is base64, and goes out as its bytes. In a file of JSON it is nobody's
+// business, and goes out as it is written; one in YAML has to be translated, so that a name given
+// twice in it, 1e400, or what is nested deeper than 100 times is refused. Without after, a step follows the one
 // before it, and TCC branches are tried at once. Aliases, merge keys, several
 // documents, unknown fields and fields given twice are refused.
 package deffile

@@ -45,6 +45,7 @@ func fieldsOfAllModes() []string {
 	for _, r := range readers() {
 		all = append(all, r.fields...)
 	}
+	slices.Sort(all)
 	return all
 }
 
@@ -64,22 +65,23 @@ func (p *parser) definition(root *yaml.Node) txn.Definition {
 	if n.Kind == yaml.ScalarNode {
 		wrong := modes.Unknown(p.mode)
 		p.addMistake(n.Line, wrong.Field, "%s", wrong.Problem)
+		p.whole.read(root, common(fieldsOfAllModes()...))
 	}
 	return txn.Definition{}
 }
 
 // joining reads what joins a transaction. Only TCC transactions and messages can be joined.
 func (p *parser) joining(root *yaml.Node) txn.Definition {
-	p.mode, p.whole = tcc.Name, &object{p: p}
-	p.whole.read(root, []string{"id", "branches", "deliver"})
-	if !p.whole.hasAny("deliver") {
-		return p.tcc(p.whole)
-	}
-	if p.whole.hasAny("branches") {
+	p.whole = (&object{p: p}).read(root, []string{"id", "branches", "deliver"})
+	if len(p.mistakes) == 0 && p.whole.hasAny("branches") == p.whole.hasAny("deliver") {
 		p.whole.addWrong(root, "want branches, or deliver")
 	}
-	p.mode = msg.Name
-	return p.msg(p.whole)
+	if p.whole.hasAny("deliver") {
+		p.mode = msg.Name
+		return p.msg(p.whole)
+	}
+	p.mode = tcc.Name
+	return p.tcc(p.whole)
 }
 
 // modeOf finds the mode. One that is missing, or null, is an empty one in the first line.
@@ -171,7 +173,9 @@ func (o *object) readID(prefix string) (id string) {
 	n, ok := o.get("id")
 	switch {
 	case ok:
-		id = o.p.text(n, place{in: o, name: "id"})
+		if id = o.text("id"); id == "" && n.Kind == yaml.ScalarNode {
+			o.wrongField(n, "id", `"": %s`, idRule())
+		}
 	case o.node.Kind == yaml.MappingNode:
 		o.wrongField(o.node, "id", "is missing; %s", idRule())
 	}

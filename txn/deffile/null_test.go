@@ -6,16 +6,18 @@ import (
 	"github.com/bedrock-go/bedrock/txn/deffile"
 )
 
-// TestNullIsNoText: a header of null was sent to every participant as the word null.
+// TestNullIsNoText: a header of null was sent to every participant as the word null, and one that a
+// step takes over was left out of its call.
 func TestNullIsNoText(t *testing.T) {
-	for name, text := range map[string]string{
-		"order.json": `{"mode": "saga", "headers": {"x-tenant": null}, "steps": [{"id": "a", "action": "pay"}]}`,
-		"order.yaml": "mode: saga\nheaders:\n  x-tenant: null\nsteps:\n  - {id: a, action: pay}\n",
-		"tilde.yaml": "mode: saga\nheaders:\n  x-tenant: ~\nsteps:\n  - {id: a, action: pay}\n",
+	const inHeaders, inUse = `headers["x-tenant"]: has no value`, `steps[1].use["room"]: has no value`
+	for text, want := range map[string]string{
+		`{"mode": "saga", "headers": {"x-tenant": null}, "steps": [{"id": "a", "action": "pay"}]}`: "f:1: " + inHeaders,
+		"mode: saga\nheaders:\n  x-tenant: null\nsteps:\n  - {id: a, action: pay}\n":               "f:3: " + inHeaders,
+		"mode: saga\nheaders:\n  x-tenant: ~\nsteps:\n  - {id: a, action: pay}\n":                  "f:3: " + inHeaders,
+		"mode: saga\nsteps:\n- {id: a, action: pay}\n- id: b\n  action: pay\n  use:\n    room:\n":  "f:7: " + inUse,
 	} {
-		d, err := deffile.Parse(name, []byte(text))
-		if value, ok := d.Headers["x-tenant"]; ok || err != nil {
-			t.Errorf("%s: x-tenant: %q %v", name, value, err)
+		if _, err := deffile.Parse("f", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
 }

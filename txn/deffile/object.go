@@ -61,8 +61,12 @@ func (o *object) read(n *yaml.Node, allowed []string) *object {
 
 // unknown says what is wrong with a field that is not allowed.
 func (o *object) unknown(name string, allowed []string) string {
-	if mode := o.p.mode; o.in == nil && slices.Contains(fieldsOfAllModes(), name) {
-		return "has no meaning in mode " + mode + "; want " + strings.Join(allowed, ", ")
+	if o.in == nil && slices.Contains(fieldsOfAllModes(), name) {
+		wrong := "has no meaning in mode " + o.p.mode
+		if o.p.mode == "" {
+			wrong = "cannot join a transaction"
+		}
+		return wrong + "; want " + strings.Join(allowed, ", ")
 	}
 	return nearest.UnknownField(fieldpath.Clip(name), allowed)
 }
@@ -184,7 +188,7 @@ func (o *object) items(n *yaml.Node, name string) []*yaml.Node {
 	return n.Content
 }
 
-// table reads names with texts. What is null is not there, as a field is not.
+// table reads names with texts. A null among them is a text that was forgotten.
 func (o *object) table(name string) map[string]string {
 	n, ok := o.get(name)
 	if !ok {
@@ -197,10 +201,12 @@ func (o *object) table(name string) map[string]string {
 	}
 	t := make(map[string]string)
 	for key, value := range o.p.pairs(n, at) {
+		entry := &entryPlace{at, key.Value}
 		if isNull(value) {
+			o.p.addMistake(value.Line, entry.String(), "has no value")
 			continue
 		}
-		t[key.Value] = o.p.text(value, &entryPlace{at, key.Value})
+		t[key.Value] = o.p.text(value, entry)
 	}
 	return t
 }

@@ -248,6 +248,28 @@ func TestMistakes(t *testing.T) {
 			"mode: saga\nsteps:\n  - {action: f}",
 			"f.yaml:3: steps[0].id: is missing; want 1 to 64 letters, digits and _ - /",
 		},
+		"id of nothing": {
+			"mode: saga\nsteps:\n  - {id: a, action: f}\n  - {id: \"\", action: g}",
+			`f.yaml:4: steps[1].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
+		"id of nothing around others": {
+			"mode: saga\nsteps:\n  - id: \"\"\n    steps: [{id: a, action: f}]",
+			`f.yaml:3: steps[0].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
+		"assured id of nothing": {
+			"mode: tcc\nbranches:\n  - {id: \"\", assured: f}",
+			`f.yaml:3: branches[0].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
+		"receiver's id of nothing": {
+			"mode: msg\ndeliver:\n  - {id: \"\", to: f}",
+			`f.yaml:3: deliver[0].id: "": want 1 to 64 letters, digits and _ - /`,
+		},
+		"of the API": {
+			"definition:\n  mode: saga",
+			"f.yaml:1: mode: is missing; want one of saga, tcc, msg\n" +
+				"f.yaml:1: definition: unknown field; want mode, name, id, timeout, parallel, headers, payload, " +
+				"payloadBytes, branches, check, delay, deliver, recovery, steps",
+		},
 		"bad id": {
 			"mode: saga\nsteps:\n  - {id: a b, action: f}",
 			`f.yaml:3: steps[0].id: "a b": want 1 to 64 letters, digits and _ - /`,

@@ -29,7 +29,8 @@ func (m *Message) To(id string, receiver txn.Target) *Message {
 	return m
 }
 
-// Topic adds the subscribers that a topic has when the message is sent or prepared.
+// Topic adds the subscribers that a topic has when the message is sent or prepared. With none the
+// message is refused.
 func (m *Message) Topic(name string) *Message {
 	return m.To(topicBranch(name), txn.Topic(name))
 }

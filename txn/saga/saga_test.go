@@ -168,6 +168,7 @@ func TestMistakes(t *testing.T) {
 			saga.New("").Step("a", "f", "").Payload(math.Inf(1)), "steps[0].payload: json: unsupported value",
 		},
 		"empty":   {saga.New("").Nested("n", saga.New("")), "steps: nested n is empty"},
+		"no ID":   {saga.New("").Nested("", saga.New("").Step("a", "f", "")), "steps: one that is nested has no id"},
 		"no saga": {saga.New("").Step("a", "f", "").Nested("n", nil), "nested n: is nil"},
 		"inner mistake": {
 			saga.New("").Nested("n", saga.New("").Use("a", "b").Step("a", "f", "")), "use: comes before",

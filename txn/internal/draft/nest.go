@@ -13,6 +13,10 @@ import (
 // the last of them.
 func (d *Draft) Nest(id string, inner *Draft) {
 	d.problems = append(d.problems, inner.problems...)
+	if id == "" {
+		d.Refuse("branches", "one that is nested has no id")
+		return
+	}
 	if inner.Empty() {
 		d.Refuse("branches", "nested "+id+" is empty")
 		return
