@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (g *gate) boundBody(
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if arriving != nil {
-		r.Body = &hurried{r.Body, arriving, bare}
+		r.Body = &hurried{r.Body, arriving, g.bodyTime, bare}
 	}
 }
 
@@ -55,6 +56,7 @@ type hurried struct {
 	io.ReadCloser
 
 	control *http.ResponseController
+	most    time.Duration
 	bare    bool // the body is the message, so its limit can be told as the server's
 }
 
@@ -64,6 +66,10 @@ func (h *hurried) Read(p []byte) (int, error) {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok && h.bare {
 		return n, connect.NewError(connect.CodeResourceExhausted, fmt.Errorf(
 			"the request has more than %d bytes, which is the limit body of this server", large.Limit))
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, connect.NewError(connect.CodeDeadlineExceeded, fmt.Errorf(
+			"the request has not arrived within %v, which is the limit body-time of this server", h.most))
 	}
 	if err == io.EOF { // after anything else the limit stays, for what is still to be read
 		_ = h.control.SetReadDeadline(time.Time{}) // it could be set before

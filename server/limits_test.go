@@ -149,9 +149,13 @@ func TestSlowBody(t *testing.T) {
 				begin)
 			start := time.Now()
 			_ = conn.SetReadDeadline(start.Add(10 * time.Second))
-			_, _ = io.ReadAll(conn)
+			answer, _ := io.ReadAll(conn)
 			if took := time.Since(start); took > 5*time.Second {
 				t.Errorf("half a request held the connection for %v", took)
+			}
+			const why = "the request has not arrived within 50ms, which is the limit body-time of this server"
+			if name == "taken" && !strings.Contains(string(answer), why) {
+				t.Errorf("it is not told which limit: %s", answer)
 			}
 		})
 	}

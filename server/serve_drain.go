@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -37,7 +38,7 @@ func untilDrained(ctx context.Context) (context.Context, context.CancelFunc) {
 func boundWait(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	entitled, leave := auth.UntilRevoked(ctx)
 	living, end := untilDrained(entitled)
-	bounded, cancel := context.WithTimeout(living, most)
+	bounded, cancel := context.WithTimeoutCause(living, most, errWaitOver)
 	return bounded, func() { cancel(); end(); leave() }
 }
 
@@ -50,7 +51,11 @@ func Stopping(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-var errStopping = errors.New("the server is stopping")
+var (
+	errStopping = errors.New("the server is stopping")
+	// errWaitOver is the cause with which the longest wait ends.
+	errWaitOver = fmt.Errorf("the wait is over%.0w", context.DeadlineExceeded)
+)
 
 // ctxError says why a stream's context has ended; nil if it has not.
 func ctxError(ctx context.Context) error {

@@ -68,7 +68,8 @@ func TestAWaitEndsWhenItsCallerWants(t *testing.T) {
 	if a := s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "0s"}`); a.at("result.pending") != true {
 		t.Error(a.body)
 	}
-	if a := s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "10ms"}`); a.at("result.pending") != true {
+	if a := s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "10ms"}`); a.at("result.pending") != true ||
+		a.at("result.reason") != "transaction slow: outcome not known yet: the wait is over" {
 		t.Error(a.body) // durations have units here as in definitions
 	}
 	s.post(t, transactions+"Wait", `{"id": "slow", "wait_for": "-1s"}`).want(t, 400, "wait_for: -1s is negative")

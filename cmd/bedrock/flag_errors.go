@@ -27,6 +27,7 @@ func inWordsOfFlags(c *cobra.Command, err error) error {
 
 // flagOf is what a flag is called that sets a field: of minHold it is min-hold.
 func flagOf(field string) string {
+	field, _, _ = strings.Cut(field, "[") // of a list
 	var name strings.Builder
 	for i, r := range field {
 		if unicode.IsUpper(r) && i > 0 {

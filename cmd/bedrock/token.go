@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +26,8 @@ token goes to the client; the file only has its hash. Roles include one another:
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			if args[1] == "" || strings.ContainsAny(args[1], " \t\r\n#") {
-				return &exitError{exitUsage, fmt.Errorf("name %.40q: want one word without #", args[1])}
+			if err := auth.CheckName(args[1]); err != nil {
+				return &exitError{exitUsage, err}
 			}
 			return sys.printToken(role, args[1])
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/internal/torture/audit"
+	"github.com/bedrock-go/bedrock/internal/torture/history"
 	"github.com/bedrock-go/bedrock/internal/torture/locks"
 	"github.com/bedrock-go/bedrock/internal/torture/stage"
 	"github.com/bedrock-go/bedrock/internal/torture/txns"
@@ -211,10 +213,13 @@ func newTortureCheck(sys *system) *cobra.Command {
 		Args:    wants("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := locks.Judge(args[0])
-			if err != nil {
+			if errors.Is(err, history.ErrNone) {
 				r, err = txns.Judge(args[0])
 			}
-			if err != nil {
+			switch {
+			case errors.Is(err, history.ErrNone):
+				return &exitError{exitUsage, fmt.Errorf("%s %w of locks or transactions", args[0], history.ErrNone)}
+			case err != nil:
 				return err
 			}
 			return sys.judged(r, nil)

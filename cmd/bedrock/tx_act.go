@@ -38,6 +38,14 @@ func interventions() []intervention {
 	}
 }
 
+// otherWords is what the API calls it, where that is another word.
+func (i *intervention) otherWords() []string {
+	if string(i.action) == i.use {
+		return nil
+	}
+	return []string{string(i.action)}
+}
+
 func newTxAct(r *remote, what intervention) *cobra.Command {
 	var reason string
 	var force bool
@@ -49,6 +57,7 @@ func newTxAct(r *remote, what intervention) *cobra.Command {
 			what.use, forceFlag(what.grave)),
 		Args:              wants("ID…"),
 		ValidArgsFunction: r.completeIDs,
+		Aliases:           what.otherWords(),
 		RunE: func(c *cobra.Command, ids []string) error {
 			switch {
 			case reason == "":

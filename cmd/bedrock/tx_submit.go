@@ -53,8 +53,10 @@ With --wait the exit code tells the outcome; see 'bedrock help exit-codes'.`,
 				return &exitError{exitUsage, err}
 			}
 			d := f.Definition
-			if err := setID(&d, id); err != nil {
-				return err
+			if c.Flags().Changed("id") { // also by "": whose ID was forgotten may submit twice
+				if err := setID(&d, id); err != nil {
+					return err
+				}
 			}
 			return r.talk(c.Context(), -1, func(ctx context.Context, c *client.Client) error {
 				return f.Locate(r.submitAndPrint(ctx, c, d, wait))
@@ -92,9 +94,6 @@ func (s *system) readDefinition(name string) (*deffile.File, error) {
 
 // setID gives a transaction the ID of the command line, if there is one.
 func setID(d *txn.Definition, id string) error {
-	if id == "" {
-		return nil
-	}
 	d.ID = id
 	err := check.New(check.Limits{}).ID(id)
 	if wrong, ok := errors.AsType[*txn.InvalidError](err); ok {

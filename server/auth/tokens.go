@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/bedrock-go/bedrock/internal/printable"
 )
 
 // Tokens knows the clients of a server by their bearer tokens. It keeps hashes only. A nil
@@ -88,13 +90,24 @@ func parseEntry(words []string) (e entry, err error) {
 	if e.role, err = ParseRole(words[0]); err != nil {
 		return e, errors.New("the first word is no role: want viewer, client, operator or admin")
 	}
-	e.name = words[1]
+	if e.name = words[1]; CheckName(e.name) != nil {
+		return e, errors.New("the second word is no name: it cannot be printed")
+	}
 	hash, err := hex.DecodeString(words[2])
 	if err != nil || len(hash) != sha256.Size {
 		return e, fmt.Errorf("the third word is no hash: want %d hexadecimal digits", 2*sha256.Size)
 	}
 	copy(e.hash[:], hash)
 	return e, nil
+}
+
+// CheckName refuses a name that cannot stand in a token file, or that would not be printed in a log
+// as it is.
+func CheckName(name string) error {
+	if name == "" || strings.ContainsAny(name, " \t\r\n#") || printable.Line(name, len(name)) != name {
+		return fmt.Errorf("name %.40q: want one printable word without #", name)
+	}
+	return nil
 }
 
 // NewToken makes a token nobody can guess.

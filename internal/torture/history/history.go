@@ -57,6 +57,9 @@ func (w *Writer) Add(line any) {
 // history with gaps proves nothing.
 func (w *Writer) Close() error { return errors.Join(w.failed, w.file.Close()) }
 
+// ErrNone says that a folder is none that a run has left behind.
+var ErrNone = errors.New("holds no history")
+
 // Lives lists the files of a folder, in order, as the names they were created under.
 func Lives(dir string) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+extension))

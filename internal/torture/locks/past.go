@@ -108,7 +108,7 @@ func readPast(dir string) (*past, error) {
 		}
 	}
 	if p.began == 0 {
-		return nil, fmt.Errorf("%s holds no history of locks", dir)
+		return nil, fmt.Errorf("%s %w of locks", dir, history.ErrNone)
 	}
 	p.bury()
 	slices.SortFunc(p.leases, func(a, b *lease) int { return cmp.Compare(a.ask, b.ask) })

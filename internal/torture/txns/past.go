@@ -80,7 +80,7 @@ func readPast(dir string) (*past, error) {
 		}
 	}
 	if p.began == 0 {
-		return nil, fmt.Errorf("%s holds no history of transactions", dir)
+		return nil, fmt.Errorf("%s %w of transactions", dir, history.ErrNone)
 	}
 	if p.finished == 0 {
 		p.doubts = append(p.doubts, "the run was not finished")
