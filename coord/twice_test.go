@@ -205,7 +205,8 @@ func TestAStoreThatIsAwayLeavesNoDoubt(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				res, err := c.Run(ctx, transfer())
-				if isInDoubt(err) != lost || errors.Is(err, txn.ErrUnavailable) == lost || (res.Outcome == txn.InDoubt) != lost {
+				told := res.Outcome == txn.InDoubt
+				if told != lost || isInDoubt(err) != lost || errors.Is(err, txn.ErrUnavailable) == lost {
 					t.Errorf("%+v %v", res, err)
 				}
 			})

@@ -196,21 +196,21 @@ func TestACallUnderWayIsOfUnknownOutcome(t *testing.T) {
 func TestAWaitEndsWhileTheLockIsGranted(t *testing.T) {
 	type answer = func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error)
 	for name, acquire := range map[string]answer{
-		"a moment after the end": func(ctx context.Context, f *faulty, req driver.Request, _ int) (driver.Grant, error) {
+		"a moment after the end": func(ctx context.Context, f *faulty, r driver.Request, _ int) (driver.Grant, error) {
 			time.Sleep(1100 * time.Millisecond)
-			return f.Backend.Acquire(context.WithoutCancel(ctx), req)
+			return f.Backend.Acquire(context.WithoutCancel(ctx), r)
 		},
-		"after a refusal": func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error) {
+		"after a refusal": func(ctx context.Context, f *faulty, r driver.Request, call int) (driver.Grant, error) {
 			if call == 1 {
 				time.Sleep(900 * time.Millisecond)
 				return driver.Grant{}, &driver.HeldError{Owner: "other", TTL: 50 * time.Millisecond}
 			}
-			_, _ = f.Backend.Acquire(ctx, req)
+			_, _ = f.Backend.Acquire(ctx, r)
 			<-ctx.Done()
 			return driver.Grant{}, ctx.Err()
 		},
-		"to an owner given up": func(ctx context.Context, f *faulty, req driver.Request, call int) (driver.Grant, error) {
-			g, err := f.Backend.Acquire(ctx, req)
+		"to an owner given up": func(ctx context.Context, f *faulty, r driver.Request, call int) (driver.Grant, error) {
+			g, err := f.Backend.Acquire(ctx, r)
 			if call == 1 {
 				return driver.Grant{}, driver.Spent(errors.New("the connection is broken"))
 			}

@@ -102,8 +102,8 @@ func completeCommands(help *cobra.Command, above []string, typed string) (
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// flagError says what is wrong with a flag, and which may be meant by one that is not there. After a word that is no command
-// it is that command's flag, and the word what is wrong.
+// flagError says what is wrong with a flag, and which may be meant by one that is not there. After a
+// word that is no command it is that command's flag, and the word what is wrong.
 func flagError(c *cobra.Command, err error) error {
 	if c.HasAvailableSubCommands() && c.Flags().NArg() > 0 {
 		return subcommand(c, c.Flags().Args())

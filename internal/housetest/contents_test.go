@@ -42,7 +42,7 @@ func noVagueNames(tr tree) []string {
 // noInit forbids code that runs because a package is imported.
 func noInit(tr tree) []string {
 	var complaints []string
-	tr.each(func(_ string, s *source) {
+	tr.eachEverywhere(func(_ string, s *source) {
 		if s.generated() {
 			return
 		}

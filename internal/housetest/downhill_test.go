@@ -3,12 +3,14 @@ package housetest
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // contract is an interface that a walk names: who imports its package calls, and whoever has
-// its methods stands behind it.
+// its methods, with what goes in and out, stands behind it.
 type contract struct {
 	dir     string
 	methods []string
@@ -88,8 +90,8 @@ func (tr tree) contractsOf(word string) []contract {
 		}
 		name, _, _ = strings.Cut(name, ".")
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name && methodsOf(spec) != nil {
-				found = append(found, contract{dir, methodsOf(spec)})
+			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name && len(methodsOf(spec)) > 0 {
+				found = append(found, contract{dir, signatures(methodsOf(spec))})
 			}
 			return true
 		})
@@ -103,14 +105,41 @@ func (tr tree) hasMethods(dir string, methods []string) bool {
 	for _, s := range tr.packages[dir] {
 		for _, decl := range s.file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv != nil && !s.test {
-				has[receiver(f)] = append(has[receiver(f)], f.Name.Name)
+				has[receiver(f)] = append(has[receiver(f)], signature(f.Name.Name, f.Type))
 			}
 		}
 	}
-	for _, names := range has {
-		if !slices.ContainsFunc(methods, func(m string) bool { return !slices.Contains(names, m) }) {
+	for _, own := range has {
+		if !slices.ContainsFunc(methods, func(m string) bool { return !slices.Contains(own, m) }) {
 			return true
 		}
 	}
 	return false
 }
+
+func signatures(methods map[string]*ast.FuncType) []string {
+	var texts []string
+	for name, f := range methods {
+		texts = append(texts, signature(name, f))
+	}
+	return texts
+}
+
+// signature is a method as its types tell it. They are without the packages they come from, whose
+// names are others at home.
+func signature(name string, f *ast.FuncType) string {
+	text := name + "("
+	for _, list := range []*ast.FieldList{f.Params, f.Results} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			one := qualifier.ReplaceAllString(types.ExprString(field.Type), "") + ","
+			text += strings.Repeat(one, max(1, len(field.Names)))
+		}
+		text += ")"
+	}
+	return text
+}
+
+var qualifier = regexp.MustCompile(`\b[a-z]\w*\.`)

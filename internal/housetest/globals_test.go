@@ -13,14 +13,12 @@ import (
 // generated ones are free.
 func noGlobals(tr tree) []string {
 	var complaints []string
-	for _, dir := range tr.dirs() {
-		written := writtenNames(tr.packages[dir])
-		for _, s := range tr.packages[dir] {
-			if !s.test && !s.generated() {
-				complaints = append(complaints, mutableGlobals(s, written)...)
-			}
+	tr.eachEverywhere(func(dir string, s *source) {
+		if !s.test && !s.generated() {
+			written := writtenNames(append(tr.packages[dir], tr.nested[dir]...))
+			complaints = append(complaints, mutableGlobals(s, written)...)
 		}
-	}
+	})
 	return complaints
 }
 

@@ -27,7 +27,7 @@ func homes() []home {
 }
 
 var (
-	redisCode = regexp.MustCompile("^(ASK|BUSY|CLUSTERDOWN|CROSSSLOT|EXECABORT|LOADING|MASTERDOWN|MISCONF|MOVED|" +
+	redisCode = regexp.MustCompile("^-?(ASK|BUSY|CLUSTERDOWN|CROSSSLOT|EXECABORT|LOADING|MASTERDOWN|MISCONF|MOVED|" +
 		"NOAUTH|NOPERM|NOREPLICAS|NOSCRIPT|OOM|READONLY|TRYAGAIN|UNBLOCKED|UNKILLABLE|WRONGPASS|WRONGTYPE)( |$)")
 	// The classes of SQLSTATE that say something of a server or a write, also in parentheses.
 	sqlState = regexp.MustCompile(`(^|\()(08|22|23|25|40|42|53|55|57|58|HY|XX)[0-9A-Z]{3}(\)|$)`)

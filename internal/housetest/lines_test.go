@@ -31,7 +31,7 @@ func wideLines(t *testing.T, fsys fs.FS) []string {
 			return err
 		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".sh", ".proto", ".lua"}, path.Ext(name)):
+		case d.IsDir() || !slices.Contains([]string{".go", ".sh", ".proto", ".lua", ".sql"}, path.Ext(name)):
 			return nil
 		}
 		text, err := fs.ReadFile(fsys, name)

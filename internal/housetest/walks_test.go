@@ -155,7 +155,7 @@ func specDeclares(spec ast.Spec, name string) bool {
 	switch spec := spec.(type) {
 	case *ast.TypeSpec:
 		owner, method, _ := strings.Cut(name, ".")
-		return spec.Name.Name == owner && (method == "" || slices.Contains(methodsOf(spec), method))
+		return spec.Name.Name == owner && (method == "" || methodsOf(spec)[method] != nil)
 	case *ast.ValueSpec:
 		return slices.ContainsFunc(spec.Names, func(id *ast.Ident) bool { return id.Name == name })
 	default:
@@ -163,17 +163,15 @@ func specDeclares(spec ast.Spec, name string) bool {
 	}
 }
 
-// methodsOf are the names that an interface asks for.
-func methodsOf(spec *ast.TypeSpec) []string {
-	asked, ok := spec.Type.(*ast.InterfaceType)
-	if !ok {
-		return nil
-	}
-	var names []string
-	for _, field := range asked.Methods.List {
-		for _, id := range field.Names {
-			names = append(names, id.Name)
+// methodsOf are the methods that an interface asks for.
+func methodsOf(spec *ast.TypeSpec) map[string]*ast.FuncType {
+	methods := map[string]*ast.FuncType{}
+	if asked, ok := spec.Type.(*ast.InterfaceType); ok {
+		for _, field := range asked.Methods.List {
+			for _, id := range field.Names {
+				methods[id.Name] = field.Type.(*ast.FuncType)
+			}
 		}
 	}
-	return names
+	return methods
 }
