@@ -167,7 +167,7 @@ func (f filter) query() (txn.Query, error) {
 
 // unknownWord says what may be meant by a word that is none of those wanted.
 func unknownWord(field, word string, want []string) error {
-	return input.Errorf(field, "%.40q is none%s: want one of %s",
+	return input.Errorf(field, "%.40q is not known%s; want one of %s",
 		word, nearest.Hint(word, want), strings.Join(want, ", "))
 }
 

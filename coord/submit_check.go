@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,11 +21,11 @@ func (c *Coordinator) check(checker *check.Checker, d *txn.Definition, begun boo
 	if err := checker.Definition(d); err != nil {
 		return "", err
 	}
-	if err := mode.Check(d); err != nil {
-		return "", err
-	}
 	status, err := startStatus(mode, d, begun)
 	if err != nil {
+		return "", err
+	}
+	if err := cmp.Or(mode.Check(d), startable(status, d)); err != nil {
 		return "", err
 	}
 	if status == txn.Open && d.Timeout == 0 && d.Check == nil {
@@ -41,18 +42,25 @@ func startStatus(mode txn.Mode, d *txn.Definition, begun bool) (txn.Status, erro
 		return "", &txn.InvalidError{Field: "mode", Problem: d.Mode + " cannot be begun and completed later; submit it"}
 	case !ok:
 		return "", &txn.InvalidError{Field: "mode", Problem: d.Mode + " cannot be submitted; begin it"}
+	}
+	return status, nil
+}
+
+// startable refuses what makes no sense in a transaction that begins so.
+func startable(status txn.Status, d *txn.Definition) error {
+	switch {
 	case status == txn.Running && len(d.Branches) == 0:
-		return "", &txn.InvalidError{Field: "branches", Problem: "there are none"}
+		return &txn.InvalidError{Field: "branches", Problem: "there are none"}
 	case status != txn.Open:
-		return status, nil
+		return nil
 	}
 	if i := slices.IndexFunc(d.Branches, func(b txn.Branch) bool { return b.Do != "" }); i >= 0 {
-		return "", &txn.InvalidError{
+		return &txn.InvalidError{
 			Field:   fmt.Sprintf("branches[%d].do", i),
 			Problem: "is never called: what goes forward in a transaction that was begun is its caller's to do",
 		}
 	}
-	return status, nil
+	return nil
 }
 
 // eachTarget checks the targets of a definition, from one of its branches on, and names

@@ -69,6 +69,9 @@ func TestMistakesInARequest(t *testing.T) {
 		"no mode": {
 			"Submit", `{"definition": {"mode": null}}`, "mode: is missing; want one of saga, tcc, msg",
 		},
+		"begun, and nothing in it": {
+			"Begin", `{"definition": {"mode": "saga"}}`, "mode: saga cannot be begun and completed later; submit it",
+		},
 		"mode in full": {
 			"Begin", `{"definition": {"mode": "message"}}`,
 			`mode: "message" is not known (did you mean msg?); want one of saga, tcc, msg`,

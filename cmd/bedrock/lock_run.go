@@ -208,7 +208,7 @@ func (s *system) sayWaiting(ctx context.Context, session *lockurl.Session, name 
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: the backend does not answer\n", name)
 	case err != nil:
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
-	case info.Held():
+	case info.Held() && !view.ours(): // a grant of ours waits for its replicas
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q, %s\n", name, view.heldBy())
 	default:
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q\n", name)

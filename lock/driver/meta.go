@@ -1,11 +1,22 @@
 package driver
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
 
-// EncodeMeta writes metadata the way it is stored.
+// EncodeMeta writes metadata the way it is stored. For what is not UTF-8 there is no way, and JSON
+// would have something else in its place: it is returned as it is, which [Request.Check] refuses.
 func EncodeMeta(meta map[string]string) string {
 	if len(meta) == 0 {
 		return ""
+	}
+	for key, value := range meta {
+		for _, text := range [...]string{key, value} {
+			if !utf8.ValidString(text) {
+				return text
+			}
+		}
 	}
 	text, err := json.Marshal(meta)
 	if err != nil {
