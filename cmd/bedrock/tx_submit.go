@@ -92,7 +92,7 @@ func (s *system) readDefinition(name string) (*deffile.File, error) {
 	return f, f.Check()
 }
 
-// setID gives a transaction the ID of the command line, if there is one.
+// setID gives a transaction the ID of the command line.
 func setID(d *txn.Definition, id string) error {
 	d.ID = id
 	err := check.New(check.Limits{}).ID(id)
