@@ -13,6 +13,7 @@ import (
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/driver"
 	"github.com/bedrock-go/bedrock/txn/memstore"
+	"github.com/bedrock-go/bedrock/txn/msg"
 )
 
 // busy is a participant whose calls take their time.
@@ -266,6 +267,35 @@ func TestStoppingUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
 			t.Errorf("%+v %v", res, err)
 		}
 	})
+}
+
+// TestAnOutageUsesNoAttemptOfAnAssuredBranch: the store takes the transaction, and then not the message
+// that carries its call.
+func TestAnOutageUsesNoAttemptOfAnAssuredBranch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &noMessages{Store: memstore.New(nil), until: time.Now().Add(time.Minute)}
+		parts := newParticipants("mail")
+		c := start(t, store, nil, parts)
+		res, err := c.Run(t.Context(), txn.Definition{Mode: "saga", Branches: []txn.Branch{
+			{ID: "a", Do: "async:mail", Policy: &txn.Policy{Attempts: 1}},
+		}})
+		if err != nil {
+			t.Errorf("%+v %v", res, err)
+		}
+	})
+}
+
+// noMessages is a store that cannot be reached with what async calls become, as a slot of a cluster.
+type noMessages struct {
+	driver.Store
+	until time.Time
+}
+
+func (s *noMessages) Create(ctx context.Context, rec *driver.Record) error {
+	if rec.Mode == msg.Name && time.Now().Before(s.until) {
+		return driver.ErrUnavailable
+	}
+	return s.Store.Create(ctx, rec)
 }
 
 // TestAnAnswerDuringAnOutageCounts: what a participant has answered in time is not

@@ -214,16 +214,51 @@ func TestAStoreThatIsAwayLeavesNoDoubt(t *testing.T) {
 	}
 }
 
-// aloof is a store that takes no new record. Of the first it may not know whether it has.
+// TestAStoreThatIsAwayBesideADoubt: a submit of the same ID was given up before, and its write may come.
+func TestAStoreThatIsAwayBesideADoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &aloof{Store: bedrocktest.NewStore(memstore.New(nil)), late: 2 * time.Minute}
+		c := start(t, store, nil, transferParts())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.Submit(ctx, transferAs("order-42"))
+			done <- err
+		}()
+		synctest.Wait()
+		longer, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, second := c.Submit(longer, transferAs("order-42"))
+		if first := <-done; !isInDoubt(first) || !isInDoubt(second) || errors.Is(second, txn.ErrUnavailable) {
+			t.Errorf("first %v, second %v", first, second)
+		}
+		time.Sleep(3 * time.Minute)
+		if tx := get(t, c, "order-42"); tx.Status != txn.Committed {
+			t.Errorf("it is %s", tx.Status)
+		}
+	})
+}
+
+// aloof is a store that takes no new record. Of the first it may not know whether it has, or takes
+// it when its caller has gone.
 type aloof struct {
 	*bedrocktest.Store
 	lost bool
+	late time.Duration
 }
 
-func (s *aloof) Create(context.Context, *driver.Record) error {
-	if s.lost {
+func (s *aloof) Create(ctx context.Context, rec *driver.Record) error {
+	switch {
+	case s.lost:
 		s.lost = false
 		return errBroken
+	case s.late != 0:
+		<-ctx.Done()
+		own := rec.Clone()
+		time.AfterFunc(s.late, func() { _ = s.Store.Create(context.WithoutCancel(ctx), own) })
+		s.late = 0
+		return ctx.Err()
 	}
 	return driver.ErrUnavailable
 }

@@ -135,6 +135,7 @@ func (k *contest) countFailure(silent time.Time) {
 		q.failing = k.asked
 	}
 	q.silent = silent
+	q.retry = time.Now().Add(q.client.jitter(backOff(q.failures)))
 }
 
 // silentSince is since when nothing has been answered, to this contest or, while it waited in
@@ -187,11 +188,12 @@ func (k *contest) patienceLeft() time.Duration {
 }
 
 // retryPause is the pause before the next request, which is made before patience is over, and in
-// time for its answer if there is any.
+// time for its answer if there is any. It counts from the last request, whoever has made that: those
+// who come to the front with less time than a pause would never ask otherwise, one after the other.
 func (k *contest) retryPause() time.Duration {
-	pause, opts := k.q.client.jitter(backOff(k.q.failures)), &k.q.client.opts
+	pause, opts := time.Until(k.q.retry), &k.q.client.opts
 	if opts.Patience == -1 {
-		return pause
+		return max(pause, 0)
 	}
 	left := k.patienceLeft()
 	if left > opts.leastAnswer() {

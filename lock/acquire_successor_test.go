@@ -195,6 +195,56 @@ func TestPatienceBehindATryIsNoLonger(t *testing.T) {
 	}
 }
 
+// TestShortWaitsNeverAsk: a backend fails, and works again; meanwhile so many want the lock that the
+// queue never ends, and each has less time than the pause after the failures. The pause counts from the
+// last request, so that one of them asks in the end.
+func TestShortWaitsNeverAsk(t *testing.T) {
+	for name, test := range map[string]struct {
+		wait  time.Duration
+		first func(m *lock.Mutex, ctx context.Context) (*lock.Lease, error)
+	}{
+		"behind a TryLock":        {3 * time.Millisecond, (*lock.Mutex).TryLock},
+		"behind a Lock":           {50 * time.Millisecond, (*lock.Mutex).Lock},
+		"behind one of more time": {300 * time.Millisecond, (*lock.Mutex).Lock},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, nil)
+				backend.set(hooks{acquire: func(context.Context, driver.Request) (driver.Grant, error) {
+					time.Sleep(test.wait)
+					return driver.Grant{}, fmt.Errorf("%w: loading", driver.ErrUnavailable)
+				}})
+				m := locks.Mutex("a", &lock.MutexOptions{Wait: test.wait})
+				go func() { _, _ = test.first(m, t.Context()) }()
+				got := make(chan error, 300)
+				for i := range cap(got) {
+					time.Sleep(test.wait / 3)
+					if i == 50 {
+						backend.heal()
+					}
+					go func() {
+						lease, err := m.Lock(t.Context())
+						if err == nil {
+							err = lease.Unlock(context.Background())
+						}
+						got <- err
+					}()
+				}
+				had := 0
+				for range cap(got) {
+					if <-got == nil {
+						had++
+					}
+				}
+				if had < 100 {
+					t.Errorf("%d of %d had the lock, 250 of them when the backend was well", had, cap(got))
+				}
+			})
+		})
+	}
+}
+
 // toldSilence returns how long nothing was answered, as the error says.
 func toldSilence(t *testing.T, err error) time.Duration {
 	t.Helper()

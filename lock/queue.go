@@ -32,6 +32,7 @@ type queue struct {
 	failing    time.Time     // since when the backend has neither granted the lock nor refused it
 	silent     time.Time     // since when it has not even told why; zero if it told last
 	failures   int           // to how many requests since then
+	retry      time.Time     // when to ask again after the last of them, whoever is at the front then
 	listening  *listening    // a watch that is beginning
 	watchAfter time.Duration // when to try to get one again
 	seen       uint64        // how many of the releases it tells of need not be looked at any more
@@ -193,7 +194,9 @@ func (q *queue) outOfPatience(came time.Time) bool {
 }
 
 // endFailing forgets the requests that failed, when one has not.
-func (q *queue) endFailing() { q.failures, q.failing, q.silent = 0, time.Time{}, time.Time{} }
+func (q *queue) endFailing() {
+	q.failures, q.failing, q.silent, q.retry = 0, time.Time{}, time.Time{}, time.Time{}
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"google.golang.org/protobuf/encoding/protojson"
+
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -27,8 +29,8 @@ func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
 		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
 	}
 	var shown bedrockv1.Holder // whose metadata are read as strictly as all else
-	if err := readFields(slices.Concat([]byte(`{"meta":`), given, []byte("}")), &shown); err != nil {
-		return err
+	if protojson.Unmarshal(slices.Concat([]byte(`{"meta":`), given, []byte("}")), &shown) != nil {
+		return input.Errorf("meta", "want each name once, and all of it UTF-8")
 	}
 	err = readFields(rest, m)
 	m.Meta = driver.EncodeMeta(shown.GetMeta())

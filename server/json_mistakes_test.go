@@ -114,6 +114,9 @@ func TestMistakesInARequest(t *testing.T) {
 			"Enlist", `{"id": "x", "branches": [], "deliver": []}`, "body: want branches, or deliver",
 		},
 		"no parts": {"Enlist", `{"id": "x"}`, "body: want branches, or deliver"},
+		"an empty list of parts": {
+			"Enlist", `{"id": "x", "branches": []}`, "body: want branches, or deliver, and something in them",
+		},
 		"a part without a name": {
 			"Enlist", `{"id": "x", "branches": [{"id": "", "confirm": "echo"}]}`,
 			`branches[0].id: "": want 1 to 64 letters, digits and _ - /`,

@@ -108,8 +108,9 @@ func flagError(c *cobra.Command, err error) error {
 	if c.HasAvailableSubCommands() && c.Flags().NArg() > 0 {
 		return subcommand(c, c.Flags().Args())
 	}
-	if flag, _, ok := strings.Cut(err.Error(), ": time: "); ok {
-		return errors.New(flag + ": want a duration such as 30s or 1m30s")
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wrong.GetFlag().Value.Type() == "duration" {
+		return fmt.Errorf("invalid argument %q for %q flag: want a duration such as 30s or 1m30s",
+			wrong.GetValue(), "--"+wrong.GetFlag().Name)
 	}
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {

@@ -212,17 +212,19 @@ func newTortureCheck(sys *system) *cobra.Command {
 		Example: "  bedrock torture check /tmp/bedrock-torture-locks-123",
 		Args:    wants("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := locks.Judge(args[0])
-			if errors.Is(err, history.ErrNone) {
-				r, err = txns.Judge(args[0])
+			r, noLocks := locks.Judge(args[0])
+			if noLocks == nil {
+				return sys.judged(r, nil)
 			}
+			r, noTransactions := txns.Judge(args[0])
 			switch {
-			case errors.Is(err, history.ErrNone):
+			case noTransactions == nil:
+				return sys.judged(r, nil)
+			case errors.Is(noLocks, history.ErrNone) && errors.Is(noTransactions, history.ErrNone):
 				return &exitError{exitUsage, fmt.Errorf("%s %w of locks or transactions", args[0], history.ErrNone)}
-			case err != nil:
-				return err
+			default: // it cannot be read, by one of the two for being of the other kind
+				return noTransactions
 			}
-			return sys.judged(r, nil)
 		},
 	}
 }

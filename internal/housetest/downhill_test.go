@@ -90,7 +90,8 @@ func (tr tree) contractsOf(word string) []contract {
 		}
 		name, _, _ = strings.Cut(name, ".")
 		ast.Inspect(s.file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name && len(methodsOf(spec)) > 0 {
+			spec, ok := n.(*ast.TypeSpec)
+			if ok && spec.Name.Name == name && len(methodsOf(spec)) > 0 && !embeds(spec) {
 				found = append(found, contract{dir, signatures(methodsOf(spec))})
 			}
 			return true
@@ -117,6 +118,14 @@ func (tr tree) hasMethods(dir string, methods []string) bool {
 	return false
 }
 
+// embeds reports whether an interface asks for others, too. It is no contract then, for who has the
+// methods that are its own may lack those.
+func embeds(spec *ast.TypeSpec) bool {
+	return slices.ContainsFunc(spec.Type.(*ast.InterfaceType).Methods.List, func(f *ast.Field) bool {
+		return len(f.Names) == 0
+	})
+}
+
 func signatures(methods map[string]*ast.FuncType) []string {
 	var texts []string
 	for name, f := range methods {
@@ -125,21 +134,34 @@ func signatures(methods map[string]*ast.FuncType) []string {
 	return texts
 }
 
-// signature is a method as its types tell it. They are without the packages they come from, whose
-// names are others at home.
+// signature is a method as its types tell it, whatever their values are called.
 func signature(name string, f *ast.FuncType) string {
 	text := name + "("
 	for _, list := range []*ast.FieldList{f.Params, f.Results} {
-		if list == nil {
-			continue
-		}
-		for _, field := range list.List {
-			one := qualifier.ReplaceAllString(types.ExprString(field.Type), "") + ","
-			text += strings.Repeat(one, max(1, len(field.Names)))
+		if list != nil {
+			for _, field := range list.List {
+				text += strings.Repeat(typeText(field.Type)+",", max(1, len(field.Names)))
+			}
 		}
 		text += ")"
 	}
 	return text
+}
+
+// typeText writes a type without the package it comes from, whose name is another at home.
+func typeText(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.FuncType:
+		return signature("func", e)
+	case *ast.ParenExpr:
+		return typeText(e.X)
+	case *ast.Ellipsis:
+		return "..." + typeText(e.Elt)
+	case *ast.ArrayType:
+		return "[]" + typeText(e.Elt)
+	}
+	text := qualifier.ReplaceAllString(types.ExprString(e), "")
+	return strings.NewReplacer("interface{}", "any", "uint8", "byte").Replace(text)
 }
 
 var qualifier = regexp.MustCompile(`\b[a-z]\w*\.`)

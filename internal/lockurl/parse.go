@@ -53,13 +53,14 @@ func Parse(text string) (*Location, error) {
 	return &Location{Location: *location, Options: redislock.Options(q)}, nil
 }
 
-// checkScheme refuses what does not begin as the URL of a Redis. What is only nearly a scheme,
-// such as memm:, is no host: that one has forgotten its scheme.
+// checkScheme refuses what does not begin as the URL of a Redis. What ends after a colon is no host
+// and port, so it may be a slip, such as memm:.
 func checkScheme(text string) error {
-	scheme, _, _ := strings.Cut(text, ":")
+	scheme, rest, _ := strings.Cut(text, ":")
 	known, hint := redisurl.Kind(scheme).Known(), redisurl.Hint(scheme, "mem")
+	slip := strings.HasSuffix(text, ":") && hint != "" && !known
 	switch {
-	case !strings.Contains(text, "://") && (known || hint == ""):
+	case !strings.HasPrefix(rest, "//") && !slip:
 		return &Error{Part: "scheme", Problem: "is missing; write one of " + Schemes}
 	case !known:
 		return &Error{Part: "scheme", Problem: "is not known" + hint + "; there are " + Schemes}

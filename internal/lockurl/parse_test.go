@@ -43,6 +43,8 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"":                          "backend URL: scheme is missing; write one of mem:, redis://",
 		"localhost:6379":            "scheme is missing",
 		"redis:localhost":           "scheme is missing",
+		"redis1:6379":               "scheme is missing",
+		"mem":                       "scheme is missing",
 		"mysql://h":                 "scheme is not known; there are mem:, redis://",
 		"memm:":                     "scheme is not known (did you mean mem?); there are mem:, redis://",
 		"redsi://h":                 "scheme is not known (did you mean redis?); there are mem:, redis://",

@@ -104,7 +104,8 @@ func parseEntry(words []string) (e entry, err error) {
 // CheckName refuses a name that cannot stand in a token file, or that would not be printed in a log
 // as it is.
 func CheckName(name string) error {
-	if name == "" || strings.ContainsAny(name, " \t\r\n#") || printable.Line(name, len(name)) != name {
+	word := strings.Join(strings.Fields(name), "")
+	if name == "" || word != name || strings.Contains(name, "#") || printable.Line(name, len(name)) != name {
 		return fmt.Errorf("name %.40q: want one printable word without #", name)
 	}
 	return nil

@@ -15,6 +15,7 @@ func TestTokenFileIsChecked(t *testing.T) {
 		"viewer a":                    "line 1: want role, name and hash",
 		"\nroot a " + hash:            "line 2: the first word is no role",
 		"viewer a " + hash + " b":     "found 4 words",
+		"viewer a\u202eb " + hash:     "the second word is no name: it cannot be printed",
 		"viewer a\x1b[31m " + hash:    "the second word is no name: it cannot be printed",
 		"viewer a secret":             "the third word is no hash: want 64 hexadecimal digits",
 		"viewer a " + hash[:63] + "g": "the third word is no hash",

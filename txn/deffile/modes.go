@@ -76,6 +76,14 @@ func (p *parser) joining(root *yaml.Node) txn.Definition {
 	if len(p.mistakes) == 0 && p.whole.hasAny("branches") == p.whole.hasAny("deliver") {
 		p.whole.addWrong(root, "want branches, or deliver")
 	}
+	d := p.joiningParts()
+	if len(p.mistakes) == 0 && len(d.Branches) == 0 {
+		p.whole.addWrong(root, "want branches, or deliver, and something in them")
+	}
+	return d
+}
+
+func (p *parser) joiningParts() txn.Definition {
 	if p.whole.hasAny("deliver") {
 		p.mode = msg.Name
 		return p.msg(p.whole)
