@@ -36,8 +36,9 @@ func (s *scene) storeFaults(way *chaos.Proxy) []nemesis.Fault {
 const (
 	// storeDelay is how late each packet is: an answer of the store takes twice as long.
 	storeDelay = 100 * time.Millisecond
-	// leftTTL is how long a lock stays that nobody cleans up.
-	leftTTL = 8 * time.Second
+	// leftTTL is how long a lock stays that nobody cleans up: what is left is looked for when all is
+	// over, so after the shortest run it is still there, whenever that was.
+	leftTTL = longTTL
 )
 
 // hangUp lets callers ask for locks and hang up, some at once and that several times. It
