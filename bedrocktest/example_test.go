@@ -187,6 +187,6 @@ func ExampleStore() {
 	res, err := placeOrder(ctx, co)
 	fmt.Println(res.Outcome, err)
 	// Output:
-	// submit order-42: coordinator unavailable: store unavailable
+	// transaction order-42: outcome not known yet: store unavailable
 	// committed <nil>
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"time"
 
 	"connectrpc.com/connect"
@@ -76,7 +75,7 @@ func unsent(err error) bool {
 		return true
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	return untrusted || errors.Is(err, http.ErrSchemeMismatch) // that server does not speak TLS
+	return untrusted
 }
 
 // errNoAPI tells that something else than a server of ours has answered.

@@ -153,23 +153,17 @@ func TestOverTLS(t *testing.T) {
 
 // TestNothingIsSentToAServerThatIsNotTrusted, so nothing is in doubt.
 func TestNothingIsSentToAServerThatIsNotTrusted(t *testing.T) {
-	safe := httptest.NewTLSServer(http.NotFoundHandler())
-	defer safe.Close()
-	plain := httptest.NewServer(http.NotFoundHandler())
-	defer plain.Close()
-	for name, url := range map[string]string{
-		"nobody vouches for it": safe.URL, "it does not speak TLS": strings.Replace(plain.URL, "http:", "https:", 1),
-	} {
-		c := dial(t, url, &client.Options{Patience: -1})
-		res, err := one("echo").Run(t.Context(), c, nil)
-		_, doubt := errors.AsType[*txn.InDoubtError](err)
-		if doubt || res.Outcome == txn.InDoubt || !errors.Is(err, txn.ErrUnavailable) {
-			t.Errorf("%s: run: %+v %v", name, res, err)
-		}
-		err = c.Act(t.Context(), "a", txn.ActRetry, "test")
-		if _, doubt := errors.AsType[*txn.InDoubtError](err); doubt || !errors.Is(err, txn.ErrUnavailable) {
-			t.Errorf("%s: act: %v", name, err)
-		}
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	c := dial(t, s.URL, &client.Options{Patience: -1})
+	res, err := one("echo").Run(t.Context(), c, nil)
+	_, doubt := errors.AsType[*txn.InDoubtError](err)
+	if doubt || res.Outcome == txn.InDoubt || !errors.Is(err, txn.ErrUnavailable) {
+		t.Errorf("run: %+v %v", res, err)
+	}
+	err = c.Act(t.Context(), "a", txn.ActRetry, "test")
+	if _, doubt := errors.AsType[*txn.InDoubtError](err); doubt || !errors.Is(err, txn.ErrUnavailable) {
+		t.Errorf("act: %v", err)
 	}
 }
 

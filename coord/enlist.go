@@ -15,6 +15,9 @@ import (
 // Enlist adds branches to an open transaction. The branches and the status are one
 // row, so a branch joins before the decision or not at all.
 func (c *Coordinator) Enlist(ctx context.Context, id string, branches ...txn.Branch) error {
+	if len(branches) == 0 && c.checkRunning(ctx) == nil {
+		return input.Errorf("branches", "there are none")
+	}
 	return c.changeTransaction(ctx, id, func(t *txn.Transaction) (bool, error) {
 		if t.Status != txn.Open {
 			return false, fmt.Errorf("enlist in %s (%s): %w", id, t.Status, notOpen(t.Status))

@@ -22,7 +22,7 @@ func (c *Coordinator) sendAsync(ctx context.Context, to txn.Target, f *flight) t
 	switch {
 	case err == nil:
 		return txn.Answer{Kind: txn.AnswerDone}
-	case inDoubt || errors.Is(err, txn.ErrUnavailable): // the store's failure is nobody else's
+	case inDoubt: // the store does not answer, which is nobody's failure
 		return brokenOffAnswer()
 	default:
 		_, lasting := errors.AsType[*txn.InvalidError](err)

@@ -114,12 +114,8 @@ func (c *Coordinator) awaitOtherSubmit(ctx context.Context, other *run, t *txn.T
 		return &txn.InDoubtError{ID: rec.ID, Err: ctx.Err()}
 	}
 	err := c.compareStored(ctx, rec)
-	if !errors.Is(err, driver.ErrNotFound) {
-		return err
-	}
-	err = c.writeAndDrive(ctx, t, rec)
-	if errors.Is(err, txn.ErrUnavailable) { // the other one's write may arrive all the same
-		return &txn.InDoubtError{ID: rec.ID, Err: driver.ErrUnavailable}
+	if errors.Is(err, driver.ErrNotFound) {
+		return c.writeAndDrive(ctx, t, rec)
 	}
 	return err
 }

@@ -25,7 +25,6 @@ func (c *Coordinator) tellSubmitted(ctx context.Context, rec *driver.Record) {
 
 // createRecord creates the record, as often as it takes to know that it is there.
 func (c *Coordinator) createRecord(ctx context.Context, rec *driver.Record) error {
-	doubt := false
 	for wait := firstWait; ; wait = longer(wait) {
 		err := c.createOnce(ctx, rec)
 		switch {
@@ -35,15 +34,12 @@ func (c *Coordinator) createRecord(ctx context.Context, rec *driver.Record) erro
 			return c.compareStored(ctx, rec)
 		case errors.Is(err, driver.ErrRefused):
 			return &txn.InvalidError{Field: "definition", Problem: err.Error()}
-		}
-		doubt = doubt || !errors.Is(err, driver.ErrUnavailable)
-		if ctx.Err() == nil && sleep.ForBoth(ctx, c.life, wait) {
-			continue
-		}
-		if doubt {
+		case ctx.Err() != nil:
 			return &txn.InDoubtError{ID: rec.ID, Err: err}
 		}
-		return fmt.Errorf("submit %s: %w: %w", rec.ID, txn.ErrUnavailable, err)
+		if !sleep.ForBoth(ctx, c.life, wait) {
+			return &txn.InDoubtError{ID: rec.ID, Err: err}
+		}
 	}
 }
 

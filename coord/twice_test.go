@@ -31,11 +31,8 @@ func (s *laborious) Create(ctx context.Context, rec *driver.Record) error {
 			time.AfterFunc(500*time.Millisecond, func() { _ = s.Store.Create(context.WithoutCancel(ctx), own) })
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err() // and nobody knows what was sent
-	case s.fails:
-		return errBroken
+	if s.fails {
+		return errors.Join(driver.ErrUnavailable, ctx.Err())
 	}
 	return s.Store.Create(ctx, rec)
 }
@@ -192,75 +189,6 @@ func TestARefusedSubmitIsNotInDoubt(t *testing.T) {
 			t.Errorf("not known: %+v %v", res, err)
 		}
 	})
-}
-
-// TestAStoreThatIsAwayLeavesNoDoubt: whoever gives a submit up that never reached the store is told
-// that nothing has happened, unless an earlier write of it may have.
-func TestAStoreThatIsAwayLeavesNoDoubt(t *testing.T) {
-	for name, lost := range map[string]bool{"never reached": false, "reply lost before": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := bedrocktest.NewStore(memstore.New(nil))
-				c := start(t, &aloof{Store: store, lost: lost}, nil, transferParts())
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				res, err := c.Run(ctx, transfer())
-				told := res.Outcome == txn.InDoubt
-				if told != lost || isInDoubt(err) != lost || errors.Is(err, txn.ErrUnavailable) == lost {
-					t.Errorf("%+v %v", res, err)
-				}
-			})
-		})
-	}
-}
-
-// TestAStoreThatIsAwayBesideADoubt: a submit of the same ID was given up before, and its write may come.
-func TestAStoreThatIsAwayBesideADoubt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &aloof{Store: bedrocktest.NewStore(memstore.New(nil)), late: 2 * time.Minute}
-		c := start(t, store, nil, transferParts())
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		done := make(chan error, 1)
-		go func() {
-			_, err := c.Submit(ctx, transferAs("order-42"))
-			done <- err
-		}()
-		synctest.Wait()
-		longer, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, second := c.Submit(longer, transferAs("order-42"))
-		if first := <-done; !isInDoubt(first) || !isInDoubt(second) || errors.Is(second, txn.ErrUnavailable) {
-			t.Errorf("first %v, second %v", first, second)
-		}
-		time.Sleep(3 * time.Minute)
-		if tx := get(t, c, "order-42"); tx.Status != txn.Committed {
-			t.Errorf("it is %s", tx.Status)
-		}
-	})
-}
-
-// aloof is a store that takes no new record. Of the first it may not know whether it has, or takes
-// it when its caller has gone.
-type aloof struct {
-	*bedrocktest.Store
-	lost bool
-	late time.Duration
-}
-
-func (s *aloof) Create(ctx context.Context, rec *driver.Record) error {
-	switch {
-	case s.lost:
-		s.lost = false
-		return errBroken
-	case s.late != 0:
-		<-ctx.Done()
-		own := rec.Clone()
-		time.AfterFunc(s.late, func() { _ = s.Store.Create(context.WithoutCancel(ctx), own) })
-		s.late = 0
-		return ctx.Err()
-	}
-	return driver.ErrUnavailable
 }
 
 // TestNotToldToHaveNeverBeenWhenRemoved: it was accepted, and has ended elsewhere. That its

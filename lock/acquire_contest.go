@@ -30,7 +30,8 @@ type contest struct {
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
 
-	unsettled bool // what an owner before may have been granted is being released
+	refused   bool          // the last request was: the present owner has nothing
+	unsettled time.Duration // until when an owner before may have what it was granted; it is being released
 }
 
 // contend asks the backend until the lock is granted, ctx ends, or the backend
@@ -57,8 +58,8 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 // markUnknown marks the end of a contest that may have been granted the lock all the same,
 // whoever has broken its request off. A refusal is an answer, but for the owner that asked alone.
 func (k *contest) markUnknown(err error) error {
-	answered := errors.Is(err, ErrHeld) || k.doubt == nil
-	if answered && !k.unsettled || MaybeApplied(err) {
+	settled := k.unsettled == 0 || k.q.client.now() >= k.unsettled
+	if settled && (k.refused || k.doubt == nil) || MaybeApplied(err) {
 		return err
 	}
 	return &unknownError{err}
@@ -96,9 +97,14 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 // under another.
 func (k *contest) changeOwner() {
 	k.releaseOwner()
-	k.unsettled = k.unsettled || k.doubt != nil
+	if k.doubt != nil {
+		k.leaveUnsettled()
+	}
 	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
 }
+
+// leaveUnsettled notes that the present owner is given up, and perhaps has the lock.
+func (k *contest) leaveUnsettled() { k.unsettled = k.q.client.now() + k.req.TTL }
 
 // releaseOwner cleans up after requests that may have been granted.
 func (k *contest) releaseOwner() {
@@ -113,7 +119,7 @@ func (k *contest) askBackend(ctx, parent context.Context) (*Lease, error) {
 	c := k.q.client
 	k.forgetWakeUps()
 	k.req.Tokens = k.q.tokensWanted(k.want)
-	k.sent = c.now()
+	k.sent, k.refused = c.now(), false
 	grant, err := k.acquireOnce(ctx)
 	if err != nil {
 		return nil, err
@@ -123,7 +129,8 @@ func (k *contest) askBackend(ctx, parent context.Context) (*Lease, error) {
 	if err != nil {
 		// The grant is being given back under its owner: go on under another. One that
 		// came too late to be used counts as no answer.
-		k.req.Owner, k.doubt, k.unsettled = c.newOwner(), nil, true
+		k.leaveUnsettled()
+		k.req.Owner, k.doubt = c.newOwner(), nil
 		return nil, err
 	}
 	return lease, nil
@@ -150,7 +157,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrHeld) {
 		refusal := k.heldError(err)
 		k.q.endFailing()
-		k.failure, k.refusal = nil, refusal
+		k.failure, k.refusal, k.refused = nil, refusal, true
 		k.inside = true
 		if s := k.q.share; s != nil {
 			s.refused(refusal.Owner, k.q.client.now())

@@ -246,3 +246,31 @@ func TestAWaitEndsWhileTheLockIsGranted(t *testing.T) {
 		})
 	}
 }
+
+// TestAnOldDoubtIsToldForEver: one answer was lost as the wait began, and all since then say that somebody
+// else has the lock; what may have been granted to an owner given up has run out long ago.
+func TestAnOldDoubtIsToldForEver(t *testing.T) {
+	broken := errors.New("the connection is broken")
+	for name, first := range map[string]error{"same owner": broken, "owner given up": driver.Spent(broken)} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				store := memlock.NewStore(nil)
+				backend := newFaulty(store)
+				locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+				held := mustLock(t, other.Mutex("a", nil))
+				calls := 0
+				backend.set(hooks{acquire: func(ctx context.Context, req driver.Request) (driver.Grant, error) {
+					if calls++; calls == 1 {
+						return driver.Grant{}, first
+					}
+					return backend.Backend.Acquire(ctx, req)
+				}})
+				_, err := locks.Mutex("a", &lock.MutexOptions{Wait: 10 * time.Minute}).Lock(t.Context())
+				if !errors.Is(err, lock.ErrHeld) || lock.MaybeApplied(err) || calls < 3 {
+					t.Errorf("after %d calls: %v", calls, err)
+				}
+				mustUnlock(t, held)
+			})
+		})
+	}
+}

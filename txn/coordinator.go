@@ -14,9 +14,8 @@ import (
 type Coordinator interface {
 	// Submit makes a transaction durable and returns its ID; it is driven from then
 	// on. It may be repeated with the same ID and content. A store that cannot be reached is
-	// waited for: by a coordinator in this process for as long as ctx lasts, so give it an
-	// end, by a client for its patience. ErrUnavailable when nothing has happened until then,
-	// an *InDoubtError when that is not known.
+	// waited for, by a coordinator in this process for as long as ctx lasts: give it an end.
+	// The error is an *InDoubtError then: the ID may have been submitted before.
 	Submit(ctx context.Context, d Definition) (id string, err error)
 	// Run submits and waits for the outcome, like Submit and Wait in one.
 	Run(ctx context.Context, d Definition) (Result, error)

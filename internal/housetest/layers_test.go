@@ -146,7 +146,7 @@ func layers() layerMap {
 			},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
 		},
-		{packages: "server/auth", own: []string{"internal/printable"}},
+		{packages: "server/auth"},
 		{
 			packages: "server",
 			own: []string{

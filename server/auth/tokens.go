@@ -11,8 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"github.com/bedrock-go/bedrock/internal/printable"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Tokens knows the clients of a server by their bearer tokens. It keeps hashes only. A nil
@@ -101,14 +101,19 @@ func parseEntry(words []string) (e entry, err error) {
 	return e, nil
 }
 
-// CheckName refuses a name that cannot stand in a token file, or that would not be printed in a log
-// as it is.
+// CheckName refuses a name that cannot stand in a token file, or that would forge a line of a log.
 func CheckName(name string) error {
 	word := strings.Join(strings.Fields(name), "")
-	if name == "" || word != name || strings.Contains(name, "#") || printable.Line(name, len(name)) != name {
+	if name == "" || word != name || !utf8.ValidString(name) || strings.ContainsFunc(name, isForger) {
 		return fmt.Errorf("name %.40q: want one printable word without #", name)
 	}
 	return nil
+}
+
+// isForger reports whether a character begins a comment, steers a terminal, or turns the text after it
+// round. Joiners, which are as invisible, are letters of some languages.
+func isForger(r rune) bool {
+	return r == '#' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // NewToken makes a token nobody can guess.

@@ -15,6 +15,8 @@ func TestNullIsNoText(t *testing.T) {
 		"mode: saga\nheaders:\n  x-tenant: null\nsteps:\n  - {id: a, action: pay}\n":               "f:3: " + inHeaders,
 		"mode: saga\nheaders:\n  x-tenant: ~\nsteps:\n  - {id: a, action: pay}\n":                  "f:3: " + inHeaders,
 		"mode: saga\nsteps:\n- {id: a, action: pay}\n- id: b\n  action: pay\n  use:\n    room:\n":  "f:7: " + inUse,
+		"mode: saga\nsteps:\n- {id: \"null\", action: pay}\n- {id: b, action: pay, after: [null]}\n": "f:4: " +
+			"steps[1].after: has an entry without a value",
 	} {
 		if _, err := deffile.Parse("f", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", text, err, want)

@@ -174,8 +174,13 @@ func (o *object) textList(name string) (list []string, ok bool) {
 	if n.Kind == yaml.ScalarNode {
 		return []string{n.Value}, true
 	}
+	at := place{in: o, name: name}
 	for _, item := range o.items(n, name) {
-		list = append(list, o.p.text(item, place{in: o, name: name}))
+		if isNull(item) {
+			o.p.addMistake(item.Line, at.String(), "has an entry without a value")
+			continue
+		}
+		list = append(list, o.p.text(item, at))
 	}
 	return list, true
 }
