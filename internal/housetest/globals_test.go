@@ -3,6 +3,7 @@ package housetest
 import (
 	"go/ast"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,12 +14,23 @@ import (
 // generated ones are free.
 func noGlobals(tr tree) []string {
 	var complaints []string
-	tr.eachEverywhere(func(dir string, s *source) {
+	for _, packages := range []map[string][]*source{tr.packages, tr.nested} {
+		for _, dir := range slices.Sorted(maps.Keys(packages)) {
+			complaints = append(complaints, globalsOf(packages[dir])...)
+		}
+	}
+	return complaints
+}
+
+// globalsOf lists a package's offending variables.
+func globalsOf(files []*source) []string {
+	var complaints []string
+	written := writtenNames(files)
+	for _, s := range files {
 		if !s.test && !s.generated() {
-			written := writtenNames(append(tr.packages[dir], tr.nested[dir]...))
 			complaints = append(complaints, mutableGlobals(s, written)...)
 		}
-	})
+	}
 	return complaints
 }
 
