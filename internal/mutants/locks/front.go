@@ -30,8 +30,8 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a retry comes under a new owner", File: "lock/acquire_contest.go", Pkg: memory,
-			Old:  "	k.sent = c.now()\n",
-			New:  "	k.sent = c.now()\n	k.req.Owner = c.newOwner()\n",
+			Old:  "	k.sent, k.refused = c.now(), false\n",
+			New:  "	k.sent, k.refused = c.now(), false\n	k.req.Owner = c.newOwner()\n",
 			Test: inMemory("LostReplyBlocksItsOwnRetry"),
 		},
 		{
