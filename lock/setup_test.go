@@ -122,6 +122,18 @@ func wantText(t *testing.T, err error, parts ...string) {
 	}
 }
 
+// wantGrantTold checks the error of a wait that ended when the lock "a" had been granted.
+func wantGrantTold(t *testing.T, other *lock.Client, err error) {
+	t.Helper()
+	info, failed := other.Inspect(t.Context(), "a")
+	if err == nil || failed != nil || !info.Held() {
+		t.Fatalf("not what this is about: %v, %v, held: %t", err, failed, info.Held())
+	}
+	if !lock.MaybeApplied(err) {
+		t.Errorf("it has been granted, and MaybeApplied is false: %v", err)
+	}
+}
+
 // wantEqual fails the test unless got is want.
 func wantEqual[T comparable](t *testing.T, what string, got, want T) {
 	t.Helper()

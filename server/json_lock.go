@@ -24,15 +24,20 @@ func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
 	if len(given) == 0 || given[0] != '{' {
 		return readFields(text, m)
 	}
-	var texts map[string]string
-	if err := json.Unmarshal(given, &texts); err != nil {
-		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
-	}
 	var shown bedrockv1.Holder // whose metadata are read as strictly as all else
 	if protojson.Unmarshal(slices.Concat([]byte(`{"meta":`), given, []byte("}")), &shown) != nil {
-		return input.Errorf("meta", "want each name once, and all of it UTF-8")
+		return wrongMeta(given)
 	}
 	err = readFields(rest, m)
 	m.Meta = driver.EncodeMeta(shown.GetMeta())
 	return err
+}
+
+// wrongMeta says what is wrong with metadata that cannot be read.
+func wrongMeta(given []byte) error {
+	var texts map[string]string
+	if json.Unmarshal(given, &texts) != nil {
+		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
+	}
+	return input.Errorf("meta", "want each name once, and all of it UTF-8")
 }

@@ -7,12 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Line is the beginning of a text in one printable line, of at most that many bytes.
+// Line is the beginning of a text in one printable line, of at most that many bytes. What
+// follows is not looked at, however long it is.
 func Line(text string, most int) string {
 	var line strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "") {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		invalid := r == utf8.RuneError && size == 1
+		text = text[size:]
 		r = printable(r)
-		if r == -1 || line.Len() == 0 && unicode.IsSpace(r) {
+		if invalid || r == -1 || line.Len() == 0 && unicode.IsSpace(r) {
 			continue
 		}
 		if line.Len()+utf8.RuneLen(r) > most {

@@ -103,17 +103,16 @@ func parseEntry(words []string) (e entry, err error) {
 
 // CheckName refuses a name that cannot stand in a token file, or that would forge a line of a log.
 func CheckName(name string) error {
-	word := strings.Join(strings.Fields(name), "")
-	if name == "" || word != name || !utf8.ValidString(name) || strings.ContainsFunc(name, isForger) {
+	if name == "" || !utf8.ValidString(name) || strings.ContainsFunc(name, breaksName) {
 		return fmt.Errorf("name %.40q: want one printable word without #", name)
 	}
 	return nil
 }
 
-// isForger reports whether a character begins a comment, steers a terminal, or turns the text after it
-// round. Joiners, which are as invisible, are letters of some languages.
-func isForger(r rune) bool {
-	return r == '#' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+// breaksName reports whether a character ends the word, begins a comment, steers a terminal, or turns the
+// text after it round. Joiners, which are as invisible, are letters of some languages.
+func breaksName(r rune) bool {
+	return unicode.IsSpace(r) || r == '#' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // NewToken makes a token nobody can guess.
