@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 	"github.com/bedrock-go/bedrock/server"
 	"github.com/bedrock-go/bedrock/txn"
 )
@@ -52,6 +54,61 @@ func TestASilentServerKeepsHoldersForEver(t *testing.T) {
 			}
 		}
 	})
+}
+
+// heldUp is a store that comes to the first request for a lock when it is let.
+type heldUp struct {
+	driver.Backend
+	asked   atomic.Int32
+	let     chan struct{}
+	granted chan error
+}
+
+// Acquire implements [driver.Backend].
+func (s *heldUp) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if s.asked.Add(1) > 1 {
+		return s.Backend.Acquire(ctx, req)
+	}
+	<-s.let
+	g, err := s.Backend.Acquire(ctx, req)
+	s.granted <- err
+	return g, err
+}
+
+// TestARequestUnderWayAtTheServerIsForgotten: its client has gone on under other owners, which were refused;
+// who takes that for the last word leaves a lock that is granted yet.
+func TestARequestUnderWayAtTheServerIsForgotten(t *testing.T) {
+	store := memlock.NewStore(nil)
+	slow := &heldUp{Backend: memlock.NewBackend(store), let: make(chan struct{}), granted: make(chan error, 1)}
+	h, err := server.New(server.Services{Coordinator: instant{}, Locks: slow}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := driver.Grant{Name: "a", Owner: "other", TTL: time.Minute}
+	if _, err := slow.Backend.Acquire(t.Context(), driver.Request{
+		Name: held.Name, Owner: held.Owner, TTL: held.TTL, Tokens: 1,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	locks, err := lock.New(dial(t, serve(t, h).url(), nil).Backend(), &lock.Options{
+		TTL: time.Second, Patience: 200 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = locks.Stop(context.Background()) }()
+	_, err = locks.Mutex("a", &lock.MutexOptions{Wait: 1500 * time.Millisecond}).Lock(t.Context())
+	told := lock.MaybeApplied(err)
+	if _, err := slow.Release(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	close(slow.let)
+	if failed := <-slow.granted; failed != nil || slow.asked.Load() < 2 {
+		t.Fatalf("not what this is about: %d requests, %v", slow.asked.Load(), failed)
+	}
+	if !told {
+		t.Errorf("the store has granted it since: %v", err)
+	}
 }
 
 // TestALongListIsCutSilently: whoever asks for more than a server tells is told so.

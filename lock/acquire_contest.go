@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -30,8 +31,7 @@ type contest struct {
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
 
-	refused   bool          // the last request was: the present owner has nothing
-	unsettled time.Duration // until when an owner before may have what it was granted; it is being released
+	given []*release // what owners before were granted, or may have been
 }
 
 // contend asks the backend until the lock is granted, ctx ends, or the backend
@@ -58,8 +58,7 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 // markUnknown marks the end of a contest that may have been granted the lock all the same,
 // whoever has broken its request off. A refusal is an answer, but for the owner that asked alone.
 func (k *contest) markUnknown(err error) error {
-	settled := k.unsettled == 0 || k.q.client.now() >= k.unsettled
-	if settled && (k.refused || k.doubt == nil) || MaybeApplied(err) {
+	if k.doubt.Resolved() && !k.givingBack() || MaybeApplied(err) {
 		return err
 	}
 	return &unknownError{err}
@@ -84,7 +83,7 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 			return nil, err
 		}
 		if errors.Is(err, driver.ErrSpent) {
-			k.changeOwner()
+			k.abandonOwner(k.unanswered())
 		}
 		if err := k.waitToAskAgain(ctx, err); err != nil {
 			return nil, err
@@ -93,25 +92,27 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 	}
 }
 
-// changeOwner gives the owner up, under which nobody may ask any more, and goes on
-// under another.
-func (k *contest) changeOwner() {
-	k.releaseOwner()
-	if k.doubt != nil {
-		k.leaveUnsettled()
+// abandonOwner gives the owner up, under which nobody may ask any more, and goes on under
+// another. What it was granted, or may have been, is given back in the background.
+func (k *contest) abandonOwner(g *driver.Grant) {
+	if g != nil {
+		k.given = append(slices.DeleteFunc(k.given, (*release).isOver), k.q.client.releaseUnknown(*g, k.doubt))
 	}
 	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
 }
 
-// leaveUnsettled notes that the present owner is given up, and perhaps has the lock.
-func (k *contest) leaveUnsettled() { k.unsettled = k.q.client.now() + k.req.TTL }
-
-// releaseOwner cleans up after requests that may have been granted.
-func (k *contest) releaseOwner() {
-	if k.doubt != nil {
-		g := driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL}
-		k.q.client.releaseUnknown(g, k.doubt)
+// unanswered returns what the present owner may have been granted by requests that got no answer; nil
+// if there were none.
+func (k *contest) unanswered() *driver.Grant {
+	if k.doubt == nil {
+		return nil
 	}
+	return &driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL}
+}
+
+// givingBack reports whether an owner before may have the lock still.
+func (k *contest) givingBack() bool {
+	return slices.ContainsFunc(k.given, func(r *release) bool { return !r.isOver() })
 }
 
 // askBackend makes one request.
@@ -119,18 +120,16 @@ func (k *contest) askBackend(ctx, parent context.Context) (*Lease, error) {
 	c := k.q.client
 	k.forgetWakeUps()
 	k.req.Tokens = k.q.tokensWanted(k.want)
-	k.sent, k.refused = c.now(), false
+	k.sent = c.now()
+	k.doubt.Ask()
 	grant, err := k.acquireOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
 	k.enterGrant()
 	lease, err := k.q.takeGrant(ctx, parent, k.want, grant, k.sent, k.doubt)
-	if err != nil {
-		// The grant is being given back under its owner: go on under another. One that
-		// came too late to be used counts as no answer.
-		k.leaveUnsettled()
-		k.req.Owner, k.doubt = c.newOwner(), nil
+	if err != nil { // it came too late, or its caller has gone
+		k.abandonOwner(&grant)
 		return nil, err
 	}
 	return lease, nil
@@ -157,7 +156,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrHeld) {
 		refusal := k.heldError(err)
 		k.q.endFailing()
-		k.failure, k.refusal, k.refused = nil, refusal, true
+		k.failure, k.refusal = nil, refusal
 		k.inside = true
 		if s := k.q.share; s != nil {
 			s.refused(refusal.Owner, k.q.client.now())
@@ -171,8 +170,11 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if errors.Is(err, errEnded) {
 		return err
 	}
-	if ctx.Err() == nil || isAnswer(err) {
+	switch {
+	case ctx.Err() == nil || isAnswer(err):
 		k.recordError(err)
+	case k.q.failures > 0: // one more that was in vain
+		k.q.planRetry()
 	}
 	if ctx.Err() != nil {
 		return k.waitEnded(ctx, err)
@@ -219,7 +221,7 @@ func (k *contest) acquireFailed(err error) error {
 
 // inDoubt marks an error where a request under the present owner may have been granted.
 func (k *contest) inDoubt(err error) error {
-	if k.doubt == nil {
+	if k.doubt.Resolved() {
 		return err
 	}
 	return &unknownError{err}
@@ -247,7 +249,9 @@ func (k *contest) whyNot() error {
 
 // giveUp cleans up after a contest that failed.
 func (k *contest) giveUp() {
-	k.releaseOwner()
+	if g := k.unanswered(); g != nil {
+		k.q.client.releaseUnknown(*g, k.doubt)
+	}
 	if k.deaf != nil {
 		k.q.failPatient(k.deaf)
 		return

@@ -135,8 +135,11 @@ func (k *contest) countFailure(silent time.Time) {
 		q.failing = k.asked
 	}
 	q.silent = silent
-	q.retry = time.Now().Add(q.client.jitter(backOff(q.failures)))
+	q.planRetry()
 }
+
+// planRetry puts the next request off, whoever makes it, after one that has failed.
+func (q *queue) planRetry() { q.retry = time.Now().Add(q.client.jitter(backOff(q.failures))) }
 
 // silentSince is since when nothing has been answered, to this contest or, while it waited in
 // the queue, to who was at the front before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -243,6 +244,36 @@ func TestShortWaitsNeverAsk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestABackendThatIsAwayIsAskedByEverybody: it fails, then it is silent, and each who wants the lock leaves
+// before it would have answered. Whoever comes next keeps to the pause all the same.
+func TestABackendThatIsAwayIsAskedByEverybody(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		start, asked := time.Now(), map[int]int{} // by second
+		backend.set(hooks{acquire: func(ctx context.Context, _ driver.Request) (driver.Grant, error) {
+			asked[int(time.Since(start)/time.Second)]++
+			if time.Since(start) < 2*time.Second {
+				return driver.Grant{}, fmt.Errorf("%w: loading", driver.ErrUnavailable)
+			}
+			<-ctx.Done()
+			return driver.Grant{}, ctx.Err()
+		}})
+		m := locks.Mutex("a", &lock.MutexOptions{Wait: time.Second})
+		var group sync.WaitGroup
+		for range 4000 {
+			group.Go(func() { _, _ = m.Lock(t.Context()) })
+			time.Sleep(2 * time.Millisecond)
+		}
+		group.Wait()
+		for second, n := range asked {
+			if n > 10 {
+				t.Errorf("%d requests in second %d: %v", n, second, asked)
+			}
+		}
+	})
 }
 
 // toldSilence returns how long nothing was answered, as the error says.

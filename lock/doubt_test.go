@@ -188,6 +188,10 @@ func TestACallUnderWayIsOfUnknownOutcome(t *testing.T) {
 		if !errors.As(err, new(*driver.UnderwayError)) {
 			t.Error("the error is not passed on")
 		}
+		backend.set(hooks{acquire: failAcquire(&driver.UnderwayError{Err: driver.ErrHeld, Ended: ended})})
+		_, err = other.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, lock.ErrHeld)
+		wantEqual(t, "may have been applied, though held", lock.MaybeApplied(err), true)
 	})
 }
 

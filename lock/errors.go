@@ -55,7 +55,8 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 type InvalidError = input.Error
 
 // MaybeApplied reports whether the operation that failed with err may have
-// taken effect all the same, or may still do so.
+// taken effect all the same, or may still do so. What another operation was told, which may be the
+// cause of the context's end, says nothing of this one.
 func MaybeApplied(err error) bool {
 	var unknown *unknownError
 	return errors.As(err, &unknown)
@@ -80,6 +81,9 @@ func waitError(ctx context.Context, name string, waited time.Duration) error {
 // contextError returns the context's error together with its cause.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
+	if MaybeApplied(cause) {
+		cause = &anothersError{cause}
+	}
 	if errors.Is(cause, err) {
 		return cause
 	}

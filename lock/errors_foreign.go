@@ -40,3 +40,18 @@ func (e *foreignError) Is(target error) bool {
 
 // As finds what the error is.
 func (e *foreignError) As(target any) bool { return errors.As(e.err, target) }
+
+// anothersError is what another operation was told. It matches all that that is, but leaves no doubt.
+type anothersError struct{ err error }
+
+// Error implements error.
+func (e *anothersError) Error() string { return e.err.Error() }
+
+// Is reports whether the error matches target.
+func (e *anothersError) Is(target error) bool { return errors.Is(e.err, target) }
+
+// As finds what the error is, but for its doubt.
+func (e *anothersError) As(target any) bool {
+	_, doubt := target.(**unknownError)
+	return !doubt && errors.As(e.err, target)
+}

@@ -58,7 +58,7 @@ const (
 	lost
 )
 
-// takeGrant makes the grant the caller's.
+// takeGrant makes the grant the caller's, unless it comes too late: then it is to be given back.
 func (q *queue) takeGrant(
 	ctx, parent context.Context, w *want, grant driver.Grant, sent time.Duration, d *settle.Doubt,
 ) (*Lease, error) {
@@ -68,7 +68,6 @@ func (q *queue) takeGrant(
 	h.lease = &h.first
 	h.first.start(parent, h, grant.Token)
 	if err := h.recordHold(ctx); err != nil {
-		q.client.releaseUnknown(grant, d)
 		return nil, err
 	}
 	q.client.renewer.add(h, sent)

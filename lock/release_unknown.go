@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -16,10 +17,17 @@ import (
 
 // releaseUnknown makes sure, in the background, that the owner of a grant nobody wants
 // does not keep others out. Nobody asks under that owner any more.
-func (c *Client) releaseUnknown(g driver.Grant, d *settle.Doubt) {
-	s := settle.Settler{Backend: c.backend, Log: c.opts.Logger, Now: c.now}
-	c.finishLater(g.Name, func() { s.Settle(c.background, g, d) })
+func (c *Client) releaseUnknown(g driver.Grant, d *settle.Doubt) *release {
+	r, s := &release{}, settle.Settler{Backend: c.backend, Log: c.opts.Logger, Now: c.now}
+	c.finishLater(g.Name, func() { r.done.Store(s.Settle(c.background, g, d)) })
+	return r
 }
+
+// release is that of a grant which goes on in the background.
+type release struct{ done atomic.Bool }
+
+// isOver reports whether the grant is certain to be there no more.
+func (r *release) isOver() bool { return r.done.Load() }
 
 // finishLater has a grant of that name given back in the background. Where that is broken off,
 // since the client's time is over, nobody knows what became of it.

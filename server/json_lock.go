@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -35,8 +36,8 @@ func readAcquire(text []byte, m *bedrockv1.AcquireRequest) error {
 
 // wrongMeta says what is wrong with metadata that cannot be read.
 func wrongMeta(given []byte) error {
-	var texts map[string]string
-	if json.Unmarshal(given, &texts) != nil {
+	var texts map[string]*string
+	if json.Unmarshal(given, &texts) != nil || slices.Contains(slices.Collect(maps.Values(texts)), nil) {
 		return input.Errorf("meta", "want texts in it, such as {\"host\": \"web-7\"}")
 	}
 	return input.Errorf("meta", "want each name once, and all of it UTF-8")

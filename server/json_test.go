@@ -256,6 +256,7 @@ func TestALockIsDescribedInAnotherShape(t *testing.T) {
 	s.post(t, locks+"Acquire", `{"name": "b", "meta": "{\"host\": \"web-7\"}"}`).want(t, 200)
 	s.post(t, locks+"Inspect", `{"name": "b"}`).want(t, 200, `"meta":{"host":"web-7"}`)
 	s.post(t, locks+"Acquire", `{"name": "c", "meta": {"n": 1}}`).want(t, 400, "meta: want texts in it")
+	s.post(t, locks+"Acquire", `{"name": "c", "meta": {"n": null}}`).want(t, 400, "meta: want texts in it")
 	for _, meta := range []string{"{\"host\": \"\xff\"}", `{"host": "\ud800"}`, `{"host": "x", "host": "y"}`} {
 		s.post(t, locks+"Acquire", `{"name": "c", "meta": `+meta+`}`).want(t, 400, "meta: want each name once")
 	}

@@ -212,19 +212,18 @@ func newTortureCheck(sys *system) *cobra.Command {
 		Example: "  bedrock torture check /tmp/bedrock-torture-locks-123",
 		Args:    wants("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, noLocks := locks.Judge(args[0])
-			if noLocks == nil {
-				return sys.judged(r, nil)
+			judge := locks.Judge
+			if txns.IsHistory(args[0]) {
+				judge = txns.Judge
 			}
-			r, noTransactions := txns.Judge(args[0])
+			r, err := judge(args[0])
 			switch {
-			case noTransactions == nil:
-				return sys.judged(r, nil)
-			case errors.Is(noLocks, history.ErrNone) && errors.Is(noTransactions, history.ErrNone):
+			case errors.Is(err, history.ErrNone):
 				return &exitError{exitUsage, fmt.Errorf("%s %w of locks or transactions", args[0], history.ErrNone)}
-			default: // it cannot be read, by one of the two for being of the other kind
-				return noTransactions
+			case err != nil:
+				return err
 			}
+			return sys.judged(r, nil)
 		},
 	}
 }

@@ -158,6 +158,9 @@ func typeText(e ast.Expr) string {
 	case *ast.Ellipsis:
 		return "..." + typeText(e.Elt)
 	case *ast.ArrayType:
+		if e.Len != nil {
+			return "[" + types.ExprString(e.Len) + "]" + typeText(e.Elt)
+		}
 		return "[]" + typeText(e.Elt)
 	}
 	text := qualifier.ReplaceAllString(types.ExprString(e), "")

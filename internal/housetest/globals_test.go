@@ -139,11 +139,30 @@ func targets(n ast.Node) []ast.Expr {
 			return []ast.Expr{n.X}
 		}
 	case *ast.CallExpr:
-		if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "delete" || f.Name == "clear") {
+		if writesToFirst(n.Fun) {
 			return n.Args[:1]
+		}
+	case *ast.RangeStmt:
+		if n.Tok == token.ASSIGN {
+			return []ast.Expr{n.Key, n.Value}
 		}
 	}
 	return nil
+}
+
+// writesToFirst reports whether a function writes to its first argument.
+func writesToFirst(f ast.Expr) bool {
+	if id, ok := f.(*ast.Ident); ok {
+		return slices.Contains([]string{"delete", "clear", "copy"}, id.Name)
+	}
+	return slices.ContainsFunc([][2]string{
+		{"slices", "Sort"},
+		{"slices", "SortFunc"},
+		{"slices", "SortStableFunc"},
+		{"slices", "Reverse"},
+		{"maps", "Copy"},
+		{"maps", "DeleteFunc"},
+	}, func(w [2]string) bool { return isSelector(f, w[0], w[1]) })
 }
 
 // rootName is the variable at the bottom of an expression such as a.b[c].
@@ -158,6 +177,8 @@ func rootName(e ast.Expr) string {
 	case *ast.StarExpr:
 		return rootName(e.X)
 	case *ast.ParenExpr:
+		return rootName(e.X)
+	case *ast.SliceExpr:
 		return rootName(e.X)
 	default:
 		return ""

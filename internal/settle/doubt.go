@@ -14,21 +14,40 @@ import (
 // told of a grant and who cleans up after it.
 type Doubt struct {
 	underway []<-chan struct{} // the ends of those that go on in this process; only added to
+	quiet    bool              // all had ended when one more was made
+	resolved bool              // the store has said since that the owner has nothing
 }
 
-// After returns the doubt there is after one more request, which failed with err.
+// Ask notes that one more request is about to be made.
+func (d *Doubt) Ask() {
+	if d != nil {
+		d.quiet = d.Ended()
+	}
+}
+
+// After returns the doubt there is after one more request, which failed with err. A refusal
+// resolves it, but not that of a request that was still under way when the refused one was made:
+// the store may have come to that later.
 func (d *Doubt) After(err error) *Doubt {
 	if nothingHappened(err) {
+		if d != nil && d.quiet && errors.Is(err, driver.ErrHeld) {
+			d.resolved = true
+		}
 		return d
 	}
 	if d == nil {
 		d = &Doubt{}
 	}
+	d.resolved = false
 	if call, ok := errors.AsType[*driver.UnderwayError](err); ok {
 		d.underway = append(d.underway, call.Ended)
 	}
 	return d
 }
+
+// Resolved reports whether the owner has nothing as far as anybody can know. A copy of a request
+// may be in the network still, so who leaves the owner cleans up all the same.
+func (d *Doubt) Resolved() bool { return d == nil || d.resolved }
 
 // Ended reports whether none of the requests is under way in this process.
 func (d *Doubt) Ended() bool {

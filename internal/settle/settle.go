@@ -31,8 +31,8 @@ type Settler struct {
 // Settle releases at once, for the grant may be there; and again when the requests
 // have ended, for it may have come since. It ends when the store has answered that
 // often as the doubt demands, when the grant must have run out, or with ctx. Nobody
-// may ask under that owner any more.
-func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) {
+// may ask under that owner any more. It reports whether the grant is certain to be gone.
+func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) (gone bool) {
 	answers, pause, end := d.answersNeeded(), Pause, time.Duration(0)
 	for {
 		ended := d.Ended()
@@ -43,26 +43,26 @@ func (s *Settler) Settle(ctx context.Context, g driver.Grant, d *Doubt) {
 		switch answered := err == nil || errors.Is(err, driver.ErrLost); {
 		case answered && !ended:
 			if !d.Wait(ctx) {
-				return
+				return false
 			}
 			continue
 		case answered:
 			if answers--; answers == 0 {
-				return
+				return true
 			}
 			pause = Pause
 		case errors.Is(err, driver.ErrRefused):
 			s.Log.Warn("lock: clean-up refused, the lock ends by itself",
 				"name", g.Name, "owner", driver.PublicOwner(g.Owner), "err", err)
-			return
+			return false
 		}
 		if !sleep.For(ctx, pause) {
-			return
+			return false
 		}
 		if pause = min(pause*2, Limit); ended && s.Now() >= end {
 			s.Log.Warn("lock: clean-up given up, the lock ends by itself",
 				"name", g.Name, "owner", driver.PublicOwner(g.Owner))
-			return
+			return true
 		}
 	}
 }

@@ -30,8 +30,8 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a retry comes under a new owner", File: "lock/acquire_contest.go", Pkg: memory,
-			Old:  "	k.sent, k.refused = c.now(), false\n",
-			New:  "	k.sent, k.refused = c.now(), false\n	k.req.Owner = c.newOwner()\n",
+			Old:  "	k.sent = c.now()\n",
+			New:  "	k.sent = c.now()\n	k.req.Owner = c.newOwner()\n",
 			Test: inMemory("LostReplyBlocksItsOwnRetry"),
 		},
 		{
@@ -43,9 +43,21 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an unknown acquire is not cleaned up after", File: "lock/acquire_contest.go", Pkg: memory,
-			Old:  "	if k.doubt != nil {\n		g :=",
-			New:  "	if false {\n		g :=",
+			Old:  "	if g := k.unanswered(); g != nil {\n",
+			New:  "	if g := k.unanswered(); g != nil && k.deaf != nil {\n",
 			Test: inMemory("LostReplyLeavesALock"),
+		},
+		{
+			Name: "a refusal answers for a request under way", File: "internal/settle/doubt.go", Pkg: front,
+			Old:  "		d.quiet = d.Ended()\n",
+			New:  "		d.quiet = true\n",
+			Test: "TestARequestUnderWayIsForgotten",
+		},
+		{
+			Name: "an owner given up leaves no doubt", File: "lock/acquire_contest.go", Pkg: front,
+			Old:  "k.doubt.Resolved() && !k.givingBack()",
+			New:  "k.doubt.Resolved()",
+			Test: "TestARequestUnderWayIsForgotten",
 		},
 		{
 			Name: "what another goroutine of the process holds counts as ours", File: "lock/acquire_limit.go",

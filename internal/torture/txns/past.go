@@ -67,6 +67,18 @@ type story struct {
 	epoch    int64
 }
 
+// namePrefix begins the name of every run.
+const namePrefix = "transactions on "
+
+// IsHistory reports whether a folder has the history of a run of transactions, be it damaged.
+func IsHistory(dir string) (is bool) {
+	// What is wrong with it is told when it is judged.
+	_ = history.Read(dir, controller, func(e *struct{ Plan *settings }) {
+		is = is || e.Plan != nil && strings.HasPrefix(e.Plan.Name, namePrefix)
+	})
+	return is
+}
+
 // readPast reads the history in a folder.
 func readPast(dir string) (*past, error) {
 	p := &past{stories: map[string]*story{}, calls: map[branchOp][]call{}, effects: map[branch][]string{}}

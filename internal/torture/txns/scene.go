@@ -27,7 +27,7 @@ type scene struct {
 
 // build makes the scene of a plan. What it needs is started on the host.
 func (p *Plan) build(host *stage.Host) (*scene, error) {
-	s := &scene{settings: settings{Name: "transactions on " + p.Start, Seed: p.Seed}, replicas: 2}
+	s := &scene{settings: settings{Name: namePrefix + p.Start, Seed: p.Seed}, replicas: 2}
 	if p.Store != "" {
 		return s, s.theirs(p.Store)
 	}
