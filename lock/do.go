@@ -35,7 +35,8 @@ type DoOptions struct {
 // ends when the lock is lost, and re-enters it. When the lock is held by others for
 // longer than the options allow Do runs the fallback, or fails with [ErrHeld]. A
 // backend that does not answer is another matter: nobody knows then whether somebody
-// is at it, so its error is Do's, and it comes when [Options.Patience] is over.
+// is at it, so its error is Do's. It comes when [Options.Patience] or Wait is over, whichever is
+// sooner; after Wait it matches [context.DeadlineExceeded], too.
 //
 // A [Mutex] with an empty name takes the full name of fn, which must then be a
 // named function or method: "example.com/shop/jobs.Reindex". All instances of a
