@@ -104,8 +104,8 @@ type Sink interface {
 	// Unsubscribed is called when a subscription has ended, by request or
 	// because the channel's slot has moved.
 	Unsubscribed(channel string)
-	// Message is called for every message.
-	Message(channel string)
+	// Message is called for every message, with its text.
+	Message(channel, text string)
 	// Broken is called once when the connection has ended. It must not be
 	// called from within Subscribe, Unsubscribe or Close.
 	Broken(err error)

@@ -76,7 +76,7 @@ func (l *listener) receive(ctx context.Context) error {
 func (l *listener) tellSink(event any) {
 	switch e := event.(type) {
 	case *redis.Message:
-		l.sink.Message(e.Channel)
+		l.sink.Message(e.Channel, e.Payload)
 	case *redis.Subscription:
 		switch e.Kind {
 		case "subscribe", "ssubscribe":

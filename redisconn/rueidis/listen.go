@@ -35,7 +35,7 @@ func (c *conn) Listen(ctx context.Context, node string, sink redisconn.Sink) (re
 	}
 	l := &listener{conn: line, done: make(chan struct{})}
 	l.ended = l.conn.SetPubSubHooks(rueidis.PubSubHooks{
-		OnMessage:      func(m rueidis.PubSubMessage) { sink.Message(m.Channel) },
+		OnMessage:      func(m rueidis.PubSubMessage) { sink.Message(m.Channel, m.Message) },
 		OnSubscription: func(s rueidis.PubSubSubscription) { tellSink(sink, s) },
 	})
 	go l.tellBroken(sink)
