@@ -21,6 +21,8 @@ type Backend struct {
 var (
 	_ driver.Backend    = (*Backend)(nil)
 	_ driver.Waiter     = (*Backend)(nil)
+	_ driver.Resumer    = (*Backend)(nil)
+	_ driver.Successor  = (*Backend)(nil)
 	_ driver.Sharder    = (*Backend)(nil)
 	_ driver.Timekeeper = (*Backend)(nil)
 	_ driver.Inspector  = (*Backend)(nil)
@@ -61,6 +63,40 @@ func (b *Backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	return through(ctx, b.faults, Acquire, func(ctx context.Context) (driver.Grant, error) {
 		return b.inner.Acquire(ctx, req)
 	})
+}
+
+// Stand implements [driver.Successor]. Faults of Acquire hit it. Where the inner backend passes no
+// lock on, nobody stands in line.
+func (b *Backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	inner, ok := b.inner.(driver.Successor)
+	if !ok {
+		return b.Acquire(ctx, req)
+	}
+	return through(ctx, b.faults, Acquire, func(ctx context.Context) (driver.Grant, error) {
+		return inner.Stand(ctx, req)
+	})
+}
+
+// Inherit implements [driver.Successor]. No fault keeps what is granted from whom it is told.
+func (b *Backend) Inherit(tell func(driver.Grant)) {
+	if inner, ok := b.inner.(driver.Successor); ok {
+		inner.Inherit(tell)
+	}
+}
+
+// Notify implements [driver.Notifier]. No fault keeps a message from whom it is for.
+func (b *Backend) Notify(tell func(driver.Message)) {
+	if inner, ok := b.inner.(driver.Notifier); ok {
+		inner.Notify(tell)
+	}
+}
+
+// Resume implements [driver.Resumer]. Faults of Watch do not hit it: it asks no store.
+func (b *Backend) Resume(name string) driver.Watch {
+	if inner, ok := b.inner.(driver.Resumer); ok {
+		return inner.Resume(name)
+	}
+	return nil
 }
 
 // Renew implements [driver.Backend]. A fault hits every grant of the batch.

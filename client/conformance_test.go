@@ -19,6 +19,8 @@ import (
 func TestLockConformance(t *testing.T) {
 	locktest.Run(t,
 		locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
+			locktest.Telling:             "a server tells nothing unasked",
+			locktest.Passing:             "a server wakes who waits",
 			locktest.Striking:            "a single server is restarted and frozen instead",
 			"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
 		}})

@@ -65,12 +65,20 @@ func (c *Client) acquireObserved(ctx, parent context.Context, w *want, try bool)
 }
 
 func (c *Client) compete(ctx, parent context.Context, w *want, try bool, start time.Time) (*Lease, error) {
+	if c.opts.Linger > 0 {
+		if lease := c.queues.comeBack(parent, w); lease != nil {
+			return lease, nil
+		}
+	}
 	q, behind, err := c.queues.enterQueue(parent, w, try, start)
 	if err != nil {
 		return nil, err
 	}
 	if behind == nil {
 		return q.contend(ctx, parent, w, start, start, try)
+	}
+	if try {
+		return q.tryWhenVacated(ctx, parent, behind)
 	}
 	t, err := q.awaitTurn(ctx, behind)
 	if err != nil || t.lease != nil {

@@ -19,6 +19,7 @@ type contest struct {
 	req  driver.Request
 
 	refusals int
+	behind   bool          // it has waited in the queue
 	inside   bool          // somebody else was in when it asked last
 	others   bool          // somebody else has had the lock
 	yielded  bool          // it held back for others
@@ -30,6 +31,7 @@ type contest struct {
 	failure  error         // why the last request got no answer
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
+	handed   driver.Grant  // what was passed on to it, or may have been
 
 	given []*release // what owners before were granted, or may have been
 }
@@ -40,6 +42,8 @@ type contest struct {
 func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Time, try bool) (*Lease, error) {
 	q.client.observe(parent, Event{Kind: EventContending, Name: w.name})
 	k := contest{q: q, want: w, came: came, asked: now, try: try, req: w.request(q.client.newOwner())}
+	k.behind = now.After(came)
+	k.adoptStanding()
 	ended := false
 	defer func() {
 		if !ended { // the backend has panicked, which its caller may survive: others may try
@@ -49,7 +53,8 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 	lease, err := k.run(ctx, parent)
 	ended = true
 	if err != nil {
-		err = k.markUnknown(err)
+		settled := k.settleStanding()
+		err = k.markUnknown(err, settled)
 		k.giveUp()
 	}
 	return lease, err
@@ -57,8 +62,8 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 
 // markUnknown marks the end of a contest that may have been granted the lock all the same,
 // whoever has broken its request off. A refusal is an answer, but for the owner that asked alone.
-func (k *contest) markUnknown(err error) error {
-	if k.doubt.Resolved() && !k.givingBack() || MaybeApplied(err) {
+func (k *contest) markUnknown(err error, settled bool) error {
+	if settled && k.doubt.Resolved() && !k.givingBack() || MaybeApplied(err) {
 		return err
 	}
 	return &unknownError{err}
@@ -71,11 +76,9 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 		}
 		k.asked = time.Now()
 	}
+	k.q.resumeListening()
 	for {
-		if err := k.yield(ctx); err != nil {
-			return nil, err
-		}
-		lease, err := k.askBackend(ctx, parent)
+		lease, err := k.tryOnce(ctx, parent)
 		if err == nil {
 			return lease, nil
 		}
@@ -98,6 +101,7 @@ func (k *contest) abandonOwner(g *driver.Grant) {
 	if g != nil {
 		k.given = append(slices.DeleteFunc(k.given, (*release).isOver), k.q.client.releaseUnknown(*g, k.doubt))
 	}
+	k.q.endStanding()
 	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
 }
 
@@ -115,19 +119,39 @@ func (k *contest) givingBack() bool {
 	return slices.ContainsFunc(k.given, func(r *release) bool { return !r.isOver() })
 }
 
+// tryOnce takes what was passed on, or makes one request.
+func (k *contest) tryOnce(ctx, parent context.Context) (*Lease, error) {
+	if err := k.yield(ctx); err != nil {
+		return nil, err
+	}
+	if grant, handed := k.takeHanded(); handed {
+		return k.inherit(ctx, parent, grant)
+	}
+	return k.askBackend(ctx, parent)
+}
+
 // askBackend makes one request.
 func (k *contest) askBackend(ctx, parent context.Context) (*Lease, error) {
 	c := k.q.client
 	k.forgetWakeUps()
-	k.req.Tokens = k.q.tokensWanted(k.want)
+	k.req.Linger = k.mayLinger()
+	k.req.Tokens = k.q.tokensWanted(k.want, k.req.Linger > 0)
 	k.sent = c.now()
+	k.q.beginSilence(k.sent)
 	k.doubt.Ask()
 	grant, err := k.acquireOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
 	k.enterGrant()
-	lease, err := k.q.takeGrant(ctx, parent, k.want, grant, k.sent, k.doubt)
+	return k.acceptGrant(ctx, parent, grant, k.sent, grant.TTL)
+}
+
+// acceptGrant makes a grant the caller's that lives for so long from some time after sent.
+func (k *contest) acceptGrant(
+	ctx, parent context.Context, grant driver.Grant, sent, life time.Duration,
+) (*Lease, error) {
+	lease, err := k.q.takeGrant(ctx, parent, k.want, grant, sent, life, k.doubt)
 	if err != nil { // it came too late, or its caller has gone
 		k.abandonOwner(&grant)
 		return nil, err
@@ -150,14 +174,22 @@ func (k *contest) forgetWakeUps() {
 // recordFailure records why a request was not granted. It returns the error that ends the
 // contest, or nil to go on.
 func (k *contest) recordFailure(ctx context.Context, err error) error {
+	held := errors.Is(err, driver.ErrHeld)
+	if held || isAnswer(err) {
+		k.q.endSilence()
+	}
+	if held { // whatever ends the contest now, the request stands
+		k.recordStanding(err)
+	}
 	if isClosed(k.q.client.closed) {
 		return opError("lock", k.req.Name, ErrClosed)
 	}
-	if errors.Is(err, driver.ErrHeld) {
+	if held {
 		refusal := k.heldError(err)
 		k.q.endFailing()
 		k.failure, k.refusal = nil, refusal
 		k.inside = true
+		k.q.habit.enterShared(k.q.client.now())
 		if s := k.q.share; s != nil {
 			s.refused(refusal.Owner, k.q.client.now())
 		}
@@ -194,11 +226,13 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 // has passed, the lock is held, for it was so a moment ago; if the backend was silent
 // for longer than that, nobody can say, but what it had said before.
 func (k *contest) waitEnded(ctx context.Context, err error) error {
-	switch {
-	case !waitPassed(ctx):
+	if !waitPassed(ctx) {
 		return k.endedAfter(ctx, err)
-	case k.refusal != nil && k.q.client.now()-k.sent < aMoment:
-		return k.inDoubt(k.refusal) // whose owner has asked again since
+	}
+	held := k.heldAMomentAgo()
+	switch {
+	case held != nil:
+		return k.inDoubt(held) // its owner has asked again since
 	case errors.Is(err, ctx.Err()):
 		return k.acquireFailed(k.noAnswer(err))
 	default:
@@ -206,11 +240,24 @@ func (k *contest) waitEnded(ctx context.Context, err error) error {
 	}
 }
 
+// heldAMomentAgo returns the refusal that this contest got last, or while it waited in the queue the one before;
+// nil if it knows of none, or the backend has been silent since. Who waited in the queue was kept from the lock by
+// those before it, if by nobody else.
+func (k *contest) heldAMomentAgo() error {
+	switch why := k.knownStill(); {
+	case errors.Is(why, ErrHeld):
+		return why
+	case why == nil && k.behind:
+		return &HeldError{Name: k.req.Name}
+	}
+	return nil
+}
+
 // endedAfter tells the end of the context, and why the lock was not had before: a
 // refusal, or the last failure, which is not what the context's own end has broken off.
 func (k *contest) endedAfter(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) {
-		err = k.whyNot()
+		err = k.knownStill()
 	}
 	return endedAfter(err)
 }
@@ -247,9 +294,13 @@ func (k *contest) whyNot() error {
 	return cmp.Or(k.failure, k.refusal, k.q.why)
 }
 
+// knownStill returns why the lock was not had, or since when nobody can say whether that is so still.
+func (k *contest) knownStill() error { return k.q.unlessSilent(k.whyNot(), k.came) }
+
 // giveUp cleans up after a contest that failed.
 func (k *contest) giveUp() {
 	if g := k.unanswered(); g != nil {
+		k.q.endStanding()
 		k.q.client.releaseUnknown(*g, k.doubt)
 	}
 	if k.deaf != nil {

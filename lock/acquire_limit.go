@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/timelimit"
@@ -38,6 +37,11 @@ func (k *contest) acquireOnce(ctx context.Context) (driver.Grant, error) {
 		var cancel context.CancelFunc
 		caller, cancel = context.WithTimeout(ctx, k.timeLeft())
 		defer cancel()
+	case k.try && time.Since(k.came) > aMoment: // for what lingered, and has part of the time for one answer
+		var cancel context.CancelFunc
+		least := time.Now().Add(c.opts.leastAnswer())
+		caller, cancel = context.WithDeadline(ctx, later(k.came.Add(c.opts.AnswerTime()), least))
+		defer cancel()
 	case !limited || !end.Before(k.asked.Add(c.opts.AnswerTime())):
 		limit = c.answers.Present(k.sent)
 	}
@@ -49,7 +53,7 @@ func (k *contest) acquireOnce(ctx context.Context) (driver.Grant, error) {
 
 // acquireIn makes a request in the context of its own.
 func (k *contest) acquireIn(ctx, call context.Context) (driver.Grant, error) {
-	grant, err := k.q.client.backend.Acquire(call, k.req)
+	grant, err := k.makeRequest(call)
 	if err == nil {
 		return grant, nil
 	}
@@ -70,49 +74,6 @@ func (k *contest) noAnswer(err error) error {
 	}
 	return silent
 }
-
-// silence is the error of requests that got no answer. The error of one before may say why, such
-// as replicas that are not there, and is told as well.
-type silence struct {
-	waited    time.Duration
-	last      error // before nothing was answered any more, or
-	meanwhile bool  // since then, of a request that was not answered either
-}
-
-// silenceAfter returns the silence that follows a failure, or goes on after it.
-func silenceAfter(failure error) *silence {
-	if before, ok := errors.AsType[*silence](failure); ok {
-		return &silence{last: before.last, meanwhile: before.meanwhile}
-	}
-	return &silence{last: failure, meanwhile: !isAnswer(failure)}
-}
-
-// isAnswer reports whether a request that failed with err was answered, if only by why it cannot be:
-// it was not given up, nor broken off, and it is known what became of it.
-func isAnswer(err error) bool {
-	_, silent := errors.AsType[*silence](err)
-	return !silent && !isContextError(err) &&
-		(errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrRefused))
-}
-
-// Error implements error.
-func (e *silence) Error() string {
-	text := fmt.Sprintf("no answer in %s", e.waited.Round(time.Millisecond))
-	switch {
-	case e.last == nil:
-		return text
-	case e.meanwhile:
-		return text + "; meanwhile: " + e.last.Error()
-	default:
-		return text + "; before that: " + e.last.Error()
-	}
-}
-
-// Is reports whether target is [driver.ErrUnavailable].
-func (e *silence) Is(target error) bool { return target == driver.ErrUnavailable }
-
-// Unwrap returns the last error that a request had of its own.
-func (e *silence) Unwrap() error { return e.last }
 
 // recordError records, for whoever comes to the front next too, what a request that failed has shown:
 // since when the backend fails, and since when nothing has been answered, or that something was.

@@ -40,6 +40,15 @@ func (q *queue) listens() (begun bool) {
 	return q.watch != nil
 }
 
+// resumeListening gets the watch at once that the backend still has of a name.
+func (q *queue) resumeListening() {
+	if r, ok := q.client.backend.(driver.Resumer); ok && q.watch == nil && q.listening == nil {
+		if w := r.Resume(q.name); w != nil {
+			q.watch, q.seen = w, 0
+		}
+	}
+}
+
 func (q *queue) beginToListen(backend driver.Waiter) *listening {
 	c := q.client
 	ctx, stop := context.WithTimeout(c.background, watchTime)

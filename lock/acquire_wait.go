@@ -39,20 +39,22 @@ func (k *contest) waitToAskAgain(ctx context.Context, err error) error {
 	if left == driver.UnknownTTL {
 		left = blindPause
 	}
-	if err := k.pauseFor(ctx, min(left, longestWait)+time.Millisecond, k.q.watch.C()); err != nil {
+	pause := k.q.standing.shorten(min(left, longestWait) + time.Millisecond)
+	if err := k.pauseFor(ctx, pause, k.q.watch.C()); err != nil {
 		return err
 	}
 	k.othersOut(k.q.client.now())
 	return nil
 }
 
-// pauseFor waits for a signal, a time, the context, or the client's end.
+// pauseFor waits for a signal, a time, the lock itself, the context, or the client's end.
 func (k *contest) pauseFor(ctx context.Context, d time.Duration, signal <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-signal:
 	case <-timer.C:
+	case k.handed = <-k.q.grantsHeard():
 	case <-ctx.Done():
 		return endedAfter(k.whyNot())
 	case <-k.q.client.closed:

@@ -20,11 +20,14 @@ import (
 //
 // A Client is safe for concurrent use.
 type Client struct {
-	backend driver.Backend
-	opts    Options
-	meta    string               // what is stored beside a grant
-	now     func() time.Duration // the clock by which leases are judged
-	draw    chance.Draw          // the random part of pauses
+	backend   driver.Backend
+	successor driver.Successor // the backend again, nil if its store passes no lock on
+	notified  bool             // of what others want of this client's grants
+	missed    atomic.Uint64    // how often it may have missed that
+	opts      Options
+	meta      string               // what is stored beside a grant
+	now       func() time.Duration // the clock by which leases are judged
+	draw      chance.Draw          // the random part of pauses
 
 	answers *timelimit.Shared // bounds the wait for one answer
 	unlocks *timelimit.Shared // and that to an Unlock, which Stop does not break off
@@ -76,6 +79,14 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 	c.unlocks = timelimit.NewShared(context.Background(), filled.AnswerTime())
 	c.queues.init(c)
 	c.renewer.init(c)
+	if n, ok := backend.(driver.Notifier); ok {
+		c.notified = true
+		n.Notify(c.hearMessage)
+	}
+	if s, ok := backend.(driver.Successor); ok {
+		c.successor = s
+		s.Inherit(c.inherit)
+	}
 	return c, nil
 }
 

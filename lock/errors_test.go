@@ -25,7 +25,7 @@ func failures() []failure {
 		{"lost by the clock", provokeExpiry, lock.ErrLost, `lock "a": unlock: lost: not renewed in time`, false},
 		{
 			"taken away", provokeTheft, lock.ErrLost,
-			`lock "a": lease: lost: the backend does not have the lease any more`, false,
+			`lock "a": lease: lost: it was taken away by force`, false,
 		},
 		{"released", provokeSecondUnlock, lock.ErrReleased, `lock "a": unlock: already released`, false},
 		{"closed", provokeClosed, lock.ErrClosed, `lock "a": lock: client is stopped`, false},

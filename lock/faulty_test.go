@@ -97,6 +97,17 @@ func (f *faulty) seen() []string {
 
 // Acquire implements [driver.Backend].
 func (f *faulty) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	return f.ask(ctx, req, f.Backend.Acquire)
+}
+
+// Stand implements [driver.Successor].
+func (f *faulty) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	return f.ask(ctx, req, f.Backend.Stand)
+}
+
+func (f *faulty) ask(
+	ctx context.Context, req driver.Request, pass func(context.Context, driver.Request) (driver.Grant, error),
+) (driver.Grant, error) {
 	f.acquires.Add(1)
 	f.ownersMu.Lock()
 	f.owners = append(f.owners, req.Owner)
@@ -104,7 +115,7 @@ func (f *faulty) Acquire(ctx context.Context, req driver.Request) (driver.Grant,
 	if hook := f.get().acquire; hook != nil {
 		return hook(ctx, req)
 	}
-	return f.Backend.Acquire(ctx, req)
+	return pass(ctx, req)
 }
 
 // Renew implements [driver.Backend].

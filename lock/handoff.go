@@ -5,14 +5,22 @@ import "time"
 // tokensWanted returns how many fencing tokens to reserve with the next grant:
 // one for every lease it may serve. Without local waiters that is one; with
 // them, twice what the last grant used, so that tokens are not used up more
-// quickly than leases are served.
-func (q *queue) tokensWanted(w *want) int {
+// quickly than leases are served. One that lingers serves many, if it did so before.
+func (q *queue) tokensWanted(w *want, linger bool) int {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
-	if q.waiters.len == 0 || !w.passable() {
+	switch {
+	case !w.passable():
+		return 1
+	case linger:
+		return min(maxHandOff, max(fewestGranted, 2*q.habit.served))
+	case q.waiters.len > 0:
+		return min(q.client.opts.HandOff.Count, 2*max(q.served, q.waiters.len+8))
+	case q.watch != nil: // it may stand, and others come until it is granted
+		return min(q.client.opts.HandOff.Count, fewestGranted)
+	default:
 		return 1
 	}
-	return min(q.client.opts.HandOff.Count, 2*max(q.served, q.waiters.len+8))
 }
 
 // passOn gives the lock to the next waiter of this process if it may have it
@@ -26,6 +34,9 @@ func (h *hold) passOn(now time.Duration) bool {
 	lease := &Lease{}
 	lease.start(next.ctx, h, h.lease.token+1)
 	h.lease = lease
+	if h.lingering != nil {
+		h.lingering.passed++
+	}
 	next.turn <- turn{lease: lease}
 	return true
 }
@@ -33,7 +44,14 @@ func (h *hold) passOn(now time.Duration) bool {
 // budget reports whether the grant may serve one more lease: a token is left,
 // other processes have not waited too long, and renewal is in order.
 func (h *hold) budget(now time.Duration) bool {
-	return h.lease.token+1 < h.grant.Token+uint64(h.grant.Tokens) &&
-		now-h.since < h.q.client.opts.HandOff.Time &&
+	return h.hasToken() && h.mayPassOn() && now-h.since < h.q.client.opts.HandOff.Time &&
 		!h.late.Load() && h.want.passable()
 }
+
+// mayPassOn reports whether the budget has a lease left. One that lingers has tokens for more.
+func (h *hold) mayPassOn() bool {
+	return h.lingering == nil || h.lingering.passed+1 < h.q.client.opts.HandOff.Count
+}
+
+// hasToken reports whether a token is left for one more lease.
+func (h *hold) hasToken() bool { return h.lease.token+1 < h.grant.Token+uint64(h.grant.Tokens) }

@@ -15,6 +15,9 @@ import (
 // errTooLate says that a grant arrived when its time was nearly over.
 var errTooLate = fmt.Errorf("%w: the grant arrived too late to be used", driver.ErrUnavailable)
 
+// errTakenAtOnce says that a grant was taken away before it was here.
+var errTakenAtOnce = fmt.Errorf("%w: the grant was taken away by force at once", driver.ErrUnavailable)
+
 // hold is a grant of the backend in the hands of this process. It is renewed as
 // long as it is possessed, and serves one lease after the other while local
 // hand-off passes it on.
@@ -46,7 +49,8 @@ type hold struct {
 	failed  int           // renewals since the last confirmation
 	kept    time.Duration // until when it is left in the backend, if it is; set once
 
-	first Lease // the first lease, allocated with the hold
+	first     Lease      // the first lease, allocated with the hold
+	lingering *lingering // nil if it must not linger; guarded by part.mu
 }
 
 // possession says whose the grant is.
@@ -54,23 +58,29 @@ type possession uint8
 
 const (
 	possessed possession = iota
+	lingers              // nobody has it: it was unlocked, and has stayed
 	givenUp              // released, or about to be
 	lost
 )
 
 // takeGrant makes the grant the caller's, unless it comes too late: then it is to be given back.
+// It lives for so long, from some time after sent.
 func (q *queue) takeGrant(
-	ctx, parent context.Context, w *want, grant driver.Grant, sent time.Duration, d *settle.Doubt,
+	ctx, parent context.Context, w *want, grant driver.Grant, sent, life time.Duration, d *settle.Doubt,
 ) (*Lease, error) {
+	q.standing = nil
 	h := &hold{q: q, grant: grant, want: w, doubt: d, since: q.client.now()}
-	h.confirm(sent)
+	h.confirm(sent, life)
 	h.timer.Owner = h
 	h.lease = &h.first
 	h.first.start(parent, h, grant.Token)
+	if grant.Recalled {
+		h.lingering = &lingering{missed: q.missed}
+	}
 	if err := h.recordHold(ctx); err != nil {
 		return nil, err
 	}
-	q.client.renewer.add(h, sent)
+	q.client.renewer.add(h, sent, life)
 	return h.lease, nil
 }
 
@@ -78,6 +88,7 @@ func (q *queue) takeGrant(
 func (h *hold) recordHold(ctx context.Context) error {
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
+	h.q.endSilence()
 	ended := ctx.Err() != nil
 	switch {
 	case ended: // it is an answer all the same
@@ -85,20 +96,26 @@ func (h *hold) recordHold(ctx context.Context) error {
 		return errTooLate
 	case h.q.part.closed:
 		return ErrClosed
+	case h.q.wasTold(driver.Taken):
+		return errTakenAtOnce
 	}
+	h.q.asks.Store(0)
 	h.q.endFailing() // before it can be lost, and the next one come to the front
 	h.q.why = nil
 	if ended {
 		return errEnded
+	}
+	if h.lingering != nil {
+		h.lingering.wanted = h.q.wasTold(driver.Wanted)
 	}
 	h.q.holds.add(h)
 	return nil
 }
 
 // confirm sets the deadline after the backend confirmed, at some time after
-// sent, that the grant lives for its TTL.
-func (h *hold) confirm(sent time.Duration) {
-	h.deadline.Store(int64(sent + h.grant.TTL - margin(h.grant.TTL)))
+// sent, that the grant lives for so long.
+func (h *hold) confirm(sent, life time.Duration) {
+	h.deadline.Store(int64(sent + life - margin(life)))
 }
 
 func (h *hold) expired(now time.Duration) bool { return int64(now) >= h.deadline.Load() }

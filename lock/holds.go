@@ -7,6 +7,16 @@ type holds struct{ first *hold }
 
 func (s *holds) add(h *hold) { h.beside, s.first = s.first, h }
 
+// ofOwner returns that owner's; nil if it has none.
+func (s *holds) ofOwner(owner string) *hold {
+	for h := s.first; h != nil; h = h.beside {
+		if h.grant.Owner == owner {
+			return h
+		}
+	}
+	return nil
+}
+
 // remove takes h out, if it is there.
 func (s *holds) remove(h *hold) {
 	for at := &s.first; *at != nil; at = &(*at).beside {

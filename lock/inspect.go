@@ -40,6 +40,9 @@ type Holder struct {
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.
 	TTL time.Duration
+	// Linger is for how long it may stay with its client after it was unlocked, 0 if not at all. If it may,
+	// the lock can be unlocked at this moment, and the store does not know. See [Options.Linger].
+	Linger time.Duration
 	// Meta is what the holder stored: "host" and "pid", and its own.
 	Meta map[string]string
 }
@@ -99,7 +102,8 @@ func (c *Client) List(ctx context.Context, prefix string, limit int) ([]Info, er
 
 // ForceRelease frees the lock, whoever holds it, and raises its token, so that
 // the former holder is refused by every guard that has seen a newer one. The
-// holder learns of the loss at its next renewal. It reports whether the lock was
+// holder learns of the loss at once where the backend can tell it, see [driver.Notifier], else
+// at its next renewal. It reports whether the lock was
 // held. Without an answer it may have taken effect, see [MaybeApplied].
 func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 	backend, ok := c.backend.(driver.Forcer)
@@ -161,7 +165,7 @@ func (c *Client) info(found driver.Info) Info {
 	for _, h := range found.Holders {
 		info.Holders = append(info.Holders, Holder{
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
-			Meta: driver.DecodeMeta(h.Meta),
+			Linger: h.Linger, Meta: driver.DecodeMeta(h.Meta),
 		})
 	}
 	return info

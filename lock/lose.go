@@ -10,6 +10,9 @@ import (
 // errExpired is the cause of a loss found out by the clock.
 var errExpired = fmt.Errorf("%w: not renewed in time", ErrLost)
 
+// errTimeOver is that of a lease that is not renewed.
+var errTimeOver = fmt.Errorf("%w: its time is over%.0w", ErrLost, errExpired)
+
 // errTaken is the cause of a loss that the backend tells of.
 var errTaken = fmt.Errorf("%w: the backend does not have the lease any more", ErrLost)
 
@@ -24,7 +27,7 @@ func (c *Client) loseAll(cause error, holds ...*hold) {
 	ours := make([]*hold, 0, len(holds))
 	for _, h := range holds {
 		if h.dispossess(lost, cause) {
-			h.lease.endContexts(cause)
+			h.lease.endContexts(h.cause)
 			ours = append(ours, h)
 		}
 	}
@@ -38,7 +41,7 @@ func (c *Client) loseAll(cause error, holds ...*hold) {
 	}
 	for _, h := range ours {
 		c.opts.Logger.Warn("lock: lost", "name", h.grant.Name,
-			"owner", driver.PublicOwner(h.grant.Owner), "token", h.lease.token, "err", cause)
+			"owner", driver.PublicOwner(h.grant.Owner), "token", h.lease.token, "err", h.cause)
 	}
 }
 
@@ -49,18 +52,22 @@ func (h *hold) followLoss() {
 	c.observe(c.background, Event{
 		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Err: h.cause,
 	})
-	if errors.Is(h.cause, errExpired) || h.doubt != nil {
-		c.releaseUnknown(h.grant, h.doubt) // the backend may have renewed it without our hearing of it
+	if errors.Is(h.cause, errExpired) || errors.Is(h.cause, errForced) || h.doubt != nil {
+		c.releaseUnknown(h.grant, h.doubt) // it may have been renewed, or granted once more, without our hearing of it
 	}
 	h.q.passFront(h)
 }
 
-// dispossess moves the hold out of possession. It reports whether it was possessed.
+// dispossess moves the hold out of possession. It reports whether it was possessed; one that lingers is given back.
 func (h *hold) dispossess(to possession, cause error) bool {
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
 	if h.state != possessed {
+		h.endLinger()
 		return false
+	}
+	if cause == errExpired && h.want.fixed { //nolint:errorlint // the very one
+		cause = errTimeOver
 	}
 	h.state, h.cause = to, cause
 	return true

@@ -88,19 +88,48 @@ func toldInTime(t *testing.T, ttl, healthy, late time.Duration, frozen bool) {
 	backend.heal()
 }
 
-func TestALockTakenAwayIsLostAtTheNextRenewal(t *testing.T) {
+// TestALockTakenAwayIsLostAtOnce where its holder is told, and else at the next renewal.
+func TestALockTakenAwayIsLostAtOnce(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		virtual(t, func(t *testing.T) {
+			store := memlock.NewStore(nil)
+			way := &mailbox{faulty: newFaulty(store)}
+			way.closed.Store(!told)
+			locks, other := open(t, way, nil), open(t, memlock.NewBackend(store), nil)
+			start := time.Now()
+			lease := mustLock(t, locks.Mutex("a", nil))
+			if held, err := other.ForceRelease(t.Context(), "a"); !held || err != nil {
+				t.Error(held, err)
+			}
+			<-lease.Context().Done()
+			if took := time.Since(start); told {
+				wantEqual(t, "the news took", took, 0)
+			} else {
+				wantBetween(t, "the news", took, 12*time.Second, 16*time.Second)
+			}
+			wantCause(t, lease.Context(), lock.ErrLost)
+			wantEqual(t, "state", lease.State(), lock.Lost)
+			mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+		})
+	}
+}
+
+// TestTakenIsToldLate: a message of an owner that is over ends no other lease.
+func TestTakenIsToldLate(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		locks := openMem(t, nil)
-		start := time.Now()
+		way := &mailbox{faulty: newFaulty(nil)}
+		locks := open(t, way, nil)
+		before := mustLock(t, locks.Mutex("a", nil))
+		mustUnlock(t, before)
+		late := driver.Message{Name: "a", Owner: before.Owner(), Kind: driver.Taken}
+		way.tell(late)
 		lease := mustLock(t, locks.Mutex("a", nil))
-		if held, err := locks.ForceRelease(t.Context(), "a"); !held || err != nil {
-			t.Error(held, err)
-		}
-		<-lease.Context().Done()
-		wantBetween(t, "the news", time.Since(start), 12*time.Second, 16*time.Second)
-		wantCause(t, lease.Context(), lock.ErrLost)
-		wantEqual(t, "state", lease.State(), lock.Lost)
-		mustUnlock(t, mustLock(t, locks.Mutex("a", nil)))
+		way.tell(late)
+		synctest.Wait()
+		wantEqual(t, "state", lease.State(), lock.Held)
+		mustUnlock(t, lease)
+		closeNow(t, locks)
+		way.tell(driver.Message{Name: "a", Owner: lease.Owner(), Kind: driver.Taken})
 	})
 }
 

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -21,14 +22,21 @@ type queue struct {
 	part    *part
 	name    string
 	waiters line
-	holds   holds // what is held here; nothing while the one at the front contends
-	served  int   // leases the last grant has served
-	why     error // the lock was not had when it was asked for last; nil if nothing is known
+	holds   holds             // what is held here; nothing while the one at the front contends
+	served  int               // leases the last grant has served
+	why     error             // the lock was not had when it was asked for last; nil if nothing is known
+	handed  chan driver.Grant // what the store has granted unasked; made when something may be
+	asks    atomic.Uint64     // the number of the owner under which the one at the front asks
+	unheard atomic.Int64      // since when the one at the front has had no answer, by the client's clock; 0: not asked
+	told    atomic.Uint32     // what was told of that owner before its grant was here, by messageBit
 
 	call       timelimit.Context // of the first request
 	called     bool
 	share      *share        // of the name; nil while no other process waits
+	habit      *habit        // of the name; nil where nothing lingers
+	missed     uint64        // how often the client had missed something when it asked last
 	watch      driver.Watch  // wakes the one at the front
+	standing   *standing     // the request that stands in the store's line; nil if none does
 	failing    time.Time     // since when the backend has neither granted the lock nor refused it
 	silent     time.Time     // since when it has not even told why; zero if it told last
 	failures   int           // to how many requests since then
@@ -68,15 +76,19 @@ func (t *queues) enterQueue(ctx context.Context, w *want, try bool, since time.T
 	q := p.byName[w.name]
 	if q == nil {
 		q = &queue{client: t.client, part: p, name: w.name, share: p.shares.takeShare(w.name, t.client)}
+		if linger := t.client.opts.Linger; linger > 0 {
+			q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
+		}
 		p.byName[w.name] = q
 		t.client.work.Add(1)
 		return q, nil, nil
 	}
-	if try {
+	if try && !q.isVacated() {
 		return nil, nil, q.heldHere()
 	}
 	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since}
 	q.waiters.push(behind)
+	q.lingering().endLinger() // it is not what this one wants
 	return q, behind, nil
 }
 
@@ -104,7 +116,7 @@ func (q *queue) awaitTurn(ctx context.Context, w *waiter) (turn, error) {
 // came at that very moment, the next one gets it.
 func (q *queue) leaveLine(w *waiter) error {
 	q.part.mu.Lock()
-	parked, why := w.parked, q.whyNot()
+	parked, why := w.parked, q.whyNot(w.since)
 	if parked {
 		q.waiters.remove(w)
 	}
@@ -115,13 +127,13 @@ func (q *queue) leaveLine(w *waiter) error {
 	return endedAfter(why)
 }
 
-// whyNot returns what the one at the front knows: that it holds the lock itself, or why
-// it has not got it. part.mu is held.
-func (q *queue) whyNot() error {
+// whyNot returns, to who came at that time, what the one at the front knows: that it holds the lock itself, or
+// why it has not got it. part.mu is held.
+func (q *queue) whyNot(came time.Time) error {
 	if q.holds.first != nil {
 		return q.heldHere()
 	}
-	return q.why
+	return q.unlessSilent(q.why, came)
 }
 
 // recordWhyNot records for those in the queue why the one at the front has not got the lock.
@@ -159,18 +171,34 @@ func (q *queue) passFront(h *hold) {
 	next := q.waiters.pop()
 	if next == nil {
 		delete(q.part.byName, q.name)
-		if q.share != nil {
-			now := q.client.now()
-			q.part.shares.keepShare(q.name, q.shareToKeep(now), now)
-		}
+		q.keepMemory(h)
 	}
 	q.part.mu.Unlock()
 	if next != nil {
 		next.turn <- turn{}
 		return
 	}
+	q.abandonStanding()
 	q.stopListening()
 	q.client.work.Done()
+}
+
+// keepMemory puts aside what is to be remembered of a queue that ends. The last one has held h, if it got that
+// far. part.mu is held.
+func (q *queue) keepMemory(h *hold) {
+	if q.share == nil && q.habit == nil {
+		return
+	}
+	now := q.client.now()
+	if q.share != nil {
+		q.part.shares.keepShare(q.name, q.shareToKeep(now), now)
+	}
+	if q.habit != nil {
+		if q.habit.enterLeave(h, now); q.watch != nil {
+			q.habit.enterShared(now)
+		}
+		q.part.habits.keepHabit(q.habit, q.client.queues.placeOf(q.name))
+	}
 }
 
 // failPatient ends the wait of those who have been patient for as long as the one at the

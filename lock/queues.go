@@ -18,6 +18,7 @@ type part struct {
 	mu     sync.Mutex
 	byName map[string]*queue
 	shares shares // of names that have no queue now
+	habits habits // of the same
 	closed bool
 }
 
@@ -30,6 +31,11 @@ func (t *queues) init(c *Client) {
 
 func (t *queues) partOf(name string) *part {
 	return &t.parts[maphash.String(t.seed, name)%uint64(len(t.parts))]
+}
+
+// placeOf returns where in its part the habit of a name is.
+func (t *queues) placeOf(name string) uint64 {
+	return maphash.String(t.seed, name) / uint64(len(t.parts))
 }
 
 // countWaiting returns how many goroutines of this process wait for name.
@@ -64,7 +70,7 @@ func (p *part) close() []*hold {
 	for _, q := range p.byName {
 		q.dismiss(ErrClosed)
 		for h := q.holds.first; h != nil; h = h.beside {
-			if h.state == possessed {
+			if h.state == possessed || h.state == lingers {
 				h.state, h.cause = givenUp, ErrClosed
 				held = append(held, h)
 			}

@@ -37,7 +37,7 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 	}
 	l.released = true
 	delete(l.root.inner, l)
-	if l.root.entered--; l.root.entered > 0 || h.passOn(now) {
+	if l.root.entered--; l.root.entered > 0 || h.passOn(now) || h.linger(now) {
 		return false, nil
 	}
 	h.state, h.cause = givenUp, ErrReleased
@@ -71,6 +71,9 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 	}
 	switch {
 	case err == nil:
+		if waiting > 0 {
+			h.q.habit.enterShared(c.now())
+		}
 		h.q.account(h, waiting, now, heard)
 		return nil
 	case !unsure:

@@ -42,11 +42,17 @@ func (r *renewer) init(c *Client) {
 }
 
 // add begins to watch over a hold that was granted after sent.
-func (r *renewer) add(h *hold, sent time.Duration) {
+// It has that life until it is renewed; a short one is that of a lock that was passed on, and has begun
+// a while ago.
+func (r *renewer) add(h *hold, sent, life time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	at := r.renewAt(sent, life)
+	if life < h.grant.TTL {
+		at = h.since + (time.Duration(h.deadline.Load())-h.since)/4
+	}
 	if !r.closed {
-		r.schedule(h, r.renewAt(sent, h.grant.TTL))
+		r.schedule(h, at)
 	}
 }
 
@@ -180,7 +186,7 @@ func (r *renewer) recordRenewal(h *hold, sent time.Duration, err error) fate {
 	case err == nil:
 		h.failed = 0
 		h.late.Store(false)
-		h.confirm(sent)
+		h.confirm(sent, h.grant.TTL)
 		r.schedule(h, r.renewAt(sent, h.grant.TTL))
 	case errors.Is(err, driver.ErrLost):
 		return taken

@@ -98,6 +98,7 @@ func TestAFixedLeaseIsNotRenewed(t *testing.T) {
 		wantEqual(t, "the lease", time.Since(start), time.Minute-1210*time.Millisecond) // 2 % and 10 ms
 		wantCause(t, lease.Context(), lock.ErrLost)
 		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+		wantText(t, lease.Err(), "lost: its time is over")
 		wantEqual(t, "renewals", backend.renewals.Load(), 0)
 	})
 }

@@ -55,8 +55,10 @@ type share struct {
 // account enters a grant that was given back: the request was made at sent, when so
 // many releases had been heard of, and the answer is that so many others wait.
 func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) {
-	if waiting == 0 {
-		q.share = nil
+	if waiting == 0 { // or the store has passed it on: what was learnt of others is of use when it does not
+		if q.share != nil {
+			q.share.owed = 0
+		}
 		return
 	}
 	if q.share == nil {

@@ -53,7 +53,7 @@ func (v *lockView) asJSON() json.RawMessage {
 	for _, h := range v.Holders {
 		i.Holders = append(i.Holders, driver.Holder{
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
-			Meta: driver.EncodeMeta(h.Meta),
+			Linger: h.Linger, Meta: driver.EncodeMeta(h.Meta),
 		})
 	}
 	return asJSON(apiwire.Lock(i))

@@ -28,8 +28,9 @@ func newLockRelease(sys *system) *cobra.Command {
 		Long: `Take a lock away from its holder, whoever that is.
 
 The lock's token is raised, so that a resource that checks tokens refuses the
-former holder's writes. A holder that checks nothing goes on working until its
-next renewal. Without --force nothing happens.`,
+former holder's writes. A holder that checks nothing goes on working until it is
+told, at once if it listens, or until its next renewal. Without --force nothing
+happens.`,
 		Example:           "  bedrock lock release orders/42 --force",
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,

@@ -54,6 +54,9 @@ func (h *holderView) rows() [][]string {
 	if !h.Since.IsZero() {
 		rows = append(rows, []string{"since", h.Since.UTC().Format(time.RFC3339)}, []string{"held for", h.held()})
 	}
+	if h.Linger > 0 {
+		rows = append(rows, []string{"lingering", "up to " + h.Linger.String() + " after its unlock"})
+	}
 	for _, key := range slices.Sorted(maps.Keys(h.Meta)) {
 		rows = append(rows, []string{"meta " + oneLine(key), oneLine(h.Meta[key])}) // or a key would forge a field
 	}

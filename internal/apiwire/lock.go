@@ -64,6 +64,7 @@ func Lock(i driver.Info) *bedrockv1.Lock {
 		m.Holders = append(m.Holders, &bedrockv1.Holder{
 			Owner: driver.PublicOwner(h.Owner), Mode: h.Mode.String(), Permits: count(h.Permits),
 			Since: Timestamp(h.Since), Ttl: timeLeft(h.TTL), Meta: driver.DecodeMeta(h.Meta),
+			Linger: duration(h.Linger),
 		})
 	}
 	return m
@@ -79,7 +80,7 @@ func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
 		}
 		i.Holders = append(i.Holders, driver.Holder{
 			Owner: h.GetOwner(), Mode: mode, Permits: int(h.GetPermits()), Since: Time(h.GetSince()),
-			TTL: timeLeftOf(h.GetTtl()), Meta: driver.EncodeMeta(h.GetMeta()),
+			TTL: timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(), Meta: driver.EncodeMeta(h.GetMeta()),
 		})
 	}
 	return i, nil

@@ -47,6 +47,8 @@ type Grant struct {
 	// Token is the first fencing token reserved, Tokens how many there are.
 	Token  uint64
 	Tokens int
+	// Recalled says that who has it is told when somebody else is refused: see [Notifier].
+	Recalled bool
 	// Handle belongs to the backend.
 	Handle any
 }

@@ -42,6 +42,13 @@ type HeldError struct {
 	// 0 or less has run out by now: whoever waits asks again at once, for nobody tells
 	// of a grant that runs out.
 	TTL time.Duration
+	// Claim is for how long the request stands in the store's line instead, and how long what it is
+	// granted lives at first; both from when the store has come to it. It is 0 if it does not
+	// stand: see [Successor].
+	Claim time.Duration
+	// Token is the first of those reserved for it, 0 if that is not known. A grant with another one was
+	// that of a time before, and is over.
+	Token uint64
 }
 
 // TimeLeft returns how long the holder's grant goes on that a refusal tells of: 0 if it has

@@ -26,6 +26,31 @@ type Watch interface {
 	Close()
 }
 
+// Resumer is implemented by a [Waiter] that goes on listening for a while after the last watch
+// of a name was closed.
+type Resumer interface {
+	// Resume returns a watch of a name that it listens for at this moment, else nil.
+	Resume(name string) Watch
+}
+
+// Successor is implemented by backends whose stores can pass a lock on: who releases it gives it
+// to who has waited for longest, with no request in between.
+type Successor interface {
+	// Stand is Acquire by a request that may stand in the store's line when it is refused, as the
+	// refusal's Claim tells. It may be granted as long as it stands; asking again in time under
+	// the same owner makes it stand for longer, and in its old place. A request stands alone of its
+	// client, and name.
+	//
+	// Who does not want it any more releases what the owner may have been granted, as after a
+	// request without an answer.
+	Stand(ctx context.Context, req Request) (Grant, error)
+	// Inherit sets who is told what was granted to requests that stand; it is called once, before
+	// the first of them. It may be told late, several times, not at all, and before Stand returns. Of
+	// a grant without an owner only the name is known: one may have been missed; and one without tokens
+	// is to be asked for. It must not block, nor call the backend.
+	Inherit(tell func(Grant))
+}
+
 // Sharder is implemented by backends whose names live on several servers.
 // Renewals of different shards are sent apart, so that one failing server
 // delays none of the others' leases.
@@ -74,6 +99,8 @@ type Holder struct {
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.
 	TTL time.Duration
+	// Linger is for how long its client may keep the grant when nobody there has it any more.
+	Linger time.Duration
 	// Meta is what the owner stored beside the grant.
 	Meta string
 }

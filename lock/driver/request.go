@@ -72,6 +72,9 @@ type Request struct {
 	// Meta is stored beside the grant for people to read, valid UTF-8 of at most
 	// [MaxMeta] bytes; empty for none.
 	Meta string
+	// Linger is for how long the client may keep the grant when nobody there has it any more, 0 if not at
+	// all. It asks to be told when somebody else wants it then: see [Grant.Recalled].
+	Linger time.Duration
 }
 
 // Check says by an [*input.Error] what nobody may ask for. Whoever takes requests from

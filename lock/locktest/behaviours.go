@@ -12,8 +12,8 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
-		exclusion(), modes(), tokens(), expiry(), renewal(), releasing(), wakeUps(), unknownOutcomes(),
-		faults(), restarts(), names(), reentry(), inspection(), closing(),
+		exclusion(), modes(), tokens(), expiry(), renewal(), releasing(), wakeUps(), passing(), telling(),
+		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {
 		all = append(all, theme...)
 	}

@@ -11,6 +11,8 @@ const (
 	Inspecting    Capability = "inspecting"    // driver.Inspector
 	Forcing       Capability = "forcing"       // driver.Forcer
 	Watching      Capability = "watching"      // driver.Waiter
+	Passing       Capability = "passing"       // driver.Successor
+	Telling       Capability = "telling"       // driver.Notifier
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect

@@ -93,11 +93,14 @@ func disconnectLosesTheWaiter(e *env) {
 	long := &lock.Options{TTL: time.Hour}
 	a, name := e.client(long), e.name("a")
 	b, link := e.faultyClient(long)
-	for range 3 {
-		seen := link.Returned(bedrocktest.Acquire)
+	for round := range 3 {
+		asked := link.Returned(bedrocktest.Acquire) + 2
+		if round > 0 { // it may listen still
+			asked--
+		}
 		lease := e.lockSoon(a, name, nil)
 		next := e.startWaiting(e.contextFor(time.Minute), b.Mutex(name, nil))
-		e.eventually("the waiter listens", func() bool { return link.Returned(bedrocktest.Acquire) >= seen+2 })
+		e.eventually("the waiter listens", func() bool { return link.Returned(bedrocktest.Acquire) >= asked })
 		e.server.Disconnect()
 		e.unlockInTheEnd(lease)
 		e.unlock(e.served(next, cleanUp))

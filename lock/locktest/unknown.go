@@ -110,6 +110,11 @@ func (o *overtaken) Acquire(ctx context.Context, req driver.Request) (driver.Gra
 	return driver.Grant{}, errors.Join(bedrocktest.ErrReplyLost, ctx.Err())
 }
 
+// Stand implements [driver.Successor].
+func (o *overtaken) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	return o.Acquire(ctx, req)
+}
+
 // Release implements [driver.Backend].
 func (o *overtaken) Release(ctx context.Context, g driver.Grant) (int, error) {
 	n, err := o.Backend.Release(ctx, g)

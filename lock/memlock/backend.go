@@ -9,11 +9,17 @@ import (
 )
 
 // backend is one client's connection to a store.
-type backend struct{ store *Store }
+type backend struct {
+	store *Store
+	tell  func(driver.Grant) // nil where nobody stands in line
+	note  func(driver.Message)
+}
 
 var (
 	_ driver.Backend    = (*backend)(nil)
 	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Successor  = (*backend)(nil)
+	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Timekeeper = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
@@ -22,16 +28,21 @@ var (
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := b.check(ctx, &req); err != nil {
+		return driver.Grant{}, err
+	}
+	return b.store.acquire(b, req)
+}
+
+// check refuses what this backend lacks.
+func (b *backend) check(ctx context.Context, req *driver.Request) error {
 	if err := ctx.Err(); err != nil {
-		return driver.Grant{}, unavailable(err)
+		return unavailable(err)
 	}
 	if err := req.CheckExclusive(); err != nil {
-		return driver.Grant{}, err
+		return err
 	}
-	if err := checkOwner(req.Owner); err != nil {
-		return driver.Grant{}, err
-	}
-	return b.store.acquire(req)
+	return checkOwner(req.Owner)
 }
 
 // Renew implements [driver.Backend].
@@ -52,6 +63,9 @@ func (b *backend) Release(_ context.Context, g driver.Grant) (int, error) {
 	}
 	return b.store.release(b, g)
 }
+
+// Notify implements [driver.Notifier].
+func (b *backend) Notify(tell func(driver.Message)) { b.note = tell }
 
 // Close implements [driver.Backend].
 func (b *backend) Close() error { return nil }

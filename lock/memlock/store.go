@@ -53,6 +53,11 @@ type grant struct {
 	since   time.Time
 	expires time.Time
 	meta    string
+	linger  time.Duration
+	backend *backend   // who has it
+	heirs   []*stander // who may be granted it next, in order; never changed, but replaced
+	passed  int        // how often in a row it was passed on
+	passing time.Time  // since when
 }
 
 // NewStore returns an empty store.
@@ -93,24 +98,47 @@ func (s *Store) live(name string) (grant, bool) {
 	return g, ok
 }
 
-func (s *Store) acquire(req driver.Request) (driver.Grant, error) {
+func (s *Store) acquire(by *backend, req driver.Request) (driver.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	g, refusal := s.takeFree(by, req)
+	if refusal != nil {
+		return driver.Grant{}, refusal
+	}
+	return g, nil
+}
+
+// takeFree grants what is free. s.mu is held.
+func (s *Store) takeFree(by *backend, req driver.Request) (driver.Grant, *driver.HeldError) {
 	s.makeRoom()
 	g, held := s.live(req.Name)
 	if held && g.owner != req.Owner {
+		if g.linger > 0 {
+			g.notify(req.Name, driver.Wanted)
+		}
 		left := max(g.expires.Sub(s.clock()), 1) // its time may be over by now
 		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: left}
 	}
 	if !held {
-		g = grant{owner: req.Owner, since: s.clock(), meta: req.Meta}
+		g = grant{owner: req.Owner, since: s.clock(), meta: req.Meta, backend: by}
 		g.first, g.tokens = s.reserve(req.Tokens)
+		if by.note != nil {
+			g.linger = req.Linger
+		}
 	}
 	g.expires = s.clock().Add(req.TTL)
 	s.grants[req.Name] = g
 	return driver.Grant{
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: g.first, Tokens: g.tokens,
+		Recalled: g.linger > 0,
 	}, nil
+}
+
+// notify tells who has the grant what others do.
+func (g *grant) notify(name string, what driver.MessageKind) {
+	if g.backend.note != nil {
+		g.backend.note(driver.Message{Name: name, Owner: g.owner, Kind: what})
+	}
 }
 
 // makeRoom forgets grants that have run out, for nobody may ever ask for their names
@@ -154,19 +182,31 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 	defer s.mu.Unlock()
 	if g, held := s.live(d.Name); held && g.owner == d.Owner {
 		s.released.add(d.Owner)
-		return s.free(by, d.Name), nil
+		passed, turn := s.passOn(by, d.Name, g)
+		if passed {
+			return 0, nil
+		}
+		return s.free(by, d.Name, turn), nil
 	}
+	s.endStanding(d.Name, d.Owner)
 	if s.released.contains(d.Owner) {
 		return 0, nil
 	}
 	return 0, driver.ErrLost
 }
 
-// free drops the grant and wakes who listens. It returns how many of them are
-// not by's. s.mu is held.
-func (s *Store) free(by *backend, name string) (others int) {
+// free drops the grant and wakes who listens; those who stand in line a little later, if it is the
+// turn of others. It returns how many of them are not by's. s.mu is held.
+func (s *Store) free(by *backend, name string, turn bool) (others int) {
+	heirs := s.grants[name].heirs
 	delete(s.grants, name)
-	s.wakeListeners(name)
+	for w := range s.listeners[name] {
+		if turn && stands(w.backend, heirs) {
+			time.AfterFunc(strangersLead, w.signal)
+		} else {
+			w.signal()
+		}
+	}
 	for w := range s.listeners[name] {
 		if w.backend != by {
 			others++
@@ -178,9 +218,12 @@ func (s *Store) free(by *backend, name string) (others int) {
 func (s *Store) force(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, held := s.live(name)
+	g, held := s.live(name)
 	s.token++
-	s.free(nil, name)
+	s.free(nil, name, false)
+	if held {
+		g.notify(name, driver.Taken)
+	}
 	return held
 }
 
@@ -211,7 +254,8 @@ func (s *Store) describe(name string) driver.Info {
 	info := driver.Info{Name: name, Token: s.token}
 	if g, held := s.live(name); held { // who listens to a free lock does not wait for it
 		info.Waiting = len(s.listeners[name])
-		info.Holders = []driver.Holder{{Owner: g.owner, Since: g.since, TTL: g.expires.Sub(s.clock()), Meta: g.meta}}
+		left := g.expires.Sub(s.clock())
+		info.Holders = []driver.Holder{{Owner: g.owner, Since: g.since, TTL: left, Linger: g.linger, Meta: g.meta}}
 		info.Token = g.first + uint64(g.tokens) - 1
 	}
 	return info

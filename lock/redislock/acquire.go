@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -14,38 +15,51 @@ import (
 type handle struct {
 	keys    keys
 	call    [2]string // keys of the acquisition
-	args    [5]string // the first is common to all of a batch
+	args    [6]string // the first is common to all of a batch
 	release [3]string // keys of the release
-	last    [3]string // its arguments; the first two are common to all of a batch
+	last    [4]string // its arguments; the first is common to all of a batch
+	passed  *passing  // how the lock was passed on; nil if it was asked for
 }
 
 func (b *backend) newHandle(name, owner string) *handle {
 	h := &handle{keys: b.layout.of(name, owner)}
 	h.release = [...]string{h.keys.name, h.keys.channel, h.keys.latch}
-	h.last = [...]string{"", latchTTL, owner}
+	h.last = [...]string{"", owner, latchTTL, ""}
 	return h
 }
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if err := b.checkRequest(&req); err != nil {
+	h := b.newHandle(req.Name, req.Owner)
+	reply, err := b.request(ctx, h, &req, b.lingerWord(&req))
+	if err != nil {
 		return driver.Grant{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return driver.Grant{}, notSent(err)
-	}
-	h := b.newHandle(req.Name, req.Owner)
-	reply, err := b.evalAcquire(ctx, h, &req)
-	if err != nil {
-		return driver.Grant{}, describe("acquire", req.Name, err)
-	}
-	b.checkOnce()
 	return b.grant(h, &req, reply)
 }
 
-func (b *backend) evalAcquire(ctx context.Context, h *handle, req *driver.Request) (redisconn.Reply, error) {
+// request asks for a grant. How is for acquire.lua.
+func (b *backend) request(ctx context.Context, h *handle, req *driver.Request, how string) (redisconn.Reply, error) {
+	if err := b.checkRequest(req); err != nil {
+		return redisconn.Reply{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return redisconn.Reply{}, notSent(err)
+	}
+	lease := b.leaseText(req.TTL)
 	h.call = [...]string{h.keys.name, h.keys.token}
-	h.args = [...]string{b.tokenTTL, b.leaseText(req.TTL), req.Owner, strconv.Itoa(max(req.Tokens, 1)), marked(req)}
+	h.args = [...]string{b.tokenTTL, lease, req.Owner, strconv.Itoa(max(req.Tokens, 1)), marked(req), how}
+	h.last[2] = b.latchLife(req.TTL)
+	reply, err := b.evalAcquire(ctx, h)
+	if err != nil {
+		return redisconn.Reply{}, describe("acquire", req.Name, err)
+	}
+	b.inbox.attend(req.Owner)
+	b.checkOnce()
+	return reply, nil
+}
+
+func (b *backend) evalAcquire(ctx context.Context, h *handle) (redisconn.Reply, error) {
 	switch {
 	case b.opts.Acks != AcksNone:
 		return b.evalAcked(ctx, h, h.args[:])
@@ -71,15 +85,17 @@ func (b *backend) grant(h *handle, req *driver.Request, reply redisconn.Reply) (
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL,
 		Token: uint64(reply.Int), Tokens: max(req.Tokens, 1), Handle: h,
 	}
+	lingers := strings.HasPrefix(h.args[5], "~")
 	if reply.Len() == 0 {
+		g.Recalled = lingers
 		return g, nil
 	}
 	if reply.At(0).Int == 0 {
-		return driver.Grant{}, b.heldError(reply)
+		return driver.Grant{}, b.heldError(reply, 1)
 	}
 	g.Token, g.Tokens = uint64(reply.At(1).Int), 1
 	if reply.Len() > 2 {
-		g.Tokens = int(reply.At(2).Int)
+		g.Tokens, g.Recalled = int(reply.At(2).Int), lingers
 	}
 	return g, nil
 }
@@ -88,14 +104,14 @@ func (b *backend) grant(h *handle, req *driver.Request, reply redisconn.Reply) (
 // other libraries do not tell when they release.
 const foreignLook = 100 * time.Millisecond
 
-// heldError reads the answer of a refusal: the holder's time left and the
-// fields of the lock.
-func (b *backend) heldError(answer redisconn.Reply) *driver.HeldError {
+// heldError reads the answer of a refusal, in which the holder's time left is at that place, and
+// then the fields of the lock.
+func (b *backend) heldError(answer redisconn.Reply, at int) *driver.HeldError {
 	e := &driver.HeldError{TTL: driver.UnknownTTL}
-	if left := answer.At(1).Int; left >= 0 { // 0: its last millisecond; -1: it never ends
+	if left := answer.At(at).Int; left >= 0 { // 0: its last millisecond; -1: it never ends
 		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
 	}
-	for i := 2; i < answer.Len(); i++ {
+	for i := at + 1; i < answer.Len(); i++ {
 		if field := answer.At(i).Str; b.opts.Profile == Redlock || !driver.ReservedOwner(field) {
 			e.Owner = field
 			break

@@ -18,6 +18,10 @@ type alone struct{ redisconn.Conn }
 
 func (alone) Cluster() bool { return false }
 
+func (alone) Listen(context.Context, string, redisconn.Sink) (redisconn.Listener, error) {
+	return nil, errors.New("nobody tells anything")
+}
+
 func (alone) Eval(
 	_ context.Context, _ *redisconn.Script, keys, _ []string,
 ) (reply redisconn.Reply, err error) {

@@ -17,6 +17,15 @@ import (
 // Check implements [driver.Checker]. It reads the settings of every master from
 // INFO, and more from CONFIG where that is allowed.
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	found, err := b.examine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return worstFirst(append(found, b.inbox.findings(ctx)...)), nil
+}
+
+// examine reads the settings of every master, and says what they mean.
+func (b *backend) examine(ctx context.Context) ([]driver.Finding, error) {
 	masters, err := b.conn.Masters(ctx)
 	if err != nil {
 		return nil, describe("check", "settings", err)
@@ -29,11 +38,15 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		}
 		found = append(found, s.findings(b.opts.Acks)...)
 	}
-	// What several masters have in common is told once.
+	return worstFirst(found), nil
+}
+
+// worstFirst sorts findings. What several masters have in common is told once.
+func worstFirst(found []driver.Finding) []driver.Finding {
 	slices.SortStableFunc(found, func(x, y driver.Finding) int {
 		return cmp.Or(cmp.Compare(y.Level, x.Level), cmp.Compare(x.What, y.What))
 	})
-	return slices.Compact(found), nil
+	return slices.Compact(found)
 }
 
 // settings are a server's settings that matter for locks.
@@ -152,7 +165,7 @@ func (b *backend) checkOnce() {
 	b.hub.aside(func() {
 		ctx, cancel := context.WithTimeout(b.background, checkTime)
 		defer cancel()
-		found, err := b.Check(ctx)
+		found, err := b.examine(ctx)
 		if err != nil {
 			b.opts.Lock.Logger.Debug("redislock: settings not examined", "err", err)
 		}

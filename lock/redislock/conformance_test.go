@@ -24,6 +24,8 @@ func TestConformanceRedlockProfile(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		exempt := unstriking()
 		exempt["MetadataIsLost"] = "the layout has no place for it"
+		exempt[locktest.Passing] = "the layout has no place for it"
+		exempt[locktest.Telling] = "the layout has no place for it"
 		locktest.Run(t, locktest.Backend{
 			Open: standalone(connect, &redislock.Options{Profile: redislock.Redlock}), Exempt: exempt,
 		})
@@ -147,6 +149,7 @@ func TestConformanceCluster(t *testing.T) {
 			},
 			Exempt: map[locktest.Capability]string{
 				locktest.Freezing:   "covered alone",
+				locktest.Passing:    "a cluster wakes who waits",
 				locktest.Lagging:    "covered alone: its servers tell clients their own addresses",
 				locktest.Restarting: "covered alone",
 			},

@@ -19,9 +19,10 @@
 // One grant at a time while the server keeps its data and its clock runs
 // evenly. Not across data loss: eviction, a restart without persistence, a
 // fail-over to a replica that lacks the grant. For these there is the fencing
-// token, which rises over every one of them as long as the server's clock is
-// not set back; Client.Check, which finds the settings behind them; and
-// [Options.Acks].
+// token, which rises from grant to grant over every one of them as long as the
+// server's clock is not set back, and stays that of its grant where a process
+// passes one on within it; Client.Check, which finds the settings behind them;
+// and [Options.Acks].
 //
 // # Permissions
 //
@@ -29,9 +30,14 @@
 //
 //	~orders/* ~redisson_lock_token:* ~redisson_unlock_latch:*
 //	~redisson_lock__channel:* &redisson_lock__channel:*
-//	+@connection +@scripting +exists +hset +hget +hlen +hkeys +hgetall
-//	+pexpire +pttl +type +set +psetex +get +del +time +publish +spublish
+//	~bedrock_heir:* &bedrock_client:*
+//	+@connection +@scripting +exists +hset +hget +hmget +hlen +hkeys +hgetall
+//	+pexpire +pttl +type +set +psetex +get +del +rename +time +publish +spublish
 //	+subscribe +unsubscribe +ssubscribe +sunsubscribe +pubsub +wait +info +scan +cluster
+//
+// Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
+// passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client
+// no lock lingers either, and who loses one by force hears of it at its next renewal; Client.Check tells.
 //
 // With the profile Redlock the keys beside a lock are ~bedrock_token:*
 // ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:* instead.

@@ -23,9 +23,10 @@ type hub struct {
 	background context.Context //nolint:containedctx // ends the topics
 	work       *sync.WaitGroup
 
-	heard atomic.Int32 // number of topics, so that a release can skip the mutex
+	heard atomic.Int32 // number of topics of locks, so that who is alone can skip the mutex
 
 	mu     sync.Mutex
+	heirs  *heirs // nil where no lock is passed on
 	topics map[string]*topic
 	lines  map[string]*line // by node
 	closed bool
@@ -39,13 +40,20 @@ func newHub(conn redisconn.Conn, background context.Context, work *sync.WaitGrou
 	}
 }
 
+// ear hears what happens on a topic. It is told while hub.mu is held.
+type ear interface {
+	hear(on *topic, text string)
+	miss() // something may not have been heard
+}
+
 // watchChannel adds a watch to a channel, and returns when it is subscribed.
 func (h *hub) watchChannel(ctx context.Context, channel string, sharded bool) (*watch, error) {
 	w := &watch{c: make(chan struct{}, 1)}
-	ready, err := h.joinTopic(w, channel, sharded)
+	t, ready, err := h.joinTopic(w, channel, sharded)
 	if err != nil {
 		return nil, err
 	}
+	w.topic = t
 	select {
 	case <-ready:
 		if err := w.topic.failure(); err != nil {
@@ -62,24 +70,44 @@ func (h *hub) watchChannel(ctx context.Context, channel string, sharded bool) (*
 	}
 }
 
-// joinTopic puts w into its topic, and starts the topic if there is none.
-func (h *hub) joinTopic(w *watch, channel string, sharded bool) (ready <-chan struct{}, err error) {
+// joinTopic puts an ear into its topic, and starts the topic if there is none.
+func (h *hub) joinTopic(e ear, channel string, sharded bool) (t *topic, ready <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, errClosed
+		return nil, nil, errClosed
 	}
-	t := h.topics[channel]
+	t, ready = h.addEar(e, channel, sharded)
+	return t, ready, nil
+}
+
+// addEar is joinTopic while h.mu is held.
+func (h *hub) addEar(e ear, channel string, sharded bool) (t *topic, ready <-chan struct{}) {
+	t = h.topics[channel]
 	if t == nil {
 		t = newTopic(h, channel, sharded)
 		h.topics[channel] = t
-		h.heard.Add(1)
+		if t.ofLock {
+			h.heard.Add(1)
+		}
 		h.work.Add(1)
 		go t.run()
 	}
-	w.topic = t
-	t.watches[w] = struct{}{}
-	return t.ready, nil
+	t.ears[e] = struct{}{}
+	return t, t.ready
+}
+
+// resume adds a watch to a channel that is subscribed at this moment, else it returns nil.
+func (h *hub) resume(channel string) *watch {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.topics[channel]
+	if t == nil || !t.subscribed || h.closed {
+		return nil
+	}
+	w := &watch{c: make(chan struct{}, 1), topic: t}
+	t.ears[w] = struct{}{}
+	return w
 }
 
 // aside runs what goes on between calls in the background, unless the hub is closed.
@@ -110,7 +138,7 @@ func (h *hub) listening(channel string) int {
 func (h *hub) lingering(channel string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.topics[channel]; t != nil && (t.subscribed || t.leaving) && len(t.watches) == 0 {
+	if t := h.topics[channel]; t != nil && (t.subscribed || t.leaving) && len(t.ears) == 0 {
 		return 1
 	}
 	return 0

@@ -53,8 +53,23 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 	// A counter that is not a number is told as none.
 	info.Token, _ = strconv.ParseUint(answer.At(1).Str, 10, 64)
 	holder := driver.Holder{TTL: timeLeft(answer.At(0).Int)}
+	passed := false
 	for i := 3; i+1 < answer.Len(); i += 2 {
-		readField(&holder, answer.At(i).Str, answer.At(i+1).Str, info.Token)
+		switch field, value := answer.At(i).Str, answer.At(i+1).Str; {
+		case field == "bedrock:meta":
+			holder.Meta = value
+		case field == "bedrock:token": // others have tokens, too, for when they are granted the lock
+			info.Token, _ = strconv.ParseUint(value, 10, 64)
+		case field == "bedrock:linger":
+			holder.Linger = lingerOf(value)
+		case field == "bedrock:passed":
+			passed = true
+		case !driver.ReservedOwner(field) && holder.Owner == "":
+			holder.Owner = field
+		}
+	}
+	if holder.Meta != "" && !passed { // a token that was reserved is older than the grant
+		holder.Since = grantedAt(info.Token)
 	}
 	if holder.Owner != "" {
 		info.Holders = []driver.Holder{holder}
@@ -63,15 +78,11 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 	return info, nil
 }
 
-// readField reads a field of a lock whose newest token is that one.
-func readField(holder *driver.Holder, field, value string, token uint64) {
-	switch {
-	case field == "bedrock:meta":
-		holder.Meta = value
-		holder.Since = grantedAt(token)
-	case !driver.ReservedOwner(field) && holder.Owner == "":
-		holder.Owner = field
-	}
+// lingerOf reads for how long a lock may linger, which stands behind whose it is.
+func lingerOf(value string) time.Duration {
+	_, text, _ := strings.Cut(value, " ")
+	ms, _ := strconv.ParseUint(text, 10, 32)
+	return time.Duration(ms) * time.Millisecond
 }
 
 // grantedAt reads the time of a grant from its token, which is the server's

@@ -52,9 +52,10 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [5]string {
+func reserved() [7]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", "redisson_rwlock:", "bedrock_token:", "bedrock_unlock_latch:",
+		"bedrock_heir:", "bedrock_client:",
 	}
 }
 

@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,6 +16,7 @@ type line struct {
 	opened   chan struct{} // closed when the listener is there, or err
 	listener redisconn.Listener
 	err      error
+	end      error // why it is there no more, if that is known
 }
 
 var _ redisconn.Sink = (*line)(nil)
@@ -73,6 +75,17 @@ func (l *line) takeDown() {
 	l.listener.Close()
 }
 
+// whyEnded says that the line is there no more. The server may have ended it with an answer, such as a refusal.
+func (l *line) whyEnded() error {
+	l.hub.mu.Lock()
+	defer l.hub.mu.Unlock()
+	err := fmt.Errorf("%w: the connection for subscriptions has ended", driver.ErrUnavailable)
+	if l.end == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %v", err, l.end) //nolint:errorlint // told, but nothing to match
+}
+
 // Subscribed implements [redisconn.Sink].
 func (l *line) Subscribed(channel string) {
 	l.hub.mu.Lock()
@@ -91,23 +104,27 @@ func (l *line) Unsubscribed(channel string) {
 	}
 }
 
-// Message implements [redisconn.Sink]. Whatever it says, somebody has released.
-func (l *line) Message(channel string) {
+// Message implements [redisconn.Sink].
+func (l *line) Message(channel, text string) {
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if t := l.hub.topics[channel]; t != nil {
-		t.heard = true
-		for w := range t.watches {
-			w.signal()
+		t.heard, t.looks = true, 0
+		if t.ofLock {
+			l.hub.heirs.hearTurn(channel, text)
+		}
+		for e := range t.ears {
+			e.hear(t, text)
 		}
 	}
 }
 
 // Broken implements [redisconn.Sink]: the topics look for another line.
-func (l *line) Broken(error) {
+func (l *line) Broken(why error) {
 	h := l.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	l.end = cmp.Or(l.end, why)
 	if h.lines[l.node] == l {
 		delete(h.lines, l.node)
 	}

@@ -35,6 +35,7 @@ type target struct {
 	cluster    bool
 	master     string // of Sentinel
 	resp2      bool
+	onePipe    bool // no connection is made later, which would wait for an answer of its own
 }
 
 // single is the target of one server.
@@ -69,10 +70,14 @@ func connectGoredis(t testing.TB, to target) redisconn.Conn {
 
 func connectRueidis(t testing.TB, to target) redisconn.Conn {
 	t.Helper()
+	multiplex := 0
+	if to.onePipe {
+		multiplex = -1
+	}
 	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
 		InitAddress: to.addrs, Username: to.user, Password: to.pass, TLSConfig: to.tls,
 		ForceSingleClient: !to.cluster && to.master == "", AlwaysRESP2: to.resp2, DisableCache: to.resp2,
-		Sentinel: rueidisclient.SentinelOption{MasterSet: to.master},
+		Sentinel: rueidisclient.SentinelOption{MasterSet: to.master}, PipelineMultiplex: multiplex,
 	})
 	if err != nil {
 		t.Fatal(err)

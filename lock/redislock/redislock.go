@@ -38,6 +38,8 @@ type backend struct {
 	scripts scripts
 	layout  layout
 	hub     *hub
+	heirs   *heirs // nil where no lock is passed on
+	inbox   *inbox // nil where nothing is told to clients
 	// Where one server has all names, what several goroutines want at once is
 	// asked for in one call; nil elsewhere.
 	acquiring, releasing *batcher
@@ -56,6 +58,9 @@ type backend struct {
 var (
 	_ driver.Backend   = (*backend)(nil)
 	_ driver.Waiter    = (*backend)(nil)
+	_ driver.Resumer   = (*backend)(nil)
+	_ driver.Successor = (*backend)(nil)
+	_ driver.Notifier  = (*backend)(nil)
 	_ driver.Sharder   = (*backend)(nil)
 	_ driver.Inspector = (*backend)(nil)
 	_ driver.Forcer    = (*backend)(nil)
@@ -79,10 +84,17 @@ func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
 	}
 	if filled.Profile == Redisson && !conn.Cluster() {
 		b.acquiring = newBatcher(conn, b.scripts.acquire, b.tokenTTL)
-		b.releasing = newBatcher(conn, b.scripts.release, "PUBLISH", latchTTL)
+		b.releasing = newBatcher(conn, b.scripts.release, "PUBLISH")
 	}
 	b.background, b.stop = context.WithCancel(context.Background())
 	b.hub = newHub(conn, b.background, &b.work)
+	if filled.Profile == Redisson {
+		b.inbox = newInbox(b.hub)
+	}
+	if filled.Profile == Redisson && !conn.Cluster() && filled.Acks == AcksNone {
+		b.heirs = newHeirs(b.hub)
+		b.inbox.heirs = b.heirs
+	}
 	return b, nil
 }
 
@@ -148,7 +160,7 @@ func (b *backend) checkRequest(req *driver.Request) error {
 
 // handleOf returns the handle of a grant, nil when it has none of its own.
 func handleOf(g *driver.Grant) *handle {
-	if h, ok := g.Handle.(*handle); ok && h.keys.name == g.Name && h.last[2] == g.Owner {
+	if h, ok := g.Handle.(*handle); ok && h.keys.name == g.Name && h.last[1] == g.Owner {
 		return h
 	}
 	return nil

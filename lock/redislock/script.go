@@ -12,8 +12,20 @@ var tellText string
 //go:embed scripts/hint.lua
 var hintText string
 
+//go:embed scripts/heir.lua
+var heirText string
+
+//go:embed scripts/pass.lua
+var passText string
+
+//go:embed scripts/acquire_free.lua
+var acquireFreeText string
+
 //go:embed scripts/acquire.lua
 var acquireText string
+
+//go:embed scripts/release_alone.lua
+var releaseAloneText string
 
 //go:embed scripts/release.lua
 var releaseText string
@@ -52,9 +64,11 @@ type scripts struct {
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire: redisconn.NewScript(acquireText), release: redisconn.NewScript(tellText, releaseText),
-		renew: redisconn.NewScript(hintText, renewText),
-		force: redisconn.NewScript(tellText, forceText), inspect: redisconn.NewScript(inspectText),
+		acquire:  redisconn.NewScript(acquireFreeText, heirText, acquireText),
+		release:  redisconn.NewScript(releaseAloneText, tellText, heirText, passText, releaseText),
+		renew:    redisconn.NewScript(hintText, renewText),
+		force:    redisconn.NewScript(tellText, heirText, forceText),
+		inspect:  redisconn.NewScript(inspectText),
 		replicas: redisconn.NewScript(replicasText),
 	}
 }

@@ -3,6 +3,8 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
@@ -30,13 +32,18 @@ type topic struct {
 	channel string
 	sharded bool
 	poke    chan struct{} // something below has changed
+	ofLock  bool          // not of a client
+	up      atomic.Bool   // as subscribed
+	down    atomic.Bool   // it has ended
 
 	// Guarded by hub.mu.
-	watches    map[*watch]struct{}
+	ears       map[ear]struct{}
 	line       *line // where it is, or is about to be, subscribed
 	subscribed bool
 	confirmed  bool          // it was subscribed at least once: somebody may rely on it
 	heard      bool          // a release
+	looking    bool          // its watches are to be woken, for a holder that may tell nobody of its release
+	looks      int           // how often they were since a release was heard of
 	leaving    bool          // the end of the subscription is not confirmed yet
 	ready      chan struct{} // closed while subscribed, and when the first try has failed
 	err        error         // why it failed
@@ -45,7 +52,7 @@ type topic struct {
 func newTopic(h *hub, channel string, sharded bool) *topic {
 	return &topic{
 		hub: h, channel: channel, sharded: sharded, poke: make(chan struct{}, 1),
-		watches: make(map[*watch]struct{}), ready: make(chan struct{}),
+		ears: make(map[ear]struct{}), ready: make(chan struct{}), ofLock: !strings.HasPrefix(channel, clientChannel),
 	}
 }
 
@@ -86,6 +93,7 @@ func (t *topic) setSubscribed(subscribed bool) {
 		return
 	}
 	t.subscribed = subscribed
+	t.up.Store(subscribed)
 	if subscribed {
 		t.confirmed = true
 		close(t.ready)
@@ -99,8 +107,11 @@ func (t *topic) setSubscribed(subscribed bool) {
 func (t *topic) takeDown() {
 	if t.hub.topics[t.channel] == t {
 		delete(t.hub.topics, t.channel)
-		t.hub.heard.Add(-1)
+		if t.ofLock {
+			t.hub.heard.Add(-1)
+		}
 	}
+	t.down.Store(true)
 	t.line = nil
 }
 
@@ -159,7 +170,7 @@ func (t *topic) awaitConfirmation(ctx context.Context, l *line) error {
 			return nil
 		}
 		if on != l {
-			return fmt.Errorf("%w: the connection for subscriptions has ended", driver.ErrUnavailable)
+			return l.whyEnded()
 		}
 		select {
 		case <-t.poke:
@@ -217,7 +228,7 @@ func (t *topic) lingers() time.Duration {
 func (t *topic) watchState() (subscribed, watched bool) {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	return t.subscribed, len(t.watches) > 0
+	return t.subscribed, len(t.ears) > 0
 }
 
 // unsubscribe ends the subscription, unless somebody has come. The topic stays known until that
@@ -247,7 +258,7 @@ func (t *topic) unsubscribe() (ended bool) {
 func (t *topic) startUnsubscribing() *line {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	if len(t.watches) > 0 || !t.subscribed {
+	if len(t.ears) > 0 || !t.subscribed {
 		return nil
 	}
 	t.leaving = true
@@ -265,7 +276,7 @@ func (t *topic) isUnsubscribing() bool {
 func (t *topic) takeDownUnwatched() bool {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	if len(t.watches) > 0 && t.hub.background.Err() == nil {
+	if len(t.ears) > 0 && t.hub.background.Err() == nil {
 		return false
 	}
 	t.takeDown()
@@ -314,8 +325,8 @@ func (t *topic) wakeMeanwhile() (stop func()) {
 func (t *topic) wakeAll() {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	for w := range t.watches {
-		w.signal()
+	for e := range t.ears {
+		e.miss()
 	}
 }
 
@@ -326,12 +337,12 @@ func (t *topic) failure() error {
 	return t.err
 }
 
-// dropWatch takes a watch out.
-func (t *topic) dropWatch(w *watch) {
+// drop takes an ear out.
+func (t *topic) drop(e ear) {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	delete(t.watches, w)
-	if len(t.watches) == 0 {
+	delete(t.ears, e)
+	if len(t.ears) == 0 {
 		t.pokeRun()
 	}
 }

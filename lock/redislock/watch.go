@@ -29,11 +29,28 @@ func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) 
 	return w, nil
 }
 
+// Resume implements [driver.Resumer].
+func (b *backend) Resume(name string) driver.Watch {
+	if b.hub.heard.Load() == 0 {
+		return nil
+	}
+	if w := b.hub.resume(b.layout.of(name, "").channel); w != nil {
+		return w
+	}
+	return nil
+}
+
+// hear implements ear. Whatever it says, somebody has released.
+func (w *watch) hear(*topic, string) { w.signal() }
+
+// miss implements ear.
+func (w *watch) miss() { w.signal() }
+
 // C implements [driver.Watch].
 func (w *watch) C() <-chan struct{} { return w.c }
 
 // Close implements [driver.Watch].
-func (w *watch) Close() { w.topic.dropWatch(w) }
+func (w *watch) Close() { w.topic.drop(w) }
 
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }

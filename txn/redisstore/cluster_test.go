@@ -165,5 +165,5 @@ type deaf struct{}
 
 func (deaf) Subscribed(string)   {}
 func (deaf) Unsubscribed(string) {}
-func (deaf) Message(string)      {}
+func (deaf) Message(_, _ string) {}
 func (deaf) Broken(error)        {}

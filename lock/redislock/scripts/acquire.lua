@@ -1,16 +1,19 @@
 -- Takes locks in Redisson's layout, each once: one, or all that goroutines of
--- one process want at the same moment. Every call below is a good part of what
--- a lock costs the server; the usual way has five of them.
+-- one process want at the same moment.
 --
 -- KEYS  of each lock: the lock, a hash, field owner -> 1, with a time to live;
 --       and its fencing counter, the last token given out, a plain integer
--- ARGV  life of a counter in ms, 0 for ever; then of each lock: lease in ms,
---       owner, how many tokens, metadata or empty
+-- ARGV  life of a counter in ms, 0 for ever; then of each lock: lease in ms, owner, how many
+--       tokens, metadata or empty, and how to stand in line when it is held: the longest claim in
+--       ms, after "=" to do so whenever that can be, after "?" only if somebody has had the lock by
+--       it, and a number of this request; or empty. Before that "~", a time in ms and a blank, if
+--       the lock may linger for so long when its owner has no use for it
 --
 -- Returns an answer; or, of several locks, the answers. An answer is the first
 -- token; or {1, the first token, how many} when they are fewer than wanted; or, when
 -- the owner has the lock already, {1, the last token}; or, when it is held, {0, ms
--- left, field...}; or an error, {-1, text}.
+-- left, field...}, or {2, the first token reserved, how many, ms left, field...} when
+-- it stands; or an error, {-1, text}.
 
 local call = redis.call
 local keepFor = ARGV[1]
@@ -20,19 +23,15 @@ local clock
 local function now()
   if not clock then
     local time = call('time')
-    local micros = time[2]
-    if #micros < 6 then
-      micros = string.rep('0', 6 - #micros) .. micros
-    end
-    clock = time[1] .. micros
+    clock = time[1] .. string.sub('00000' .. time[2], -6)
   end
   return clock
 end
 
--- advance gives out at most count tokens, and returns the first of them and how many
--- they are; or nil and an error. The counter is never below the server's clock, so
--- that it does not go back when it was lost; and it gives out no more than the clock
--- has passed, but one, so that nothing was given out above it. Most often one SET
+-- advance gives out at most count tokens, and returns the first of them, how many
+-- they are and the last one before; or nil and an error. The counter is never below the
+-- server's clock, so that it does not go back when it was lost; and it gives out no more than
+-- the clock has passed, but one, so that nothing was given out above it. Most often one SET
 -- moves it on.
 local function advance(counter, count)
   local floor, old = now(), nil
@@ -55,12 +54,12 @@ local function advance(counter, count)
     call('set', counter, string.format('%.0f', last), 'keepttl')
   end
   local given = math.min(count, last - before)
-  return last - given + 1, given
+  return last - given + 1, given, before
 end
 
--- refuse tells who has the lock, and for how long.
-local function refuse(lock)
-  local answer = {0, call('pttl', lock)}
+-- refuse tells who has the lock, and for how long, after what else there is to tell.
+local function refuse(lock, answer)
+  answer[#answer + 1] = call('pttl', lock)
   if call('hlen', lock) <= 16 then
     for _, field in ipairs(call('hkeys', lock)) do
       answer[#answer + 1] = field
@@ -69,19 +68,101 @@ local function refuse(lock)
   return answer
 end
 
-local function take(lock, counter, lease, owner, count, meta)
-  if call('exists', lock) == 1 then
-    -- WRONGTYPE ends it here when the key is not a lock at all. A field that is
-    -- no owner's, in a hash that may be anything, has another value.
-    if call('hget', lock, owner) ~= '1' then
-      return refuse(lock)
+-- recall tells who has a lock that may linger, "client:owner ms", that somebody else wants it.
+local function recall(lock, lingers)
+  local client, owner = string.match(lingers, '^([^ :]+):(%d+) ')
+  if client then
+    notify(client, 'wanted ' .. owner .. ' ' .. lock)
+  end
+end
+
+-- claim makes a finished lock for whom it may be passed on to.
+local function claim(key, life, owner, meta, last)
+  call('del', key)
+  call('hset', key, owner, '1', 'bedrock:meta', meta, 'bedrock:token', last, 'bedrock:passed', '1')
+  if redis.pcall('pexpire', key, life) ~= 1 then
+    call('del', key)
+    return false
+  end
+  return true
+end
+
+-- stand puts a client into the line for a lock, at its end unless it is there. It returns the
+-- first token reserved for it, and how many; or nothing when it does not stand.
+--
+-- Whoever is in the line has higher tokens than the holder and than who is before it: they are
+-- reserved when it joins. Nobody joins when the counter has been lost meanwhile.
+local function stand(lock, counter, lease, owner, count, meta, how, about)
+  local heirs, when, longest, request = about[3] or '', string.match(how, '^(.)(%d+) (%d+)$')
+  if about[4] or not about[5] or not (when == '=' or about[3] or about[6]) then
+    return
+  end
+  local life = math.min(tonumber(lease), tonumber(longest))
+  local client, number = clientOf(owner), string.match(owner, ':(%d+)$')
+  local key, place = heirKey(lock, client), client .. ':' .. number .. ':'
+  local at, to = string.find(heirs, client .. ':', 1, true)
+  if at and string.sub(heirs, at, at + #place - 1) == place and call('pexpire', key, life) == 1 then
+    return 0, 0
+  end
+  if at then
+    heirs = string.sub(heirs, 1, at - 1) .. string.sub(heirs, string.find(heirs, ' ', to, true) + 1)
+  end
+  if #heirs > 6000 then
+    return
+  end
+  local first, given, before = advance(counter, tonumber(count))
+  if not before then
+    return
+  end
+  if not claim(key, life, owner, meta, string.format('%.0f', first + given - 1)) then
+    return
+  end
+  if about[2] then
+    call('hset', lock, HEIRS, heirs .. place .. request .. ' ')
+  else
+    call('hset', lock, HEIRS, heirs .. place .. request .. ' ', 'bedrock:token', string.format('%.0f', before))
+  end
+  return first, given
+end
+
+-- askHeld answers when somebody has the lock.
+local function askHeld(lock, counter, lease, owner, count, meta, how)
+  local about = redis.pcall('hmget', lock, owner, 'bedrock:token', HEIRS, 'mode', 'bedrock:meta', 'bedrock:passed',
+    'bedrock:linger')
+  if about.err then
+    -- WRONGTYPE ends it here when the key is not a lock at all.
+    about = {call('hget', lock, owner)}
+  end
+  -- A field that is no owner's, in a hash that may be anything, has another value.
+  if about[1] ~= '1' then
+    if about[7] then
+      recall(lock, about[7])
     end
-    -- An earlier copy of this request was granted. Nobody can have moved the
-    -- counter since, so what stands there is this owner's; unless it was lost.
-    local last = tonumber(call('get', counter) or nil)
-    if last then
-      call('pexpire', lock, lease)
-      return {1, last}
+    if how ~= '' then
+      -- A user who may not stand in line must be told who has the lock all the same.
+      local may, first, given = pcall(stand, lock, counter, lease, owner, count, meta, how, about)
+      if may and first then
+        return refuse(lock, {2, first, given})
+      end
+    end
+    return refuse(lock, {0})
+  end
+  -- An earlier copy of this request was granted. While nobody stands in line, nobody can have
+  -- moved the counter since, so what stands there is this owner's; unless it was lost.
+  local last = tonumber(about[2] or call('get', counter) or nil)
+  if last then
+    call('pexpire', lock, lease)
+    return {1, last}
+  end
+end
+
+local function take(lock, counter, lease, owner, count, meta, how)
+  local linger, rest = string.match(how, '^~(%d+) (.*)$')
+  how = rest or how
+  if call('exists', lock) == 1 then
+    local answer = askHeld(lock, counter, lease, owner, count, meta, how)
+    if answer then
+      return answer
     end
   end
   count = tonumber(count)
@@ -93,6 +174,9 @@ local function take(lock, counter, lease, owner, count, meta)
     call('hset', lock, owner, '1')
   else
     call('hset', lock, owner, '1', 'bedrock:meta', meta)
+  end
+  if linger then
+    call('hset', lock, 'bedrock:linger', clientOf(owner) .. ':' .. string.match(owner, '%d+$') .. ' ' .. linger)
   end
   local expiring = redis.pcall('pexpire', lock, lease)
   if expiring ~= 1 then
@@ -107,14 +191,15 @@ local function take(lock, counter, lease, owner, count, meta)
 end
 
 if #KEYS == 2 then
-  return take(KEYS[1], KEYS[2], ARGV[2], ARGV[3], ARGV[4], ARGV[5])
+  return take(KEYS[1], KEYS[2], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 end
 
 local answers = {}
 for i = 1, #KEYS / 2 do
-  local a = 4 * i - 2
+  local a = 5 * i - 3
   -- One that fails must not hide what became of the others.
-  local ok, answer = pcall(take, KEYS[2 * i - 1], KEYS[2 * i], ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3])
+  local ok, answer = pcall(take, KEYS[2 * i - 1], KEYS[2 * i],
+    ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4])
   if not ok or type(answer) == 'table' and answer.err then
     answer = {-1, type(answer) == 'table' and answer.err or answer}
   end

@@ -1,4 +1,4 @@
--- Frees a lock whoever holds it, and raises its token first, so that a guard
+-- Frees a lock whoever holds it, and tells that one. It raises its token first, so that a guard
 -- refuses the former holder as soon as it has seen a newer one.
 --
 -- KEYS  1 the lock   2 its fencing counter   3 its channel
@@ -11,19 +11,27 @@ if kind ~= 'hash' and kind ~= 'none' then
   return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
 end
 
+-- owners returns who seems to have the lock.
+local function owners()
+  local found = {}
+  if kind == 'hash' and redis.call('hlen', KEYS[1]) <= 64 then
+    for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
+      if string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') then
+        found[#found + 1] = field
+      end
+    end
+  end
+  return found
+end
+
+local former = owners()
+
 -- Anybody's hash must not be deleted for a lock.
 local function isLock()
   if redis.call('exists', KEYS[2]) == 1 or redis.call('hget', KEYS[1], 'bedrock:meta') then
     return true
   end
-  if redis.call('hlen', KEYS[1]) <= 64 then
-    for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
-      if string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') then
-        return true
-      end
-    end
-  end
-  return false
+  return #former > 0
 end
 
 if kind == 'hash' and not isLock() then
@@ -42,5 +50,9 @@ if ARGV[2] == '0' then
 else
   redis.call('set', KEYS[2], last, 'px', ARGV[2])
 end
-tell(KEYS[3])
-return redis.call('del', KEYS[1])
+tell(KEYS[3], '0')
+local held = redis.call('del', KEYS[1])
+for _, owner in ipairs(former) do
+  notify(clientOf(owner), 'taken ' .. string.match(owner, ':(%d+)') .. ' ' .. KEYS[1])
+end
+return held

@@ -21,5 +21,5 @@ if ARGV[2] == '0' then
 else
   redis.call('set', KEYS[2], value, 'px', ARGV[2])
 end
-tell(KEYS[3])
+tell(KEYS[3], '0')
 return redis.call('del', KEYS[1])

@@ -702,7 +702,10 @@ type Holder struct {
 	// The time left unless renewed; left out when it never ends.
 	Ttl *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
 	// What the holder gave; what is no object of texts is in one, as "meta".
-	Meta          map[string]string `protobuf:"bytes,6,rep,name=meta,proto3" json:"meta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Meta map[string]string `protobuf:"bytes,6,rep,name=meta,proto3" json:"meta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// For how long it may stay with its client after it was unlocked; left out if not at all. If it may,
+	// it can be unlocked at this moment, and the store does not know.
+	Linger        *durationpb.Duration `protobuf:"bytes,7,opt,name=linger,proto3" json:"linger,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -775,6 +778,13 @@ func (x *Holder) GetTtl() *durationpb.Duration {
 func (x *Holder) GetMeta() map[string]string {
 	if x != nil {
 		return x.Meta
+	}
+	return nil
+}
+
+func (x *Holder) GetLinger() *durationpb.Duration {
+	if x != nil {
+		return x.Linger
 	}
 	return nil
 }
@@ -1251,14 +1261,15 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
 	"\aholders\x18\x03 \x03(\v2\x12.bedrock.v1.HolderR\aholders\x12\x18\n" +
-	"\awaiting\x18\x04 \x01(\rR\awaiting\"\x96\x02\n" +
+	"\awaiting\x18\x04 \x01(\rR\awaiting\"\xc9\x02\n" +
 	"\x06Holder\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x18\n" +
 	"\apermits\x18\x03 \x01(\rR\apermits\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12+\n" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x120\n" +
-	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x1a7\n" +
+	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x121\n" +
+	"\x06linger\x18\a \x01(\v2\x19.google.protobuf.DurationR\x06linger\x1a7\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"$\n" +
@@ -1344,30 +1355,31 @@ var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
 	23, // 8: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
 	22, // 9: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
 	21, // 10: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	10, // 11: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 12: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	20, // 13: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 14: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 15: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 16: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 17: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	12, // 18: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	14, // 19: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	16, // 20: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	18, // 21: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	2,  // 22: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 23: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 24: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 25: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	13, // 26: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	15, // 27: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	17, // 28: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	19, // 29: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	22, // [22:30] is the sub-list for method output_type
-	14, // [14:22] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	22, // 11: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	10, // 12: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	10, // 13: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	20, // 14: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 15: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 16: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	6,  // 17: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	8,  // 18: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	12, // 19: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	14, // 20: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	16, // 21: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	18, // 22: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	2,  // 23: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 24: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	7,  // 25: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	9,  // 26: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	13, // 27: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	15, // 28: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	17, // 29: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	19, // 30: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }

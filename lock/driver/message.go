@@ -1,0 +1,30 @@
+package driver
+
+// Notifier is implemented by backends whose stores tell a client what others want of its grants, or have
+// done to them. Without it the client finds that out at its next request.
+type Notifier interface {
+	// Notify sets who is told; it is called once, before the first request. It may be told late, several
+	// times, and not at all. It must not block, nor call the backend.
+	Notify(tell func(Message))
+}
+
+// Message is what a client is told of one of its grants.
+type Message struct {
+	// Name and Owner are the grant's. Nobody knows of which grants of the client something may have been
+	// missed: then both are empty.
+	Name, Owner string
+	Kind        MessageKind
+}
+
+// MessageKind says what has happened.
+type MessageKind uint8
+
+// The kinds of messages.
+const (
+	// Wanted: somebody was refused. Only a grant with [Grant.Recalled] is told of that.
+	Wanted MessageKind = iota
+	// Taken: the grant was taken away by force, see [Forcer].
+	Taken
+	// Missed: some may not have been heard.
+	Missed
+)

@@ -1,0 +1,134 @@
+package memlock
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+const (
+	longestClaim = 5 * time.Second
+	// How far a lock is passed on while others listen who stand in no line, and at most.
+	mostPassed    = 32
+	longestPassed = 100 * time.Millisecond
+	// strangersLead is how much earlier those others hear of a release that is their turn.
+	strangersLead = 3 * time.Millisecond
+)
+
+// stander is a request that stands in line for a name.
+type stander struct {
+	backend *backend
+	grant   grant // what it would be granted
+	claim   time.Duration
+	told    driver.Grant // what its client is told then
+}
+
+// Stand implements [driver.Successor].
+func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := b.check(ctx, &req); err != nil {
+		return driver.Grant{}, err
+	}
+	return b.store.stand(b, req)
+}
+
+// Inherit implements [driver.Successor].
+func (b *backend) Inherit(tell func(driver.Grant)) { b.tell = tell }
+
+func (s *Store) stand(by *backend, req driver.Request) (driver.Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	given, err := s.takeFree(by, req)
+	if err == nil {
+		return given, nil
+	}
+	held := s.grants[req.Name]
+	at := slices.IndexFunc(held.heirs, func(o *stander) bool { return o.backend == by })
+	if at >= 0 && (held.heirs[at].grant.owner != req.Owner || held.heirs[at].late(s.clock())) {
+		held.heirs, at = slices.Delete(slices.Clone(held.heirs), at, at+1), -1
+	}
+	if at < 0 {
+		at = len(held.heirs)
+		held.heirs = append(slices.Clip(held.heirs), s.newStander(by, &req))
+	}
+	heir := held.heirs[at]
+	heir.grant.expires = s.clock().Add(heir.claim)
+	s.grants[req.Name] = held
+	err.Claim, err.Token = heir.claim, heir.grant.first
+	return driver.Grant{}, err
+}
+
+// newStander reserves the tokens of a request that stands, which are higher than the holder's
+// and than those of who stands before it. s.mu is held.
+func (s *Store) newStander(by *backend, req *driver.Request) *stander {
+	h := &stander{backend: by, claim: min(req.TTL, longestClaim)}
+	h.grant = grant{owner: req.Owner, meta: req.Meta, backend: by}
+	h.grant.first, h.grant.tokens = s.reserve(req.Tokens)
+	h.told = driver.Grant{
+		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: h.grant.first, Tokens: h.grant.tokens,
+	}
+	return h
+}
+
+// late reports whether the claim has run out.
+func (h *stander) late(now time.Time) bool { return !now.Before(h.grant.expires) }
+
+// endStanding ends the standing of an owner that is given back. s.mu is held.
+func (s *Store) endStanding(name, owner string) {
+	held, ok := s.live(name)
+	if !ok {
+		return
+	}
+	held.heirs = slices.DeleteFunc(slices.Clone(held.heirs), func(h *stander) bool { return h.grant.owner == owner })
+	s.grants[name] = held
+}
+
+// passOn gives a lock to the first who stands in line for it, unless it is the turn of others. It
+// reports whether somebody has the lock by it, and whose turn it is. s.mu is held.
+func (s *Store) passOn(by *backend, name string, held grant) (passed, turn bool) {
+	now := s.clock()
+	heirs := slices.DeleteFunc(slices.Clone(held.heirs), func(h *stander) bool { return h.late(now) })
+	if len(heirs) == 0 {
+		return false, false
+	}
+	if held.passed >= mostPassed {
+		if s.strangers(by, name, heirs) > 0 {
+			return false, true
+		}
+		held.passed = 0
+	}
+	if held.passed > 0 && now.Sub(held.passing) >= longestPassed {
+		return false, true
+	}
+	next := heirs[0].grant
+	next.since, next.heirs, next.passed, next.passing = now, heirs[1:], held.passed+1, held.passing
+	if held.passed == 0 {
+		next.passing = now
+	}
+	s.grants[name] = next
+	heirs[0].backend.tell(heirs[0].told)
+	if held.expires.Sub(now) > longestClaim { // who sleeps was told of a longer life, and may stand in line
+		for w := range s.listeners[name] {
+			if w.backend != heirs[0].backend {
+				w.signal()
+			}
+		}
+	}
+	return true, false
+}
+
+// strangers returns how many clients listen for the release who do not stand in line, and did not
+// have the lock. s.mu is held.
+func (s *Store) strangers(by *backend, name string, heirs []*stander) (n int) {
+	for w := range s.listeners[name] {
+		if w.backend != by && !stands(w.backend, heirs) {
+			n++
+		}
+	}
+	return n
+}
+
+func stands(b *backend, heirs []*stander) bool {
+	return slices.ContainsFunc(heirs, func(h *stander) bool { return h.backend == b })
+}

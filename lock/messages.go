@@ -1,0 +1,41 @@
+package lock
+
+import (
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// errForced is the cause of a loss that whoever took the lock away has told of.
+var errForced = fmt.Errorf("%w: it was taken away by force", ErrLost)
+
+// hearMessage is told by the backend what others want of this client's grants, or have done to them. It may come
+// late: owners have one grant each, so what is told of another one is over.
+func (c *Client) hearMessage(m driver.Message) {
+	if m.Kind == driver.Missed {
+		c.missed.Add(1)
+		return
+	}
+	p := c.queues.partOf(m.Name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.byName[m.Name]
+	if p.closed || q == nil {
+		return
+	}
+	switch h := q.holds.ofOwner(m.Owner); {
+	case h == nil && q.asksAs(m.Owner):
+		q.told.Or(messageBit(m.Kind))
+	case h == nil:
+	case m.Kind == driver.Taken:
+		c.work.Go(func() { h.lose(errForced) })
+	default:
+		h.recall()
+	}
+}
+
+// messageBit marks a kind of message among others.
+func messageBit(k driver.MessageKind) uint32 { return 1 << k }
+
+// wasTold reports whether that was told of the owner under which the one at the front asks.
+func (q *queue) wasTold(k driver.MessageKind) bool { return q.told.Load()&messageBit(k) != 0 }
