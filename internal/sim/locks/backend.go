@@ -23,6 +23,10 @@ type backend struct {
 	lags   *lags
 	leaves bool           // calls go on when their callers have gone
 	twin   driver.Backend // on memlock; nil where the model is alone
+	tell   func(driver.Grant)
+	grants uint64 // messages of grants so far
+	note   func(driver.Message)
+	notes  uint64 // messages of the other kinds
 }
 
 var (
@@ -78,8 +82,15 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := req.CheckExclusive(); err != nil {
 		return driver.Grant{}, err
 	}
-	grant, err := askStore(ctx, b, "acquire "+req.Name+" for "+short(req.Owner), func() (driver.Grant, error) {
-		return b.acquire(&req)
+	return b.acquireWith(ctx, &req, "acquire ", b.acquire)
+}
+
+// acquireWith makes a request for a grant.
+func (b *backend) acquireWith(
+	ctx context.Context, req *driver.Request, text string, serve func(*driver.Request) (driver.Grant, error),
+) (driver.Grant, error) {
+	grant, err := askStore(ctx, b, text+req.Name+" for "+short(req.Owner), func() (driver.Grant, error) {
+		return serve(req)
 	})
 	if err == nil && b.lags.behind(b.store.report.Now()) {
 		return b.takeBack(ctx, grant)

@@ -19,13 +19,16 @@ func drawPlan(s sim.Seed) *plan {
 	p.names = sim.Pick(r, 1, 1, 2, 3, 10, 40, 1000)
 	if d.competing() {
 		p.names = 1
+	} else if d.kind == homely {
+		p.names = 3
 	}
 	p.handOff = lock.HandOff{
 		Count: sim.Pick(r, 0, 0, 0, -1, 2, 3, 1<<16),
 		Time:  sim.Pick(r, 0, 0, time.Millisecond, 100*time.Millisecond, time.Second),
 	}
-	p.real = r.Chance(0.3)
+	p.real, p.passes = r.Chance(0.3), r.Chance(0.75)
 	d.drawClients()
+	d.drawLingers()
 	d.drawOps()
 	d.drawFaults()
 	return p
@@ -40,6 +43,7 @@ const (
 	renewing             // held until about the first renewal, and some for long
 	mixed
 	unequal // one name, wanted again at once by a process that is near and one that is far
+	homely  // each process has a name of its own, which it wants again soon, and others now and then
 	kinds   // how many there are
 )
 
@@ -56,7 +60,7 @@ type drawer struct {
 // drawClients draws who there is, and how far from the store.
 func (d *drawer) drawClients() {
 	n := d.Number(1, 3)
-	if d.kind == busy {
+	if d.kind == busy || d.kind == homely {
 		n = d.Number(2, 3)
 	}
 	if d.kind == unequal {
@@ -73,9 +77,23 @@ func (d *drawer) drawClients() {
 			near: near, far: near + near/4, shards: sim.Pick(d.Rand, 1, 1, 2, 3),
 			workers: sim.Pick(d.Rand, 1, 1, 2, 4, 8, 12),
 		}
-		c.leaves = d.Chance(0.7)
+		if d.kind == homely {
+			c.workers = d.Number(1, 2)
+		}
+		c.leaves, c.old = d.Chance(0.7), d.Chance(0.2)
 		d.workers += c.workers
 		d.plan.clients = append(d.plan.clients, c)
+	}
+}
+
+// drawLingers draws whose locks linger: those of some clients of some runs.
+func (d *drawer) drawLingers() {
+	some := d.plan.seed.Named("linger").Rand()
+	if d.kind == homely || d.plan.passes && some.Chance(0.2) {
+		d.plan.passes = true
+		for i := range d.plan.clients {
+			d.plan.clients[i].linger = sim.Pick(some, 0, time.Millisecond, 5*time.Millisecond, 100*time.Millisecond)
+		}
 	}
 }
 
@@ -133,6 +151,9 @@ func (d *drawer) drawWorker(client, worker int) {
 	for n := 0; at < d.plan.length && n < d.share(client); n++ {
 		o := d.drawOp()
 		o.client, o.worker = client, worker
+		if d.kind == homely && d.Chance(0.95) {
+			o.name = fmt.Sprintf("n%d", client)
+		}
 		at += o.pause + o.hold + o.opts.MinHold + d.plan.roundTrip()
 		d.plan.ops = append(d.plan.ops, o)
 	}
@@ -181,6 +202,11 @@ func (d *drawer) drawPause(ttl time.Duration) time.Duration {
 		return d.Between(0, ttl/4)
 	case renewing:
 		return d.Between(0, ttl/50)
+	case homely:
+		if d.Chance(0.05) {
+			return d.Between(0, 200*time.Millisecond)
+		}
+		return d.Between(0, 3*time.Millisecond)
 	default:
 		return sim.Pick(d.Rand, d.Between(0, time.Millisecond), d.Between(0, ttl/10), d.Between(0, ttl))
 	}
@@ -194,6 +220,11 @@ func (d *drawer) drawHold(ttl time.Duration) time.Duration {
 		return d.Between(5*time.Millisecond, 40*time.Millisecond)
 	case unequal:
 		return d.Between(20*time.Millisecond, 40*time.Millisecond)
+	case homely:
+		if d.Chance(0.03) {
+			return d.Between(0, ttl)
+		}
+		return d.Between(0, time.Millisecond)
 	case renewing:
 		if d.Chance(0.1) {
 			return ttl + d.Between(0, 2*ttl)

@@ -52,6 +52,8 @@ type judge struct {
 	lags     *lags
 	stepping bool // the store's clock jumps, and may end leases early
 	two      bool // processes, and no more: they take turns
+	// lingering says that an unlock may not ask the store.
+	lingering bool
 
 	mu     sync.Mutex
 	names  map[string]*story
@@ -156,7 +158,11 @@ func (j *judge) addGrant(l *lease, client int) {
 	s, now := j.story(l.name), j.report.Now()
 	j.idle(s, l.name, now)
 	s.free = false
-	j.owners[l.owner] = &fact{granted: now, ttl: l.ttl}
+	if f := j.owners[l.owner]; f != nil && f.holders > 0 { // a late copy of its request; it was taken away by force
+		f.over = false
+	} else {
+		j.owners[l.owner] = &fact{granted: now, ttl: l.ttl}
+	}
 	for w := range s.waits {
 		if w.client != client {
 			w.foreign++
@@ -193,6 +199,7 @@ func (j *judge) addEnd(l *lease, at time.Duration, how ending) {
 	s, f := j.story(l.name), j.owners[l.owner]
 	s.free, s.freeSince = true, at
 	f.over, f.ended, f.how = true, at, how
+	j.lingered(l, s, f, at)
 	j.ghost(l, f, at)
 }
 
@@ -216,6 +223,20 @@ func (j *judge) ghost(l *lease, f *fact, at time.Duration) {
 		return
 	}
 	j.report.Break(ruleGhost, "%s stood for %s under owner %s, whom nobody was", l.name, at-from, short(l.owner))
+}
+
+// mostLingered is how long a grant may linger beside somebody who wants it, and cannot say so.
+const mostLingered = 100 * time.Millisecond
+
+// lingered judges for how long a grant stood beside somebody who waited, when nobody held it any more.
+func (j *judge) lingered(l *lease, s *story, f *fact, at time.Duration) {
+	if !j.lingering || f.holders > 0 || f.minHold || s.uneven || j.stepping || s.waiting == 0 || f.left == 0 {
+		return
+	}
+	from := max(s.since, f.left)
+	if d := at - from; d > j.slack+mostLingered && j.well(from) {
+		j.report.Break(ruleIdle, "%s lingered for %s and somebody waited for it", l.name, d)
+	}
 }
 
 // kept is told of a renewal; one that shortens a lease keeps it for its minimum hold
@@ -276,11 +297,23 @@ func (j *judge) believe(l *lock.Lease, client int) *belief {
 		j.report.Break(ruleTokens, "client %d got token %d of %s after %d",
 			client, l.Token(), l.Name(), max(s.token, f.token))
 	}
+	j.cameBack(l, f)
 	s.believer, s.token, s.believed = b, max(s.token, l.Token()), j.report.Now()
 	f.holders++
 	f.token = l.Token()
 	f.untruth = "" // it was passed on, and is still to be released
 	return b
+}
+
+// cameBack judges a lease of a grant that nobody held: none lingers for long, for some who want it cannot say so.
+func (j *judge) cameBack(l *lock.Lease, f *fact) {
+	now := j.report.Now()
+	if f.holders > 0 || f.left == 0 || now == f.left { // it was passed on
+		return
+	}
+	if d := now - f.granted; d > 2*mostLingered+j.slack {
+		j.report.Break(ruleIdle, "%s came back %s after it was granted", l.Name(), d)
+	}
 }
 
 // beginUnlock records that a holder is about to unlock.
@@ -305,6 +338,9 @@ func (j *judge) unlocked(b *belief, called time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	f := j.owners[b.lease.Owner()]
+	if j.lingering && (j.stepping || j.story(b.lease.Name()).uneven) {
+		return // it does not know what only the store does
+	}
 	if f.over && f.ended < called && f.holders == 0 {
 		f.untruth = fmt.Sprintf("client %d unlocked %s without an error, but it %s at %s",
 			b.client, b.lease.Name(), f.how, f.ended)

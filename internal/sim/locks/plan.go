@@ -24,6 +24,7 @@ type plan struct {
 	steps    []step
 	lags     lags
 	real     bool // memlock is the server
+	passes   bool // locks are passed on
 }
 
 // site is where a client is.
@@ -32,6 +33,8 @@ type site struct {
 	shards    int
 	workers   int
 	leaves    bool // its calls go on when their callers have gone
+	old       bool // it stands in no line
+	linger    time.Duration
 }
 
 // step is a jump of the server's clock.

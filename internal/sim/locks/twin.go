@@ -12,13 +12,27 @@ import (
 // must agree, and it is memlock that answers and wakes.
 
 func (b *backend) acquire(req *driver.Request) (driver.Grant, error) {
-	grant, err := b.store.acquire(b.link.ID, req)
+	grant, err := b.store.acquire(b, req)
 	if b.twin == nil {
 		return grant, err
 	}
 	twin, twinErr := b.twin.Acquire(context.Background(), *req)
 	if errors.Is(err, driver.ErrHeld) != errors.Is(twinErr, driver.ErrHeld) {
 		b.store.report.Break(ruleTwin, "acquire %s for %s: %v, and %v by the model",
+			req.Name, short(req.Owner), twinErr, err)
+	}
+	return twin, twinErr
+}
+
+// stand is told to both.
+func (b *backend) stand(req *driver.Request) (driver.Grant, error) {
+	grant, err := b.store.stand(b, req)
+	if b.twin == nil {
+		return grant, err
+	}
+	twin, twinErr := b.twin.(driver.Successor).Stand(context.Background(), *req)
+	if errors.Is(err, driver.ErrHeld) != errors.Is(twinErr, driver.ErrHeld) {
+		b.store.report.Break(ruleTwin, "stand for %s for %s: %v, and %v by the model",
 			req.Name, short(req.Owner), twinErr, err)
 	}
 	return twin, twinErr
@@ -47,6 +61,7 @@ func (b *backend) release(g *driver.Grant) (int, error) {
 	if held && twinErr != nil {
 		b.store.report.Break(ruleTwin, "release %s of %s: %v, and the model has it", g.Name, short(g.Owner), twinErr)
 	}
+	b.compareHolders(g.Name)
 	return twin, twinErr
 }
 
@@ -60,6 +75,24 @@ func (b *backend) force(name string) bool {
 		b.store.report.Break(ruleTwin, "force %s: %t, %v, and %t by the model", name, twin, err, held)
 	}
 	return twin
+}
+
+// compareHolders judges whether a lock was passed on to the same one.
+func (b *backend) compareHolders(name string) {
+	info, err := b.twin.(driver.Inspector).Inspect(context.Background(), name)
+	var twin string
+	if err == nil && len(info.Holders) > 0 {
+		twin = info.Holders[0].Owner
+	}
+	b.store.mu.Lock()
+	defer b.store.mu.Unlock()
+	var model string
+	if l := b.store.live(name); l != nil {
+		model = l.owner
+	}
+	if twin != model {
+		b.store.report.Break(ruleTwin, "%s is held by %q, and by %q by the model", name, short(twin), short(model))
+	}
 }
 
 // holds reports whether a grant stands.

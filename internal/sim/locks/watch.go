@@ -75,6 +75,15 @@ func (w *watch) push() {
 	time.AfterFunc(at, w.notify)
 }
 
+// pushLater is push from outside of the store.
+func (w *watch) pushLater() {
+	w.backend.store.mu.Lock()
+	defer w.backend.store.mu.Unlock()
+	if !w.gone {
+		w.push()
+	}
+}
+
 // Count implements [driver.Watch].
 func (w *watch) Count() uint64 { return w.count.Load() }
 
