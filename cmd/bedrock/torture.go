@@ -137,7 +137,9 @@ With --start servers are started for the run, and broken as well:
 
   memory    locks in the memory of one process
   redis     one Redis with its data on disk; also emptied, which may grant a lock twice:
-            counted as explained
+            counted as explained. Workers are of several kinds: some are passed locks
+            on by the server, some are of an older version, some want what is never
+            passed on, some poll
   replica   a Redis whose replica has to confirm every grant, and fail-overs that must
             not lose one
   sentinel  a master, two replicas and three Sentinels; a fail-over may grant twice

@@ -60,6 +60,8 @@ type event struct {
 	// Class is an error in one word, Text all of it.
 	Class class  `json:"e,omitempty"`
 	Text  string `json:"x,omitempty"`
+	// Doubt says that what failed may have taken effect all the same.
+	Doubt bool `json:"doubt,omitempty"`
 
 	// From is when a stall, a slow answer or a kept lease began; Good is when a lost
 	// lease could last be relied on.
@@ -83,6 +85,8 @@ type settings struct {
 	Prefix string `json:"prefix"`
 	// Acks says that every grant must be confirmed by a replica.
 	Acks bool `json:"acks,omitempty"`
+	// Mixed says that workers are of several kinds, and to some of them locks are passed on.
+	Mixed bool `json:"mixed,omitempty"`
 }
 
 // class is an error in one word.

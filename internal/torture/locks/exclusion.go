@@ -50,7 +50,7 @@ const passedOn = 300 * time.Millisecond
 
 // excusedTwice reports whether a fault made the store forget the first lease.
 func (p *past) excusedTwice(first, second *lease) bool {
-	return p.window(first.ask, second.got, passedOn, "", twice) != nil
+	return p.window(first.name, first.ask, second.got, passedOn, "", twice) != nil
 }
 
 // tokens: no two leases of a name have the same one, and whoever got the lock after
@@ -85,7 +85,7 @@ func (p *past) tokens(r *audit.Report, grants map[string][]*lease, excused lease
 // process passes a lock on that its store has just granted a second time; no fault
 // excuses it otherwise.
 func (p *past) lower(r *audit.Report, earlier, later *lease, excused leases) {
-	if p.window(later.ask, later.got, passedOn, "", twice) != nil {
+	if p.window(later.name, later.ask, later.got, passedOn, "", twice) != nil {
 		r.Explained["lower token, passed on"]++
 		excused[later] = true
 		return
@@ -100,7 +100,7 @@ func (p *past) fence(r *audit.Report) {
 		switch {
 		case f.lease.good < f.at:
 			r.Explained["late write refused"]++
-		case p.window(f.lease.ask, f.at, passedOn, "", twice) != nil:
+		case p.window(f.lease.name, f.lease.ask, f.at, passedOn, "", twice) != nil:
 			r.Explained["write refused"]++
 		default:
 			r.Violate("fence", p.since(f.at), "%s: %s was refused with token %d while its lease was good",

@@ -47,6 +47,9 @@ func (h *hand) run() {
 // idle lets a pair's name rest now and then: that nobody was told of its end shows only
 // while nobody else asks for it.
 func (h *hand) idle(w *wish) {
+	if h.duty == roaming && h.Kin == polling {
+		time.Sleep(nemesis.Between(h.random, look, 4*look))
+	}
 	if h.duty != paired {
 		return
 	}
@@ -75,11 +78,13 @@ const shortHold = 20 * time.Millisecond
 func (h *hand) drawWish() wish {
 	r := h.random
 	if h.duty == faithful {
-		return wish{
+		w := wish{
 			name: h.Prefix + "hot/0", style: devoted, wait: 30 * time.Second,
 			hold: nemesis.Between(r, 2*time.Millisecond,
 				30*time.Millisecond),
 		}
+		h.asKin(&w)
+		return w
 	}
 	w := wish{style: plain, wait: nemesis.Between(r, 100*time.Millisecond, 5*time.Second), hold: nemesis.Between(r, 0,
 		shortHold)}
@@ -95,6 +100,7 @@ func (h *hand) drawWish() wish {
 		w.opts.TTL = ttl
 	}
 	h.vary(&w, ttl)
+	h.asKin(&w)
 	return w
 }
 
@@ -173,7 +179,9 @@ func (h *hand) takeLock(ctx context.Context, op int64, w *wish) *lock.Lease {
 	}
 	lease, err := call(ctx)
 	if err != nil {
-		h.add(&event{Kind: kindNo, Op: op, Class: classOf(err), Text: textOf(err)})
+		h.add(&event{
+			Kind: kindNo, Op: op, Class: classOf(err), Text: textOf(err), Doubt: lock.MaybeApplied(err),
+		})
 		return nil
 	}
 	h.add(&event{Kind: kindGot, Op: op, Token: lease.Token(), Owner: lease.Owner()})

@@ -19,6 +19,7 @@ type job struct {
 	// Hands are goroutines on shared names per client, Keepers those on names of their own.
 	Hands, Keepers int
 	Prefix         string // of all names
+	Kin            kin    // what it is to a lock that is passed on
 	Pair           string // the name shared with one other worker
 	TTL            time.Duration
 	Long           time.Duration
@@ -29,6 +30,7 @@ type job struct {
 type target struct {
 	URL     string
 	Library string // goredis, rueidis or server
+	Older   bool   // an older version of it
 }
 
 // The shared names.

@@ -22,7 +22,9 @@ func Judge(dir string) (*audit.Report, error) {
 	p.confirmed(r)
 	p.losses(r)
 	p.ends(r)
-	p.standing(r)
+	busy := p.busy()
+	p.standing(r, busy)
+	p.unexplained(r, busy)
 	p.starved(r, grants)
 	p.left(r)
 	p.linearizable(r, excused)
@@ -45,6 +47,7 @@ func (p *past) count(r *audit.Report) {
 	}
 	r.Operations["kept alone"] = p.kept
 	r.Operations["guarded writes"] = p.writes
+	r.Operations["passed on by the server"] = p.passed
 	for i := range p.windows {
 		w := &p.windows[i]
 		r.Faults[w.Kind]++
@@ -80,7 +83,7 @@ func (p *past) left(r *audit.Report) {
 			r.Explained["lock left by the killed or cut off"]++
 			continue
 		}
-		if p.window(e.At-(longTTL-e.TTL), e.At, 0, "", twice) != nil {
+		if p.window(e.Name, e.At-(longTTL-e.TTL), e.At, 0, "", twice) != nil {
 			r.Explained["its release was forgotten by the store"]++
 			continue
 		}
@@ -128,6 +131,9 @@ func (p *past) judgeProof(r *audit.Report) {
 		if w.Problem != "" {
 			r.Doubt("%s", w.Problem)
 		}
+	}
+	if p.Mixed && p.passed == 0 {
+		r.Doubt("the server has passed no lock on")
 	}
 	if len(p.windows) == 0 {
 		r.Doubt("no fault was done")

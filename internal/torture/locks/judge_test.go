@@ -50,6 +50,14 @@ func (s *tale) window(kind string, from, to time.Duration, excuses nemesis.Excus
 	}})
 }
 
+// cutOff tells that one worker was cut off.
+func (s *tale) cutOff(worker string, from, to time.Duration) {
+	s.tell(controller, event{At: to, Kind: kindFault, Window: &nemesis.Window{
+		Kind: "connection cut", From: from, To: to, Excuses: nemesis.Excuses{Loss: true, Wait: true},
+		Effect: nemesis.Effect{Evidence: "told", Hit: []string{worker}},
+	}})
+}
+
 // lease tells of a lease; what has no time did not happen.
 func (s *tale) lease(life string, l lease) {
 	ttl, until := max(l.ttl, time.Second), l.until
@@ -61,7 +69,7 @@ func (s *tale) lease(life string, l lease) {
 		Until: until, TTL: ttl, MinHold: l.minHold,
 	})
 	if l.no > 0 {
-		s.tell(life, event{At: l.no, Kind: kindNo, Op: l.op, Class: classGone})
+		s.tell(life, event{At: l.no, Kind: kindNo, Op: l.op, Class: classGone, Doubt: l.doubt})
 	}
 	if l.got > 0 {
 		s.tell(life, event{At: l.got, Kind: kindGot, Op: l.op, Token: l.token})
@@ -186,6 +194,22 @@ func TestOraclesFindWhatIsPlanted(t *testing.T) {
 				left: at + 4011*ms, token: 902,
 			})
 		}, nemesis.Excuses{Wait: true}},
+		{"stood free", func(s *tale) { // what could not be released is over when its time is
+			s.tell("w1.1", event{
+				At: at, Kind: kindAsk, Op: 901, Client: 1, Name: "job", TTL: time.Second, Style: plain,
+				Until: at + time.Second,
+			})
+			s.tell("w1.1", event{At: at + ms, Kind: kindGot, Op: 901, Token: 901})
+			s.tell("w1.1", event{At: at + 2*ms, Kind: kindOut, Op: 901, Good: at + ms, Until: at + time.Second})
+			s.tell("w1.1", event{At: at + 3*ms, Kind: kindLeft, Op: 901, Class: classFailed})
+			s.tell("w1.1", event{At: at + 9*time.Second, Kind: kindClosing, Client: 1, Until: at + 10*time.Second})
+			s.tell("w1.1", event{At: at + 9*time.Second, Kind: kindClosed, Client: 1})
+			s.lease("w2.1", lease{op: 902, name: "job", ask: at + 4*ms, no: at + 4*time.Second})
+		}, nemesis.Excuses{Wait: true}},
+		{"unexplained wait", func(s *tale) { // the other one was cut off, which is nothing to him
+			s.cutOff("w1", at, at+9*time.Second)
+			s.lease("w2.1", lease{op: 902, name: "job", ask: at, no: at + 9*time.Second, ttl: longTTL})
+		}, nemesis.Excuses{Wait: true}},
 		{"starved", func(s *tale) {
 			s.lease("w1.1", lease{op: 900, name: "job", style: devoted, ask: at, no: at + 12*time.Second})
 			for i := range 120 {
@@ -276,6 +300,91 @@ func TestStallsExcuse(t *testing.T) {
 	}
 }
 
+// Who stands in line and is cut off may be granted the lock: for as long as its claim lives, and no longer.
+func TestALostClaimExplainsAWait(t *testing.T) {
+	const at = 20 * time.Second
+	for wait, verdict := range map[time.Duration]audit.Verdict{
+		6 * time.Second: audit.Clean, 15 * time.Second: audit.Violated,
+	} {
+		s := healthy(t)
+		s.cutOff("w1", at, at+ms)
+		s.lease("w1.1", lease{op: 901, name: "job", ask: at - ms, no: at + ms, ttl: longTTL})
+		s.lease("w2.1", lease{
+			op: 902, name: "job", ask: at, got: at + wait, out: at + wait + ms, left: at + wait + 2*ms,
+			token: 902, ttl: longTTL,
+		})
+		if got := oracles(s.judge())["unexplained wait"] > 0; got != (verdict == audit.Violated) {
+			t.Errorf("waited for %v: found %v", wait, got)
+		}
+	}
+}
+
+// Who gave up may have been granted the lock all the same, and gives it back. If it ends before it
+// could, the lock is free when its time is over, and no later; if it could, at once.
+func TestWhatWasNotGivenBackExplainsAWait(t *testing.T) {
+	const (
+		at  = 20 * time.Second
+		ttl = 4 * time.Second
+	)
+	killed := func(after time.Duration) func(*tale) {
+		return func(s *tale) { s.tell(controller, event{At: at + after, Kind: kindKill, Text: "w1.1"}) }
+	}
+	closed := func(why class) func(*tale) {
+		return func(s *tale) {
+			s.tell("w1.1",
+				event{At: at + 8*ms, Kind: kindClosing, Client: 1, Until: at + time.Second},
+				event{At: at + time.Second, Kind: kindClosed, Client: 1, Class: why})
+		}
+	}
+	for name, c := range map[string]struct {
+		end   func(*tale)
+		doubt bool
+		wait  time.Duration
+		found bool
+	}{
+		"killed at once":                   {killed(8 * ms), true, ttl, false},
+		"killed at once, long ago":         {killed(8 * ms), true, ttl + 3*time.Second, true},
+		"killed later":                     {killed(3 * time.Second), true, ttl, true},
+		"killed, and certain of its no":    {killed(8 * ms), false, ttl, true},
+		"closed, and not all was released": {closed(classFailed), true, ttl, false},
+		"closed, and all was released":     {closed(""), true, ttl, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := healthy(t)
+			s.lease("w1.1", lease{op: 901, name: "job", ask: at - ms, no: at, doubt: c.doubt, ttl: ttl})
+			c.end(s)
+			s.lease("w2.1", lease{
+				op: 902, name: "job", ask: at, got: at + c.wait, out: at + c.wait + ms, left: at + c.wait + 2*ms,
+				token: 902,
+			})
+			if r := s.judge(); oracles(r)["stood free"] > 0 != c.found {
+				t.Errorf("found: %v, want %v: %v", !c.found, c.found, r.Violations)
+			}
+		})
+	}
+}
+
+// A lock that was released by force may be had twice, and no other.
+func TestForceExcusesOneLock(t *testing.T) {
+	const at = 20 * time.Second
+	for name, verdict := range map[string]audit.Verdict{"job": audit.Clean, "another": audit.Violated} {
+		s := healthy(t)
+		s.lease("w1.1", lease{
+			op: 901, name: "job", ask: at, got: at + ms, out: at + 100*ms, left: at + 101*ms, token: 901,
+		})
+		s.lease("w2.1", lease{
+			op: 902, name: "job", ask: at, got: at + 50*ms, out: at + 60*ms, left: at + 61*ms, token: 902,
+		})
+		s.tell(controller, event{At: at + 40*ms, Kind: kindFault, Window: &nemesis.Window{
+			Kind: "released by force", From: at + 30*ms, To: at + 40*ms,
+			Excuses: nemesis.Excuses{Loss: true, Twice: true}, Effect: nemesis.Effect{Evidence: "told", Lock: name},
+		}})
+		if r := s.judge(); r.Verdict != verdict {
+			t.Errorf("%s: %s, want %s: %v", name, r.Verdict, verdict, r.Violations)
+		}
+	}
+}
+
 // A release that only a master heard that is none any more, or that one has forgotten,
 // leaves the lock for the rest of its life; at any other time it does not.
 func TestAReleaseThatIsForgottenExcuses(t *testing.T) {
@@ -308,6 +417,7 @@ func TestInconclusive(t *testing.T) {
 			}})
 		},
 		"no traffic before": func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
+		"nothing passed on": func(s *tale) { s.files[controller][0].Plan.Mixed = true },
 		"not finished": func(s *tale) {
 			events := s.files[controller]
 			s.files[controller] = events[:len(events)-1]

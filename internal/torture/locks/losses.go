@@ -24,7 +24,7 @@ func (p *past) losses(r *audit.Report) {
 func (p *past) whyLost(l loss) string {
 	from := l.good - l.ttl
 	lost := func(e nemesis.Excuses) bool { return e.Loss }
-	if w := p.window(from, l.noticed, 0, l.life.worker, lost); w != nil {
+	if w := p.window(l.name, from, l.noticed, 0, l.life.worker, lost); w != nil {
 		return w.Kind
 	}
 	if l.life.stalled(from, l.noticed) > l.ttl/8 {
@@ -105,6 +105,8 @@ func (l *lease) freed() time.Duration {
 		return l.good + l.ttl
 	case l.left == 0 && l.life.killed > 0:
 		return l.life.killed + l.ttl
+	case l.left > 0: // it was not released, and not renewed any more
+		return max(l.left+l.ttl, least)
 	case c != nil && c.returned > 0 && c.class == "":
 		return max(c.returned, least)
 	case c != nil:
@@ -114,22 +116,34 @@ func (l *lease) freed() time.Duration {
 	}
 }
 
-// standing: a lock that nobody has does not stand free while somebody waits for it.
-func (p *past) standing(r *audit.Report) {
+// isUnsettled reports whether a lock may have been granted to nobody any more, if who asked for
+// it ended at some time: it had no answer yet, or was giving back what it may have been granted.
+func (l *lease) isUnsettled(ended time.Duration) bool {
+	return l.got == 0 && (l.no == 0 || l.doubt && ended < l.no+recovery)
+}
+
+// busy are the times in which somebody had a lock, or may have had it.
+func (p *past) busy() map[string][]span {
 	busy := map[string][]span{}
 	for _, l := range p.leases {
+		c := l.life.ends[l.client]
 		switch {
 		case l.got > 0:
 			busy[l.name] = append(busy[l.name], span{l.heldSince(), max(l.freed(), p.revived(l))})
-		case l.no == 0 && l.life.killed > 0: // may have been granted to nobody any more
+		case l.life.killed > 0 && l.isUnsettled(l.life.killed):
 			busy[l.name] = append(busy[l.name], span{l.ask, l.life.killed + l.ttl})
-		case l.class == classClosed && l.life.ends[l.client].isUnclear():
-			busy[l.name] = append(busy[l.name], span{l.ask, l.life.ends[l.client].leaves(l.ttl)})
+		case c.isUnclear() && (l.class == classClosed || l.isUnsettled(c.call)):
+			busy[l.name] = append(busy[l.name], span{l.ask, c.leaves(l.ttl)})
 		}
 	}
 	for name := range busy {
 		busy[name] = merge(busy[name])
 	}
+	return busy
+}
+
+// standing: a lock that nobody has does not stand free while somebody waits for it.
+func (p *past) standing(r *audit.Report, busy map[string][]span) {
 	excused := p.troubled()
 	told := map[span]bool{}
 	for _, l := range p.leases {
@@ -164,7 +178,7 @@ func (l *lease) heldSince() time.Duration {
 // revived is until when a lease may stand in a store that has forgotten its release, or
 // that was no master when it was told: 0 if that was at no such time.
 func (p *past) revived(l *lease) time.Duration {
-	if l.left == 0 || p.window(l.left-time.Second, l.left, recovery, "", twice) == nil {
+	if l.left == 0 || p.window(l.name, l.left-time.Second, l.left, recovery, "", twice) == nil {
 		return 0
 	}
 	return l.left + l.ttl

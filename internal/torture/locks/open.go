@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/internal/redisurl"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
@@ -32,24 +34,43 @@ type session struct {
 // opener opens clients of one target. The clients of a memory share it.
 type opener func(opts lock.Options) (*session, error)
 
-func newOpener(t target) (opener, error) {
+// newOpener opens clients of a target. What they see of a backend of Redis is what dress makes of it; nil: all.
+func newOpener(t target, dress dresser) (opener, error) {
 	switch t.Library {
 	case viaServer:
 		return func(opts lock.Options) (*session, error) { return openServer(t.URL, opts) }, nil
 	case viaRueidis:
-		return func(opts lock.Options) (*session, error) { return openRueidis(t.URL, opts) }, nil
+		return func(opts lock.Options) (*session, error) { return openRueidis(&t, dress, opts) }, nil
 	}
 	backend, err := lockurl.New(t.URL)
 	if err != nil {
 		return nil, err
 	}
 	return func(opts lock.Options) (*session, error) {
+		if dress != nil && !backend.Memory() {
+			return openDressed(backend, &t, dress, opts)
+		}
 		s, err := backend.Open(opts)
 		if err != nil {
 			return nil, err
 		}
 		return &session{s.Client, func() { _ = s.Stop(context.Background()) }}, nil
 	}, nil
+}
+
+// dresser hides some of what a backend offers.
+type dresser func(driver.Backend, *target) driver.Backend
+
+func openDressed(location *lockurl.Backend, t *target, dress dresser, opts lock.Options) (*session, error) {
+	backend, hangUp, err := location.Driver()
+	if err != nil {
+		return nil, err
+	}
+	locks, err := lock.New(dress(backend, t), &opts)
+	if err != nil {
+		return nil, errors.Join(err, backend.Close(), hangUp())
+	}
+	return &session{locks, func() { _ = hangUp() }}, nil
 }
 
 func openServer(url string, opts lock.Options) (*session, error) {
@@ -68,8 +89,8 @@ func openServer(url string, opts lock.Options) (*session, error) {
 // to find a server that may be down just now.
 const dialPatience = 10 * time.Second
 
-func openRueidis(url string, opts lock.Options) (*session, error) {
-	location, err := lockurl.Parse(url)
+func openRueidis(t *target, dress dresser, opts lock.Options) (*session, error) {
+	location, err := lockurl.Parse(t.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +104,16 @@ func openRueidis(url string, opts lock.Options) (*session, error) {
 		}
 		time.Sleep(dialPatience / 100)
 	}
-	locks, err := redislock.New(rueidis.Wrap(conn), location.LockOptions(opts))
+	options := location.LockOptions(opts)
+	backend, err := redislock.NewBackend(rueidis.Wrap(conn), options)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if dress != nil {
+		backend = dress(backend, t)
+	}
+	locks, err := lock.New(backend, &options.Lock)
 	if err != nil {
 		conn.Close()
 		return nil, err

@@ -29,7 +29,7 @@ type past struct {
 	refused         []refusal
 	residue         []event
 	reentries       []*lease // entered again under a lease, and refused
-	kept            int
+	kept, passed    int
 	complaints      []event
 	doubts          []string
 }
@@ -63,6 +63,7 @@ type lease struct {
 	ask, until   time.Duration
 	got, no      time.Duration
 	class        class // why there was none
+	doubt        bool  // it may have been granted all the same
 	text         string
 	token        uint64
 
@@ -162,6 +163,7 @@ func (p *past) reader(name string) func(*event) {
 			l.stalls = append(l.stalls, span{e.From, e.At})
 		case kindTally:
 			p.kept += e.N
+			p.passed += e.M
 		case kindKept:
 			p.lost = append(p.lost, loss{l, e.Name, e.Good, e.At, e.TTL, e.Took, e.Text})
 		case kindClosing:
@@ -192,7 +194,7 @@ func (p *past) addToLease(l *lease, e *event) {
 			p.reentries = append(p.reentries, &lease{life: l.life, name: l.name, no: e.At, text: e.Text})
 			return
 		}
-		l.no, l.class, l.text = e.At, e.Class, e.Text
+		l.no, l.class, l.text, l.doubt = e.At, e.Class, e.Text, e.Doubt
 	case kindGood:
 		l.good = max(l.good, e.At)
 	case kindEnd:
@@ -237,14 +239,14 @@ func (p *past) grants() map[string][]*lease {
 // since is a time for the report.
 func (p *past) since(at time.Duration) time.Duration { return at - p.began }
 
-// window is the first fault that excuses something of a worker in a span of time; an
+// window is the first fault that excuses something of a lock, and of a worker, in a span of time; an
 // empty worker stands for all.
-func (p *past) window(from, to, after time.Duration, worker string,
+func (p *past) window(name string, from, to, after time.Duration, worker string,
 	excuses func(nemesis.Excuses) bool,
 ) *nemesis.Window {
 	for i := range p.windows {
 		w := &p.windows[i]
-		if excuses(w.Excuses) && (worker == "" || w.Hits(worker)) && w.Meets(from, to, after) {
+		if excuses(w.Excuses) && w.Concerns(name) && (worker == "" || w.Hits(worker)) && w.Meets(from, to, after) {
 			return w
 		}
 	}

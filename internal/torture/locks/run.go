@@ -157,12 +157,15 @@ func (r *run) start(ctx context.Context, m *member) (err error) {
 	if r.scene.libraries[0] == viaServer {
 		j.Server = r.scene.front
 	}
+	if r.scene.Mixed {
+		j.Kin = fleet()[slices.Index(r.members, m)%len(fleet())]
+	}
 	for _, library := range r.scene.libraries {
 		url := r.scene.front
 		if m.proxy != nil {
 			url = stage.Through(url, m.proxy.Addr())
 		}
-		j.Clients = append(j.Clients, target{URL: url, Library: library})
+		j.Clients = append(j.Clients, target{URL: url, Library: library, Older: j.Kin == old})
 	}
 	m.process, err = r.Program.Start(ctx, j, r.Dir, m.name)
 	return err
@@ -211,7 +214,7 @@ func (r *run) harass(ctx context.Context, end time.Time) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	s := nemesis.Schedule{
-		Faults: append(append(r.workerFaults(), r.linkFaults()...), r.scene.faults...),
+		Faults: slices.Concat(r.workerFaults(), r.linkFaults(), r.forceFaults(), r.scene.faults),
 		Random: r.random, Rest: 800 * time.Millisecond, Tell: r.reportWindow,
 	}
 	s.Run(ctx)

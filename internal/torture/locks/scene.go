@@ -104,7 +104,7 @@ func durable() *testenv.RedisOptions { return &testenv.RedisOptions{Persistence:
 func (s *scene) redis(host *stage.Host) {
 	server := testenv.Redis(host, durable())
 	s.addr, s.url = server.Addr(), "redis://"+server.Addr()
-	s.front = s.url
+	s.front, s.Mixed = s.url, true
 	s.faults = append(serverFaults(host, server), forgetful(host, server)...)
 }
 

@@ -70,7 +70,7 @@ func (r *run) connect() (*session, error) {
 	if r.scene.libraries[0] == viaServer && r.scene.url == r.scene.front {
 		library = viaServer
 	}
-	open, err := newOpener(target{URL: r.scene.url, Library: library})
+	open, err := newOpener(target{URL: r.scene.url, Library: library}, nil)
 	if err != nil {
 		return nil, err
 	}

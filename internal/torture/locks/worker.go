@@ -24,6 +24,8 @@ type worker struct {
 	book *history.Writer
 	ops  atomic.Int64
 	kept atomic.Int64 // leases of keepers since the last tally
+	// passed is how often the server has passed a lock on to this worker since then.
+	passed atomic.Int64
 }
 
 // Work is a worker process: it takes and leaves locks until its standard input ends.
@@ -67,9 +69,9 @@ func (w *worker) add(e *event) {
 // history.
 func (w *worker) tally(ctx context.Context) {
 	for sleep.For(ctx, time.Second) {
-		w.add(&event{Kind: kindTally, N: int(w.kept.Swap(0))})
+		w.add(&event{Kind: kindTally, N: int(w.kept.Swap(0)), M: int(w.passed.Swap(0))})
 	}
-	w.add(&event{Kind: kindTally, N: int(w.kept.Swap(0))})
+	w.add(&event{Kind: kindTally, N: int(w.kept.Swap(0)), M: int(w.passed.Swap(0))})
 }
 
 // restPatience is how long what a closed client has left behind may still run.
@@ -97,7 +99,7 @@ func (w *worker) useClients(ctx context.Context) error {
 	}
 	for i, t := range w.Clients {
 		if openers[t] == nil {
-			open, err := newOpener(t)
+			open, err := newOpener(t, w.dress)
 			if err != nil {
 				return err
 			}

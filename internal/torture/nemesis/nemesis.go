@@ -44,6 +44,8 @@ type Effect struct {
 	Evidence string
 	// Hit names who was hit; none means everybody.
 	Hit []string
+	// Lock is the only one that it was done to, if it was not done to all of them.
+	Lock string
 	// From and To are when the fault was certainly there, where that matters.
 	From, To time.Duration
 }
@@ -69,6 +71,9 @@ func (w *Window) Meets(from, to, after time.Duration) bool {
 func (w *Window) Hits(who string) bool {
 	return len(w.Effect.Hit) == 0 || slices.Contains(w.Effect.Hit, who)
 }
+
+// Concerns reports whether a fault was done to a lock.
+func (w *Window) Concerns(name string) bool { return w.Effect.Lock == "" || w.Effect.Lock == name }
 
 // Schedule says which faults are done, and how often.
 type Schedule struct {
