@@ -8,7 +8,9 @@ import (
 
 // allMutants lists the mutants.
 func allMutants() []mutants.Mutant {
-	return slices.Concat(contestMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants())
+	return slices.Concat(
+		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
+		passingMutants(), lingeringMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
@@ -24,8 +26,8 @@ func contestMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "the deadline counts from the reply", File: "lock/acquire_contest.go", Pkg: memory,
-			Old:  "k.q.takeGrant(ctx, parent, k.want, grant, k.sent, k.doubt)",
-			New:  "k.q.takeGrant(ctx, parent, k.want, grant, c.now(), k.doubt)",
+			Old:  "k.acceptGrant(ctx, parent, grant, k.sent, grant.TTL)",
+			New:  "k.acceptGrant(ctx, parent, grant, c.now(), grant.TTL)",
 			Test: inMemory("LossComesAfterTheNextGrant"),
 		},
 		{
@@ -62,8 +64,8 @@ func contestMutants() []mutants.Mutant {
 		{
 			Name: "what another goroutine of the process holds counts as ours", File: "lock/acquire_limit.go",
 			Pkg: memory,
-			Old: "	grant, err := k.q.client.backend.Acquire(call, k.req)\n",
-			New: "	grant, err := k.q.client.backend.Acquire(call, k.req)\n" +
+			Old: "	grant, err := k.makeRequest(call)\n",
+			New: "	grant, err := k.makeRequest(call)\n" +
 				"	id := k.q.client.id\n" +
 				"	if h, ok := errors.AsType[*driver.HeldError](err); ok && h.Owner[:len(id)] == id {\n" +
 				"		grant, err = driver.Grant{Name: k.req.Name, Owner: h.Owner, TTL: k.req.TTL, Token: 1, " +
@@ -95,6 +97,27 @@ func contestMutants() []mutants.Mutant {
 	}
 }
 
+// silenceMutants are faults in telling a held lock from a backend that says nothing.
+func silenceMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "who comes to the front has forgotten why it waited", File: "lock/acquire_contest.go", Pkg: front,
+			Old: "	case why == nil && k.behind:\n", New: "	case why == nil && k.behind && k.try:\n",
+			Test: "TestWhoHasWaitedInTheQueueIsToldThatItIsHeld",
+		},
+		{
+			Name: "silence is taken for a refusal", File: "lock/acquire_contest.go", Pkg: front,
+			Old: "	switch why := k.knownStill(); {\n", New: "	switch why := k.whyNot(); {\n",
+			Test: "TestWhoWaitsForASilentBackendKnowsNothing",
+		},
+		{
+			Name: "who waits behind silence is refused", File: "lock/queue.go", Pkg: front,
+			Old: "	return q.unlessSilent(q.why, came)\n", New: "	return q.why\n",
+			Test: "TestWhoWaitsForASilentBackendKnowsNothing",
+		},
+	}
+}
+
 // leaseMutants are faults in leases and their renewal.
 func leaseMutants() []mutants.Mutant {
 	return []mutants.Mutant{
@@ -117,7 +140,7 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "the deadline has no margin", File: "lock/hold.go", Pkg: memory,
-			Old: " - margin(h.grant.TTL)", New: "",
+			Old: " - margin(life)", New: "",
 			Test: inMemory("LossLeavesNoMargin"),
 		},
 		{
@@ -164,7 +187,7 @@ func queueMutants() []mutants.Mutant {
 		},
 		{
 			Name: "hand-off uses tokens it has not reserved", File: "lock/handoff.go", Pkg: memory,
-			Old: "h.lease.token+1 < h.grant.Token+uint64(h.grant.Tokens) &&", New: "true &&",
+			Old: "return h.hasToken() && ", New: "return ",
 			Test: inMemory("TokenIsHandedOnTwice"),
 		},
 		{

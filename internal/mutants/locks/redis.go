@@ -13,7 +13,7 @@ func redisMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "redis: anybody may release", File: scripts + "release.lua", Pkg: redis,
-			Old: "  if has ~= '1' then", New: "  if call('exists', lock) == 0 then",
+			Old: "  if has[1] ~= '1' then", New: "  if call('exists', lock) == 0 then",
 			Test: onRedis("StrangerReleases"),
 		},
 		{
@@ -30,17 +30,22 @@ func redisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a repeated release fails", File: scripts + "release.lua", Pkg: redis,
-			Old: "    if call('get', latch) == owner then", New: "    if false then",
+			Old: "    if latchShut(latch, owner) then", New: "    if false then",
 			Test: onRedis("RetriedReleaseFails"),
 		},
 		{
 			Name: "redis: a repeated acquire is refused", File: scripts + "acquire.lua", Pkg: redis,
-			Old: "    if call('hget', lock, owner) ~= '1' then", New: "    if true then",
+			Old: "  if about[1] ~= '1' then", New: "  if true then",
 			Test: onRedis("RetriedAcquireCountsTwice"),
 		},
 		{
 			Name: "redis: the token has no floor", File: scripts + "acquire.lua", Pkg: redis,
-			Old: "    clock = time[1] .. micros\n", New: "    clock = '0'\n",
+			Old: "    clock = time[1] .. string.sub('00000' .. time[2], -6)\n", New: "    clock = '0'\n",
+			Also: []mutants.Edit{{
+				File: scripts + "acquire_free.lua",
+				Old:  "if #KEYS == 2 and ARGV[6] < '~' and redis.call('exists', KEYS[1]) == 0 then",
+				New:  "if #KEYS == 0 then",
+			}},
 			Test: onRedis("TokenGoesBackAfterDataLoss"),
 		},
 		{
@@ -49,8 +54,8 @@ func redisMutants() []mutants.Mutant {
 			Test: onRedis("ForcedReleaseKeepsTheToken"),
 		},
 		{
-			Name: "redis: a release tells nobody", File: scripts + "release.lua", Pkg: redis,
-			Old: "  local listening = tell(channel)", New: "  local listening = 0",
+			Name: "redis: a release tells nobody", File: scripts + "release_alone.lua", Pkg: redis,
+			Old: "    local listening = redis.call(ARGV[1], KEYS[2], '0')", New: "    local listening = 0",
 			Test: onRedis("ReleaseWakesNobody"),
 		},
 		{

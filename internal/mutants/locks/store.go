@@ -47,7 +47,7 @@ func storeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a release wakes nobody", File: "lock/memlock/store.go", Pkg: memory,
-			Old: "		w.signal()\n", New: "		_ = w\n",
+			Old: "		} else {\n			w.signal()\n		}\n", New: "		}\n",
 			Test: inMemory("ReleaseWakesNobody"),
 		},
 		{
