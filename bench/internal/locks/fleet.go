@@ -2,6 +2,13 @@ package locks
 
 import "time"
 
+// few is four processes of one goroutine that all want the same key: nothing can be passed on within a process.
+func few(quick bool) Workload {
+	w := fleet(quick)
+	w.Name, w.Job.Goroutines = "contended-4x1", 1
+	return w
+}
+
 // fleet is four processes of 16 goroutines that all want the same key; the
 // times are those of the wait.
 func fleet(quick bool) Workload {

@@ -18,7 +18,7 @@ import (
 // from the call of unlock in one to the return of lock in the other.
 func handoff(quick bool) Workload {
 	return Workload{
-		Name: "handoff", Unit: "us", Lower: true, Fits: patient,
+		Name: "handoff", Unit: "us", Lower: true, Fits: patientOrMessage,
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Time: either(quick, 450*time.Millisecond, 2*time.Second)},
 		measure: measureHandoff,

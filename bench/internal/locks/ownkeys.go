@@ -8,7 +8,7 @@ func ownKeys(quick bool) Workload {
 		Name: "own-keys-64", Unit: "pairs/s", Fits: everyone,
 		Rounds:  either(quick, 1, 5),
 		Job:     Job{Goroutines: 64, Time: either(quick, 250*time.Millisecond, 700*time.Millisecond)},
-		measure: storms(1, Allocs, Fairness),
+		measure: storms(1, Allocs, Fairness, ServerTime),
 		work:    storm{pairs: true}.runInWorker,
 	}
 }

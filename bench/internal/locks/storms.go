@@ -3,8 +3,10 @@ package locks
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bench/internal/redisd"
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
 )
 
@@ -17,12 +19,38 @@ func storms(processes int, keep ...Metric) func(context.Context, measurement) (S
 			return nil, err
 		}
 		defer workers.killAll()
-		tallies, err := workers.storm()
+		var tallies []tally
+		storm := func() (err error) { tallies, err = workers.storm(); return err }
+		spent, err := executing(ctx, m, slices.Contains(keep, ServerTime), storm)
 		if err != nil {
 			return nil, err
 		}
-		return summarize(tallies).only(append(keep, Value, P50, P99)), nil
+		sample := summarize(tallies)
+		sample[ServerTime] = float64(spent) / sample[Leases]
+		return sample.only(append(keep, Value, P50, P99)), nil
 	}
+}
+
+// executing runs do and returns for how many µs the server executed the subject's commands meanwhile, 0 where nobody
+// wants to know: not every subject has a server.
+func executing(ctx context.Context, m measurement, wanted bool, do func() error) (micros int64, err error) {
+	if !wanted {
+		return 0, do()
+	}
+	monitor, err := redisd.Watch(ctx, m.job.Redis)
+	if err != nil {
+		return 0, err
+	}
+	defer monitor.Close()
+	before, err := monitor.Read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := monitor.Read(ctx)
+	return after.Since(before).Executing(m.subject.Plain...), err
 }
 
 // storm starts all workers at once and collects their tallies.
@@ -72,6 +100,7 @@ func summarize(tallies []tally) Sample {
 		ProcFairness: stats.Jain(perProcess),
 		Allocs:       float64(mallocs) / float64(max(total, 1)),
 		Violations:   float64(violations),
+		Leases:       float64(max(total, 1)),
 	}
 }
 

@@ -6,13 +6,13 @@ import "time"
 // wants; the times are those of a pair.
 func uncontended(quick bool) Workload {
 	return Workload{
-		Name: "uncontended-1", Unit: "pairs/s", Fits: everyone,
+		Name: "uncontended-1", Unit: "pairs/s", Fits: everyoneAndLingering,
 		Rounds: either(quick, 3, 7),
 		Job: Job{
 			Goroutines: 1, Place: apart,
 			Time: either(quick, 150*time.Millisecond, 400*time.Millisecond),
 		},
-		measure: storms(1, Allocs),
+		measure: storms(1, Allocs, ServerTime),
 		work:    storm{pairs: true}.runInWorker,
 	}
 }

@@ -74,6 +74,7 @@ const (
 	Growth       Metric = "goroutines_added"
 	Violations   Metric = "violations"
 	Handoffs     Metric = "handoffs"
+	ServerTime   Metric = "server_us"
 	Leases       Metric = "leases"
 )
 
@@ -92,8 +93,10 @@ func Workloads(quick bool) []Workload {
 		ownKeys(quick),
 		contended(quick),
 		fleet(quick),
+		few(quick),
 		waiters(quick),
 		handoff(quick),
+		recall(quick),
 		holdOneMillisecond(quick),
 		held(quick),
 	}
@@ -119,12 +122,20 @@ func either[T any](quick bool, quickly, fully T) T {
 
 // everyone fits all subjects that go through Redis and do not differ by
 // waiting alone.
-func everyone(s subject.Subject) bool { return !s.Tuned && s.Role != subject.Local }
+func everyone(s subject.Subject) bool {
+	return !s.Tuned && s.Role != subject.Local && s.Role != subject.Message && s.Role != subject.Lingering
+}
+
+// everyoneAndLingering fits the same and those whose locks linger.
+func everyoneAndLingering(s subject.Subject) bool { return everyone(s) || s.Role == subject.Lingering }
 
 // patient fits all subjects that can wait for a distributed lock.
 func patient(s subject.Subject) bool {
 	return s.Role == subject.Bedrock || s.Role == subject.Peer
 }
+
+// patientOrMessage fits the same and the fewest messages.
+func patientOrMessage(s subject.Subject) bool { return patient(s) || s.Role == subject.Message }
 
 // patientOrLocal fits the same and the local floor.
 func patientOrLocal(s subject.Subject) bool { return patient(s) || s.Role == subject.Local }

@@ -2,6 +2,7 @@ package redisd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ type Counters struct {
 	// Reads is how many times the server read requests from a connection: one
 	// for each round trip a client waited for.
 	Reads int64
+	// Micros is for how many µs each command was executed, by its name. That of a script has that
+	// of the commands inside, which are counted by themselves, too.
+	Micros map[string]int64
 }
 
 // Monitor reads a server's counters over a connection of its own.
@@ -55,7 +59,19 @@ func (m *Monitor) Read(ctx context.Context) (Counters, error) {
 // Since returns what was counted after earlier, without the one call of Read
 // that ended the interval.
 func (c Counters) Since(earlier Counters) Counters {
-	return Counters{Commands: c.Commands - earlier.Commands, Reads: c.Reads - earlier.Reads - 1}
+	micros := make(map[string]int64, len(c.Micros))
+	for name, sum := range c.Micros {
+		micros[name] = sum - earlier.Micros[name]
+	}
+	return Counters{Commands: c.Commands - earlier.Commands, Reads: c.Reads - earlier.Reads - 1, Micros: micros}
+}
+
+// Executing returns for how many µs scripts and these commands were executed.
+func (c Counters) Executing(commands ...string) (micros int64) {
+	for _, name := range append([]string{"eval", "evalsha"}, commands...) {
+		micros += c.Micros[name]
+	}
+	return micros
 }
 
 // parse reads the answer to INFO stats commandstats.
@@ -64,26 +80,29 @@ func parse(text string) (Counters, error) {
 	if err != nil {
 		return Counters{}, fmt.Errorf("read server counters: total_reads_processed: %w", err)
 	}
-	c := Counters{Reads: reads}
+	c := Counters{Reads: reads, Micros: make(map[string]int64)}
 	for line := range strings.Lines(text) {
 		stat, found := strings.CutPrefix(line, "cmdstat_")
 		if !found || strings.HasPrefix(stat, "info:") {
 			continue
 		}
-		calls, err := callsOf(stat)
-		if err != nil {
+		calls, err := number(stat, ":calls=")
+		micros, err2 := number(stat, ",usec=")
+		if err := errors.Join(err, err2); err != nil {
 			return Counters{}, fmt.Errorf("read server counters: %s: %w", line, err)
 		}
+		name, _, _ := strings.Cut(stat, ":")
 		c.Commands += calls
+		c.Micros[name] = micros
 	}
 	return c, nil
 }
 
-// callsOf reads a line such as get:calls=12,usec=34.
-func callsOf(stat string) (int64, error) {
-	_, rest, _ := strings.Cut(stat, ":calls=")
-	number, _, _ := strings.Cut(rest, ",")
-	return strconv.ParseInt(number, 10, 64)
+// number reads one of a line such as get:calls=12,usec=34.
+func number(stat, label string) (int64, error) {
+	_, rest, _ := strings.Cut(stat, label)
+	text, _, _ := strings.Cut(rest, ",")
+	return strconv.ParseInt(text, 10, 64)
 }
 
 // field returns what follows prefix on its line.

@@ -137,10 +137,12 @@ func TestVerdictsKnowTheirDirection(t *testing.T) {
 	}
 }
 
-func TestVerdictsJudgeTimesAgainstRaw(t *testing.T) {
+// TestVerdictsJudgeTimesAgainstPeers on the same client, the quickest of them.
+func TestVerdictsJudgeTimesAgainstPeers(t *testing.T) {
 	w := locks.Workload{Name: "uncontended-1"}
 	verdicts := report.Verdicts(report.Rows([]*locks.Outcome{
-		measured(w, ours(), 130), measured(w, raw("goredis"), 100),
+		measured(w, ours(), 130), measured(w, raw("goredis"), 70),
+		measured(w, peer("slow"), 300), measured(w, peer("quick"), 100),
 	}))
 	if len(verdicts) != 1 || verdicts[0].Measured != 1.3 || verdicts[0].Reached() {
 		t.Errorf("verdicts = %+v, want one of 1.3, missed", verdicts)

@@ -42,6 +42,7 @@ type Row struct {
 	Violations     *float64 `json:"violations,omitempty"`
 	Handoffs       *float64 `json:"handoffs,omitempty"`
 	Max            *float64 `json:"max_us,omitempty"`
+	ServerTime     *float64 `json:"server_us,omitempty"`
 
 	// Rounds is how many measurements the medians are taken over.
 	Rounds int `json:"rounds"`
@@ -85,7 +86,8 @@ func newRow(o *locks.Outcome) *Row {
 		Lost: get(locks.Lost), Leases: get(locks.Leases),
 		Goroutines: get(locks.Goroutines), Growth: get(locks.Growth),
 		Violations: get(locks.Violations), Handoffs: get(locks.Handoffs), Max: get(locks.Longest),
-		Rounds: len(o.Samples),
-		role:   o.Subject.Role, client: o.Subject.Client, lower: o.Workload.Lower,
+		ServerTime: get(locks.ServerTime),
+		Rounds:     len(o.Samples),
+		role:       o.Subject.Role, client: o.Subject.Client, lower: o.Workload.Lower,
 	}
 }

@@ -35,6 +35,7 @@ func (r *Row) notes() []string {
 		{"longest µs", r.Max},
 		{"jain", r.Jain},
 		{"jain of processes", r.JainProcesses},
+		{"server µs", r.ServerTime},
 		{"allocs", r.Allocs},
 		{"commands/s", r.Commands},
 		{"round trips", r.RoundTrips},

@@ -13,6 +13,8 @@ type target struct {
 	text     string
 	// client limits the target to one Redis client; empty means both.
 	client string
+	// role is what the target is for, Bedrock unless it says otherwise.
+	role   subject.Role
 	limit  float64
 	atMost bool
 	// measure returns the number to hold against the limit, nil for none.
@@ -20,7 +22,9 @@ type target struct {
 }
 
 // concerns reports whether the target is for r.
-func (t target) concerns(r *Row) bool { return t.client == "" || t.client == r.client }
+func (t target) concerns(r *Row) bool {
+	return t.workload == r.Workload && t.role == r.role && (t.client == "" || t.client == r.client)
+}
 
 // targets returns all targets in the order of the workloads.
 func targets() []target {
@@ -28,19 +32,27 @@ func targets() []target {
 	toRaw := func(r *Row, _ []*Row) *float64 { return r.RatioToRaw }
 	return []target{
 		{
-			workload: "uncontended-1", text: "uncontended p50, x raw on the same client", limit: 1.15, atMost: true,
-			measure: pairTimeToRaw,
+			workload: "uncontended-1", text: "uncontended p50, x best peer on the same client", limit: 1.05,
+			atMost: true, measure: pairTimeToPeers,
 		},
 		{
-			workload: "uncontended-1-shared", text: "the same, sharing a processor with the server", limit: 1.15,
-			atMost: true, measure: pairTimeToRaw,
+			workload: "uncontended-1-shared", text: "the same, sharing a processor with the server", limit: 1.05,
+			atMost: true, measure: pairTimeToPeers,
+		},
+		{
+			workload: "uncontended-1", text: "server time of a pair, x raw on the same client", limit: 1.8,
+			atMost: true, measure: serverTimeToRaw,
+		},
+		{
+			workload: "uncontended-1", text: "a lock that lingers, x best peer", limit: 50, role: subject.Lingering,
+			measure: toBestPeer,
 		},
 		{
 			workload: "uncontended-1", text: "allocations of an uncontended pair", client: "rueidis", limit: 12,
 			atMost: true, measure: own(func(r *Row) *float64 { return r.Allocs }),
 		},
 		{workload: "own-keys-64", text: "own keys, x raw on the same client", limit: 0.85, measure: toRaw},
-		{workload: "own-keys-64", text: "own keys, x best peer", limit: 1.2, measure: toBestPeer},
+		{workload: "own-keys-64", text: "own keys, x best peer", limit: 1.25, measure: toBestPeer},
 		{workload: "contended-64", text: "one key, x best peer", limit: 25, measure: toBestPeer},
 		{
 			workload: "contended-64", text: "one key, p99 wait, x best peer's", limit: 0.02, atMost: true,
@@ -54,6 +66,14 @@ func targets() []target {
 		{
 			workload: "contended-4x16", text: "4 processes, Jain fairness of processes", limit: 0.9,
 			measure: own(func(r *Row) *float64 { return r.JainProcesses }),
+		},
+		{
+			workload: "contended-4x1", text: "4 processes of one goroutine, Jain fairness", limit: 0.98,
+			measure: own(func(r *Row) *float64 { return r.JainProcesses }),
+		},
+		{
+			workload: "contended-4x1", text: "the same, longest wait in us", limit: 30_000, atMost: true,
+			measure: own(func(r *Row) *float64 { return r.Max }),
 		},
 		{
 			workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true,
@@ -72,8 +92,16 @@ func targets() []target {
 			measure: timeTo("rueidislock-1key"),
 		},
 		{
-			workload: "handoff", text: "round trips of a hand-off", limit: 3, atMost: true,
+			workload: "handoff", text: "hand-off p50, x the message alone", limit: 1.7, atMost: true,
+			measure: timeTo("message-goredis"),
+		},
+		{
+			workload: "handoff", text: "round trips of a hand-off", limit: 1, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.RoundTrips }),
+		},
+		{
+			workload: "recall", text: "a lock that lingers elsewhere, x one that does not", limit: 3, atMost: true,
+			role: subject.Lingering, measure: timeToPlain,
 		},
 		{
 			workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95,
@@ -99,11 +127,39 @@ func own(measure func(*Row) *float64) func(*Row, []*Row) *float64 {
 	return func(r *Row, _ []*Row) *float64 { return measure(r) }
 }
 
-// pairTimeToRaw compares the median time of a pair with that of raw commands.
-func pairTimeToRaw(r *Row, rows []*Row) *float64 {
+// pairTimeToPeers compares the median time of a pair with that of the quickest peer on the same client.
+func pairTimeToPeers(r *Row, rows []*Row) *float64 {
+	var best *Row
 	for _, other := range rows {
-		if other.Workload == r.Workload && other.role == subject.Raw && other.client == r.client {
-			return ratio(*r.P50, *other.P50)
+		if other.Workload == r.Workload && other.role == subject.Peer && other.client == r.client &&
+			(best == nil || *other.P50 < *best.P50) {
+			best = other
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return ratio(*r.P50, *best.P50)
+}
+
+// serverTimeToRaw compares what a pair costs the server with raw commands.
+func serverTimeToRaw(r *Row, rows []*Row) *float64 {
+	return toOther(r, rows, subject.Raw, func(r *Row) *float64 { return r.ServerTime })
+}
+
+// timeToPlain compares the median time with that of the same without lingering.
+func timeToPlain(r *Row, rows []*Row) *float64 {
+	return toOther(r, rows, subject.Bedrock, func(r *Row) *float64 { return r.P50 })
+}
+
+// toOther compares a number with that of a role on the same client.
+func toOther(r *Row, rows []*Row, role subject.Role, of func(*Row) *float64) *float64 {
+	for _, other := range rows {
+		if other.Workload != r.Workload || other.role != role || other.client != r.client {
+			continue
+		}
+		if mine, theirs := of(r), of(other); mine != nil && theirs != nil {
+			return ratio(*mine, *theirs)
 		}
 	}
 	return nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-
-	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // Verdict reports whether a subject reached a target.
@@ -61,7 +59,7 @@ func Verdicts(rows []*Row) []Verdict {
 	var list []Verdict
 	for _, t := range targets() {
 		for _, r := range rows {
-			if r.Workload != t.workload || r.role != subject.Bedrock || !t.concerns(r) {
+			if !t.concerns(r) {
 				continue
 			}
 			if measured := t.measure(r, rows); measured != nil {

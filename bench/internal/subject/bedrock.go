@@ -13,30 +13,41 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn/rueidis"
 )
 
-// bedrockGoredis is Bedrock over go-redis.
-func bedrockGoredis() Subject {
+// linger is for how long locks linger where they do.
+const linger = 5 * time.Millisecond
+
+// bedrockRole returns what Bedrock is compared as when locks linger for so long.
+func bedrockRole(linger time.Duration) Role {
+	if linger > 0 {
+		return Lingering
+	}
+	return Bedrock
+}
+
+// bedrockGoredis is Bedrock over go-redis; its locks linger for so long.
+func bedrockGoredis(name string, linger time.Duration) Subject {
 	return Subject{
-		Name: "bedrock-goredis", Role: Bedrock, Client: goredisClient,
+		Name: name, Role: bedrockRole(linger), Client: goredisClient,
 		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
 			rdb, err := dialGoredis(ctx, addr)
 			if err != nil {
 				return nil, err
 			}
-			return newBedrock(goredis.Wrap(rdb), lease, rdb.Close)
+			return newBedrock(goredis.Wrap(rdb), lease, linger, rdb.Close)
 		},
 	}
 }
 
-// bedrockRueidis is Bedrock over rueidis.
-func bedrockRueidis() Subject {
+// bedrockRueidis is the same over rueidis.
+func bedrockRueidis(name string, linger time.Duration) Subject {
 	return Subject{
-		Name: "bedrock-rueidis", Role: Bedrock, Client: rueidisClient,
+		Name: name, Role: bedrockRole(linger), Client: rueidisClient,
 		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
 			client, err := dialRueidis(addr)
 			if err != nil {
 				return nil, err
 			}
-			return newBedrock(rueidis.Wrap(client), lease, closing(client.Close))
+			return newBedrock(rueidis.Wrap(client), lease, linger, closing(client.Close))
 		},
 	}
 }
@@ -47,8 +58,8 @@ type bedrockLocker struct {
 	disconnect func() error
 }
 
-func newBedrock(conn redisconn.Conn, lease time.Duration, disconnect func() error) (Locker, error) {
-	client, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: lease}})
+func newBedrock(conn redisconn.Conn, lease, linger time.Duration, disconnect func() error) (Locker, error) {
+	client, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: lease, Linger: linger}})
 	if err != nil {
 		return nil, fmt.Errorf("open bedrock: %w", err)
 	}

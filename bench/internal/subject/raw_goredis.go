@@ -10,7 +10,7 @@ import (
 // rawGoredis is SET NX PX and a compare-and-delete script through go-redis.
 func rawGoredis() Subject {
 	return Subject{
-		Name: "raw-goredis", Role: Raw, Client: goredisClient,
+		Name: "raw-goredis", Role: Raw, Client: goredisClient, Plain: []string{"set"},
 		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
 			rdb, err := dialGoredis(ctx, addr)
 			if err != nil {

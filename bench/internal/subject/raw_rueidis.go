@@ -10,7 +10,7 @@ import (
 // rawRueidis is SET NX PX and a compare-and-delete script through rueidis.
 func rawRueidis() Subject {
 	return Subject{
-		Name: "raw-rueidis", Role: Raw, Client: rueidisClient,
+		Name: "raw-rueidis", Role: Raw, Client: rueidisClient, Plain: []string{"set"},
 		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
 			client, err := dialRueidis(addr)
 			if err != nil {

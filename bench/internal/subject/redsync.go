@@ -19,7 +19,7 @@ const redsyncPoll = 250 * time.Millisecond
 // redsyncGoredis is redsync over go-redis, polling every poll, or at its
 // default pace when poll is 0.
 func redsyncGoredis(name string, poll time.Duration) Subject {
-	s := Subject{Name: name, Role: Peer, Client: goredisClient, Poll: redsyncPoll}
+	s := Subject{Name: name, Role: Peer, Client: goredisClient, Poll: redsyncPoll, Plain: []string{"set"}}
 	var options []redsync.Option
 	if poll > 0 {
 		s.Poll, s.Tuned = poll, true
@@ -38,7 +38,7 @@ func redsyncGoredis(name string, poll time.Duration) Subject {
 // redsyncRueidis is redsync over rueidis at its default pace.
 func redsyncRueidis(name string) Subject {
 	return Subject{
-		Name: name, Role: Peer, Client: rueidisClient, Poll: redsyncPoll,
+		Name: name, Role: Peer, Client: rueidisClient, Poll: redsyncPoll, Plain: []string{"set"},
 		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
 			client, err := dialRueidis(addr)
 			if err != nil {

@@ -26,6 +26,10 @@ const (
 	Raw
 	// Local is a mutex of this process alone.
 	Local
+	// Message is no lock, but the fewest messages from one process to another.
+	Message
+	// Lingering is the library under test where locks linger.
+	Lingering
 )
 
 // Subject is one thing to measure.
@@ -42,6 +46,8 @@ type Subject struct {
 	// Poll is the longest pause between two tries of a waiter, 0 when waiters
 	// are woken.
 	Poll time.Duration
+	// Plain are the commands it sends beside its scripts.
+	Plain []string
 	// Open connects it to the Redis server at addr; its locks live for lease
 	// without renewal.
 	Open func(ctx context.Context, addr string, lease time.Duration) (Locker, error)
@@ -73,8 +79,10 @@ type Lasting interface {
 // All returns every subject in the order of the reports.
 func All() []Subject {
 	return []Subject{
-		bedrockGoredis(),
-		bedrockRueidis(),
+		bedrockGoredis("bedrock-goredis", 0),
+		bedrockRueidis("bedrock-rueidis", 0),
+		bedrockGoredis("bedrock-goredis-linger", linger),
+		bedrockRueidis("bedrock-rueidis-linger", linger),
 		redsyncGoredis("redsync-goredis", 0),
 		redsyncRueidis("redsync-rueidis"),
 		redsyncGoredis("redsync-goredis-5ms", 5*time.Millisecond),
@@ -84,6 +92,7 @@ func All() []Subject {
 		rueidislocker("rueidislock", 2),
 		rawGoredis(),
 		rawRueidis(),
+		messageGoredis(),
 		localMutex(),
 	}
 }
