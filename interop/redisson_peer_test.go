@@ -108,6 +108,13 @@ func (j *java) await(id string) string {
 	}
 }
 
+// answered reports whether a command is answered, and nobody has taken the answer.
+func (j *java) answered(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.answers[id]) > 0
+}
+
 // do sends a command and returns its answer.
 func (j *java) do(thread, command, name string, argument int) string {
 	j.t.Helper()

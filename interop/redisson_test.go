@@ -46,6 +46,8 @@ func TestRedisson(t *testing.T) {
 				"TokensRise":        tokensRise,
 				"ForceReleaseTells": forceReleaseTells,
 				"NobodyIsLost":      nobodyIsLost,
+				"JavaIsPassedOver":  javaIsPassedOver,
+				"BothKindsWait":     bothKindsWait,
 			} {
 				t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
 			}

@@ -5,7 +5,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.Redisson;
+import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -58,11 +60,34 @@ public class Peer {
         return lock.isLocked();
       case "fenced":
         return redisson.getFencedLock(name).lockAndGetToken();
+      case "lock":
+        lock.lock();
+        return true;
+      case "spin":
+        return spin(redisson, name);
+      case "unspin":
+        redisson.getSpinLock(name).unlock();
+        return true;
       case "count":
         return count(redisson, name, number);
       default:
         throw new IllegalArgumentException(command);
     }
+  }
+
+  /** Looks now and then until the lock is free, as ever. Returns how often it has looked in vain. */
+  private static long spin(RedissonClient redisson, String name) {
+    AtomicLong vain = new AtomicLong();
+    LockOptions.BackOffPolicy usual = new LockOptions.ExponentialBackOff().create();
+    redisson
+        .getSpinLock(
+            name,
+            () -> () -> {
+              vain.incrementAndGet();
+              return usual.getNextSleepPeriod();
+            })
+        .lock();
+    return vain.get();
   }
 
   /** Adds to a counter, under the lock, in two steps that only the lock holds together. */

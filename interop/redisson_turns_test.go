@@ -1,0 +1,229 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
+)
+
+// How long a thread of Java may wait for a lock that processes of Bedrock pass on among each other.
+//
+// One that waits by messages (Redisson's plain lock) is known from the moment at which it listens, and then the lock is
+// offered to it, and again if it did not come in time: a JVM that gets no processor may miss an offer, but not more
+// than mostMissed in a row. Each offer is too late if Bedrock has had the lock more than mostHandOvers times and
+// longestTurn has passed. What is offered goes to whichever thread of Java is quickest.
+//
+// One that looks now and then (Redisson's spin lock) can be given the lock only at the moments at which it looks, and
+// the pauses between them, up to 128 ms, are its own doing: so its turns are its looks, of which mostHandOvers may
+// find the lock with somebody else.
+const (
+	mostHandOvers = 32
+	mostMissed    = 3
+	longestTurn   = 200 * time.Millisecond
+)
+
+// processes is how many of Bedrock are in a fleet.
+const processes = 3
+
+// fleet are processes of Bedrock that have one lock time and again.
+type fleet struct {
+	*together
+	name    string
+	entered atomic.Int64
+	strange atomic.Int64 // how often Java had it
+	offers  atomic.Int64 // how often it was released for those who listen and stand in no line
+}
+
+// tap is a connection that counts the offers it hears of.
+type tap struct {
+	redisconn.Conn
+	offers *atomic.Int64
+}
+
+func (t *tap) Listen(ctx context.Context, node string, sink redisconn.Sink) (redisconn.Listener, error) {
+	return t.Conn.Listen(ctx, node, &tapped{sink, t.offers})
+}
+
+type tapped struct {
+	redisconn.Sink
+	offers *atomic.Int64
+}
+
+func (t *tapped) Message(channel, text string) {
+	if text == "1" {
+		t.offers.Add(1)
+	}
+	t.Sink.Message(channel, text)
+}
+
+// startFleet returns a fleet that passes its lock on.
+func (e *together) startFleet(name string) (f *fleet, stop func()) {
+	e.Helper()
+	f = &fleet{together: e, name: name}
+	ctx, cancel := context.WithCancel(e.Context())
+	var group sync.WaitGroup
+	for i := range processes {
+		rdb := redis.NewClient(&redis.Options{Addr: e.server.Addr()})
+		conn := goredis.Wrap(rdb)
+		if i == 0 {
+			conn = &tap{conn, &f.offers}
+		}
+		locks, err := redislock.New(conn, nil)
+		if err != nil {
+			e.Fatal(err)
+		}
+		group.Go(func() {
+			f.enter(ctx, locks)
+			_ = locks.Stop(context.Background())
+			_ = rdb.Close()
+		})
+	}
+	f.goOn(200)
+	return f, func() {
+		cancel()
+		group.Wait()
+	}
+}
+
+// enter has the lock time and again, for a millisecond.
+func (f *fleet) enter(ctx context.Context, locks *lock.Client) {
+	for ctx.Err() == nil {
+		lease, err := locks.Mutex(f.name, nil).Lock(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.Error(err)
+			}
+			return
+		}
+		f.entered.Add(1)
+		<-time.After(time.Millisecond)
+		if err := lease.Unlock(context.WithoutCancel(ctx)); err != nil {
+			f.Error(err)
+		}
+	}
+}
+
+// goOn waits until the fleet has had the lock so many times more.
+func (f *fleet) goOn(times int64) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for until := f.entered.Load() + times; f.entered.Load() < until && f.Context().Err() == nil; {
+		<-tick.C
+	}
+}
+
+// listens has a thread of Java wait for the lock by messages.
+func (f *fleet) listens(thread string) {
+	f.Helper()
+	before := f.listening()
+	id := f.java.begin(thread, "lock", f.name, 0)
+	f.untilMoreListen(before, id)
+	start := time.Now()
+	handOvers, offers, others := f.entered.Load(), f.offers.Load(), f.strange.Load()
+	answer := f.java.await(id)
+	waited := time.Since(start)
+	handOvers, others = f.entered.Load()-handOvers, f.strange.Load()-others
+	f.givesBack(thread, "unlock")
+	offers = f.offers.Load() - offers
+	f.Logf("who listens: %s, after %s, %d hand-overs and %d offers", answer, waited, handOvers, offers)
+	turns := max(others+1, offers)
+	if answer != "true" || turns-others-1 > mostMissed ||
+		waited > longestTurn*time.Duration(turns) && handOvers > (mostHandOvers+1)*turns {
+		f.Errorf("%q: who listens waited for %s, %d hand-overs, %d offers and %d threads of Java",
+			answer, waited, handOvers, offers, others)
+	}
+}
+
+// untilMoreListen waits until more listen for the lock, or a command is answered.
+func (f *fleet) untilMoreListen(before int64, id string) {
+	f.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for f.listening() <= before && !f.java.answered(id) {
+		<-tick.C
+	}
+}
+
+// listening returns how many listen for the lock.
+func (f *fleet) listening() int64 {
+	f.Helper()
+	channel := "redisson_lock__channel:{" + f.name + "}"
+	n, err := f.rdb.PubSubNumSub(f.Context(), channel).Result()
+	if err != nil {
+		f.Fatal(err)
+	}
+	return n[channel]
+}
+
+// givesBack has a thread of Java give the lock back. While it has it nobody of the fleet enters.
+func (f *fleet) givesBack(thread, command string) {
+	f.Helper()
+	f.strange.Add(1)
+	f.java.want("true", thread, command, f.name, 0)
+}
+
+// looks has a thread of Java wait for the lock by looking.
+func (f *fleet) looks(thread string) {
+	f.Helper()
+	start := time.Now()
+	answer := f.java.do(thread, "spin", f.name, 0)
+	f.Logf("who looks: %s times in vain, for %s", answer, time.Since(start))
+	f.givesBack(thread, "unspin")
+	if vain, err := strconv.Atoi(answer); err != nil || vain > mostHandOvers {
+		f.Errorf("who looks now and then has looked %q times in vain", answer)
+	}
+}
+
+// javaIsWarm has Java wait once: it has loaded what it needs for that from here on.
+func (e *together) javaIsWarm() {
+	e.Helper()
+	e.java.want("true", "b", "try", "b", 0) // the server knows Java's script from here on
+	lease := e.lock("warm", time.Second)
+	before := e.scripts()
+	id := e.java.begin("a", "lock", "warm", 0)
+	e.asleep(before)
+	e.unlock(lease)
+	e.java.await(id)
+}
+
+// javaIsPassedOver: threads of Java wait for a lock that was passed on until then, and again while it is.
+func javaIsPassedOver(e *together) {
+	e.javaIsWarm()
+	for kind, wait := range map[string]func(f *fleet, thread string){"lock": (*fleet).listens, "spin": (*fleet).looks} {
+		for i := range 3 {
+			f, stop := e.startFleet(fmt.Sprint("hot-", kind, i))
+			for range 3 {
+				wait(f, "t")
+				f.goOn(50)
+			}
+			stop()
+		}
+	}
+}
+
+// bothKindsWait: threads of both kinds wait for one lock.
+func bothKindsWait(e *together) {
+	e.javaIsWarm()
+	f, stop := e.startFleet("hot")
+	defer stop()
+	var group sync.WaitGroup
+	for thread, wait := range map[string]func(f *fleet, thread string){"t1": (*fleet).listens, "t2": (*fleet).looks} {
+		group.Go(func() {
+			for range 5 {
+				wait(f, thread)
+				f.goOn(5)
+			}
+		})
+	}
+	group.Wait()
+}
