@@ -3,6 +3,7 @@ package redislock_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -62,15 +63,18 @@ func passAlong(t *testing.T, server *testenv.RedisServer, conn func() redisconn.
 	a := open(t, conn(), nil)
 	g := held(t, a, "a", uuidA+":1")
 	check("the first", g)
-	waiting := []*stander{newStander(t, conn(), uuidB, "a"), newStander(t, conn(), uuidC, "a")}
-	for i, s := range waiting {
+	waiting := []waiter{
+		{newStander(t, conn(), uuidB, "a"), request("a", uuidB+":1")},
+		{newStander(t, conn(), uuidC, "a"), request("a", uuidC+":1")},
+	}
+	for i, w := range waiting {
 		if h.before == i {
 			h.do(server)
 		}
-		req := request("a", fmt.Sprint([]string{uuidB, uuidC}[i], ":1"))
+		req := w.req
 		req.Tokens = 16
 		for range 3 { // it need not stand
-			s.refused(t, req)
+			w.refused(t, req)
 		}
 	}
 	if h.before == len(waiting) {
@@ -87,34 +91,51 @@ func passAlong(t *testing.T, server *testenv.RedisServer, conn func() redisconn.
 	if h.mend != nil {
 		h.mend(server)
 	}
-	for i, s := range waiting {
-		g := s.ownInTheEnd(t, request("a", fmt.Sprint([]string{uuidB, uuidC}[i], ":1")))
+	for len(waiting) > 0 {
+		i, g := firstToOwn(t, waiting)
 		check(g.Owner, g)
-		mustRelease(t, s, g)
+		mustRelease(t, waiting[i], g)
+		waiting = slices.Delete(waiting, i, i+1)
 	}
 	g = held(t, a, "a", uuidA+":2")
 	check("the last", g)
 	mustRelease(t, a, g)
 }
 
-// ownInTheEnd returns what was granted to a request, unasked or not.
-func (s *stander) ownInTheEnd(t *testing.T, req driver.Request) driver.Grant {
+// waiter is one that waits, and what it asks for.
+type waiter struct {
+	*stander
+	req driver.Request
+}
+
+// firstToOwn returns which of those who wait is granted the lock, unasked or not, and what it is granted: one that
+// could not stand in time comes after one that stands.
+func firstToOwn(t *testing.T, waiting []waiter) (first int, grant driver.Grant) {
 	t.Helper()
-	var grant driver.Grant
 	until(t, "a grant", func() bool {
-		select {
-		case grant = <-s.told:
-			return grant.Tokens > 0
-		default:
+		for first = range waiting {
+			if grant = waiting[first].own(t); grant.Tokens > 0 {
+				return true
+			}
 		}
-		g, err := s.stand(t, req)
-		if err != nil && !errors.Is(err, driver.ErrHeld) {
-			t.Fatal(err)
-		}
-		grant = g
-		return err == nil
+		return false
 	})
-	return grant
+	return first, grant
+}
+
+// own returns what it was told, or is granted when it asks: no tokens if that is nothing.
+func (w waiter) own(t *testing.T) driver.Grant {
+	t.Helper()
+	select {
+	case g := <-w.told:
+		return g
+	default:
+	}
+	g, err := w.stand(t, w.req)
+	if err != nil && !errors.Is(err, driver.ErrHeld) {
+		t.Fatal(err)
+	}
+	return g
 }
 
 // TestForcedReleaseWithALine: those who stood have the lock by asking, one after the other, and with tokens above those
