@@ -52,8 +52,9 @@ func deadlineIsMissed(e *env) {
 func longestWaitIsMissed(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
 	lease := e.lockSoon(a, name, nil)
-	limit := e.limit(promptly/2 + promptly)
-	_, err := b.Mutex(name, &lock.MutexOptions{Wait: promptly / 2}).Lock(e.Context())
+	wait := 2 * promptly // a request that is under way by then, on a slow machine, is no refusal
+	limit := e.limit(wait + promptly)
+	_, err := b.Mutex(name, &lock.MutexOptions{Wait: wait}).Lock(e.Context())
 	if !errors.Is(err, lock.ErrHeld) {
 		e.Errorf("want ErrHeld, got %v", err)
 	}

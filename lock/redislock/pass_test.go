@@ -212,7 +212,7 @@ func TestClaimOfOneWhoHasGone(t *testing.T) {
 	})
 }
 
-// TestStrangersAreKeptOut: whoever listens and stands in no line has a turn after 32 hand-overs.
+// TestStrangersAreKeptOut: whoever listens and stands in no line has a turn after 32 hand-overs, or 100 ms of them.
 func TestStrangersAreKeptOut(t *testing.T) {
 	server := testenv.Redis(t, nil)
 	stranger := open(t, connectGoredis(t, single(server)), nil)
@@ -229,6 +229,7 @@ func TestStrangersAreKeptOut(t *testing.T) {
 		newStander(t, connectGoredis(t, single(server)), uuidC, "a"),
 	}
 	all[0].stands(t, request("a", uuidB+":1"))
+	start := time.Now()
 	mustRelease(t, a, g)
 	if !heard(w) {
 		t.Error("a life that is cut short is not heard of")
@@ -244,8 +245,9 @@ func TestStrangersAreKeptOut(t *testing.T) {
 		all[next].stands(t, request("a", fmt.Sprint(clients[next], ":", passed+1)))
 		mustRelease(t, all[here], g)
 	}
-	if passed != 32 || !heard(w) {
-		t.Errorf("passed on %d times, and then it was heard: %t", passed, heard(w))
+	took := time.Since(start)
+	if early := passed < 32 && took < longestPassed; early || passed > 32 || !heard(w) {
+		t.Errorf("passed on %d times in %s, and then it was heard: %t", passed, took, heard(w))
 	}
 }
 
