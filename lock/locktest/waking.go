@@ -52,6 +52,7 @@ func deadlineIsMissed(e *env) {
 func longestWaitIsMissed(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
 	lease := e.lockSoon(a, name, nil)
+	e.refused(b, name)
 	wait := 2 * promptly // a request that is under way by then, on a slow machine, is no refusal
 	limit := e.limit(wait + promptly)
 	_, err := b.Mutex(name, &lock.MutexOptions{Wait: wait}).Lock(e.Context())

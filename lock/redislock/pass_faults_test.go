@@ -102,7 +102,7 @@ func awaitLink(t *testing.T, replica *testenv.RedisServer) {
 }
 
 // TestFarStrangerIsKeptOut: two that are near pass a lock to and fro, and one further away wants it that stands in no
-// line, because its lease is fixed.
+// line, because its lease is fixed. It comes in most of its turns, however quick the machine is.
 func TestFarStrangerIsKeptOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of real time")
@@ -115,14 +115,15 @@ func TestFarStrangerIsKeptOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	var near sync.WaitGroup
-	for range 2 {
+	var others [2]int
+	for i := range others {
 		locks := warmClient(t, connectGoredis(t, single(server)), 30*time.Second)
-		near.Go(func() { haveUntil(ctx, t, locks.Mutex("a", nil)) })
+		near.Go(func() { others[i] = haveUntil(ctx, t, locks.Mutex("a", nil)) })
 	}
 	entered := haveUntil(ctx, t, far.Mutex("a", &lock.MutexOptions{TTL: 10 * time.Second, Fixed: true}))
 	near.Wait()
-	if entered < 20 {
-		t.Errorf("it has had the lock %d times in 5 s", entered)
+	if turns := (others[0] + others[1]) / 32; entered < turns/2 || entered == 0 {
+		t.Errorf("it has had the lock %d times, the others %d: %d turns of 32", entered, others, turns)
 	}
 }
 
