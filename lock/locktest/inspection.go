@@ -131,6 +131,7 @@ func listHidesStrangeOwners(e *env) {
 
 func forcedReleaseKeepsTheToken(e *env) {
 	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	e.unlock(e.lockSoon(b, name, nil)) // it is connected: that must not take longer than the victim's lease
 	victim := e.lockSoon(a, name, nil)
 	if held, err := b.ForceRelease(e.contextFor(soon), name); err != nil || !held {
 		e.Fatalf("force release: held %v, error %v", held, err)
