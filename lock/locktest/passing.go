@@ -91,8 +91,8 @@ func (e *env) grantAsFront(b driver.Backend, name string) driver.Grant {
 	return e.grant(b, req)
 }
 
-// longestPassed is less than a backend passes a lock on for before it lets those in who stand in no line.
-const longestPassed = 80 * time.Millisecond
+// surelyPassed is for how long a lock is passed on at least, before those have a turn who stand in no line.
+const surelyPassed = 80 * time.Millisecond
 
 // heirIsPassedOver has two stand: the lock goes to one after the other, and to nobody between them, with tokens that
 // rise.
@@ -111,12 +111,13 @@ func heirIsPassedOver(e *env) {
 		e.Errorf("renew: %v", errs[0])
 	}
 	e.release(first, one)
-	if time.Since(passed) > longestPassed { // on a slow machine: others may have it then
-		e.release(second, e.grant(second, toSecond))
-		return
+	var two driver.Grant
+	if time.Since(passed) < surelyPassed {
+		e.denied(a, driver.Grant{Name: name, Owner: toSecond.Owner})
+		two = second.grantOf(toSecond)
+	} else { // on a slow machine: it may be free for everybody by then
+		two = e.grant(second, toSecond)
 	}
-	e.denied(a, driver.Grant{Name: name, Owner: toSecond.Owner})
-	two := second.grantOf(toSecond)
 	if one.Token < g.Token+uint64(g.Tokens) || two.Token < one.Token+uint64(one.Tokens) {
 		e.Errorf("tokens %d+%d, %d+%d, %d", g.Token, g.Tokens, one.Token, one.Tokens, two.Token)
 	}
