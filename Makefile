@@ -42,7 +42,7 @@ lint: ## Run all linters
 test: ## Run all tests; install the servers they need where possible, list what was skipped elsewhere
 	@build/servers.sh || true
 	@mkdir -p $(dir $(SKIPPED)) && : > $(SKIPPED)
-	@BEDROCK_SKIPPED=$(SKIPPED) go test -count=1 $(TESTS) ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+	@BEDROCK_SKIPPED=$(SKIPPED) build/gotest.sh -count=1 $(TESTS) ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
 
 .PHONY: oldest
 oldest: ## Build everything, tests too, with the oldest Go that go.mod allows
@@ -50,7 +50,7 @@ oldest: ## Build everything, tests too, with the oldest Go that go.mod allows
 
 .PHONY: race
 race: ## Run the tests with the race detector, but for those of OUTSIDE
-	go test -race -count=1 $(TESTS) $$(go list ./... | grep -vE '$(OUTSIDE)')
+	@build/gotest.sh -race -count=1 $(TESTS) $$(go list ./... | grep -vE '$(OUTSIDE)')
 
 .PHONY: interop
 interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)
