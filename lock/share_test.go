@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -127,6 +128,9 @@ func TestOneFurtherAwayThanManyWhoAreQuickIsNotStarved(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, held %s", ways, hold), func(t *testing.T) {
 				virtual(t, func(t *testing.T) {
 					c := crowd{ways: ways, goroutines: 1, hold: hold, lasts: 15 * time.Second}
+					if slices.Contains(ways, 20*ms) { // who has it that seldom has luck or none for long
+						c.lasts = time.Minute
+					}
 					wantShares(t, c.compete(t))
 				})
 			})
