@@ -3,6 +3,7 @@ package redislock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -102,7 +103,9 @@ func awaitLink(t *testing.T, replica *testenv.RedisServer) {
 }
 
 // TestFarStrangerIsKeptOut: two that are near pass a lock to and fro, and one further away wants it that stands in no
-// line, because its lease is fixed. It comes in most of its turns, however quick the machine is.
+// line, because its lease is fixed. It comes in most of its turns, however quick the machine is. A turn lasts for
+// 64 ms, of which the way takes 20: a trial in which the machine stalls, at each of some five steps perhaps, proves
+// nothing when it fails, and is repeated.
 func TestFarStrangerIsKeptOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of real time")
@@ -110,47 +113,55 @@ func TestFarStrangerIsKeptOut(t *testing.T) {
 	server := testenv.Redis(t, nil)
 	proxy := proxyTo(t, server)
 	far := warmClient(t, connectGoredis(t, target{addrs: []string{proxy.Addr()}}), 30*time.Second)
+	var near [2]*lock.Client
+	for i := range near {
+		near[i] = warmClient(t, connectGoredis(t, single(server)), 30*time.Second)
+	}
 	proxy.Delay(10 * time.Millisecond)
 	defer proxy.Heal()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	var near sync.WaitGroup
-	var others [2]int
-	for i := range others {
-		locks := warmClient(t, connectGoredis(t, single(server)), 30*time.Second)
-		near.Go(func() { others[i] = haveUntil(ctx, t, locks.Mutex("a", nil)) })
-	}
-	stalls := countStalls(ctx, 20*time.Millisecond)
-	entered := haveUntil(ctx, t, far.Mutex("a", &lock.MutexOptions{TTL: 10 * time.Second, Fixed: true}))
-	near.Wait()
-	// A turn lasts for 64 ms: who gets no processor meanwhile misses it.
-	missed := stalls()
-	if turns := (others[0] + others[1]) / 32; entered+missed < turns/2 || entered == 0 {
-		t.Errorf("it has had the lock %d times, the others %d: %d turns of 32, in %d of which the machine has stalled",
-			entered, others, turns, missed)
+	for trial := 1; ; trial++ {
+		entered, others, stalls := strangerBeside(t, far, near)
+		turns := (others[0] + others[1]) / 32
+		if entered >= turns/2 && entered > 0 {
+			return
+		}
+		what := fmt.Sprintf("it has had the lock %d times, the others %d: %d turns of 32", entered, others, turns)
+		if stalls == 0 || trial == 4 {
+			t.Fatal(what)
+		}
+		t.Logf("once more, for the machine has stalled %d times: %s", stalls, what)
 	}
 }
 
+// strangerBeside has them want the lock for five seconds, and counts how often they have it and the machine stalls.
+func strangerBeside(t *testing.T, far *lock.Client, near [2]*lock.Client) (entered int, others [2]int, stalls int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	var beside sync.WaitGroup
+	for i := range near {
+		beside.Go(func() { others[i] = haveUntil(ctx, t, near[i].Mutex("a", nil)) })
+	}
+	beside.Go(func() { stalls = countStalls(ctx, 5*time.Millisecond) })
+	entered = haveUntil(ctx, t, far.Mutex("a", &lock.MutexOptions{TTL: 10 * time.Second, Fixed: true}))
+	beside.Wait()
+	return entered, others, stalls
+}
+
 // countStalls counts how often the machine comes so much too late with a short pause, until ctx ends.
-func countStalls(ctx context.Context, late time.Duration) (count func() int) {
-	total := make(chan int, 1)
-	go func() {
-		n := 0
-		for tick := time.NewTicker(time.Millisecond); ; {
-			start := time.Now()
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				tick.Stop()
-				total <- n
-				return
-			}
-			if time.Since(start) > late {
-				n++
-			}
+func countStalls(ctx context.Context, late time.Duration) (stalls int) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); ; start = time.Now() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return stalls
 		}
-	}()
-	return func() int { return <-total }
+		if time.Since(start) > late {
+			stalls++
+		}
+	}
 }
 
 // haveUntil has a lock for a millisecond time and again, and returns how often.
