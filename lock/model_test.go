@@ -20,10 +20,39 @@ type machine struct {
 	clients [2]*lock.Client
 	lines   [2]*faulty
 
-	holder int           // which client holds; -1: none
-	leases []*lock.Lease // of the holder, outermost first
-	cut    [2]time.Time  // since when a client's line is down
-	token  uint64
+	holder  int           // which client holds; -1: none
+	leases  []*lock.Lease // of the holder, outermost first
+	outages [2]outage     // the last of each client's line
+	token   uint64
+}
+
+// outage is when a line was down.
+type outage struct {
+	began, ended time.Time
+	lasts        bool
+}
+
+// longestRetry is how long a line has to be up for a renewal that failed to be tried again.
+const longestRetry = 1500 * time.Millisecond
+
+// resume begins an outage, or goes on with one that was over for too short a time to renew.
+func (o *outage) resume() {
+	if time.Since(o.ended) > longestRetry {
+		o.began = time.Now()
+	}
+	o.lasts = true
+}
+
+func (o *outage) heal() {
+	if o.lasts {
+		o.ended, o.lasts = time.Now(), false
+	}
+}
+
+// cost tells whether a lease that ran out less than a second ago may have run out for it.
+func (o *outage) cost() bool {
+	recent := o.lasts || time.Since(o.ended) <= longestRetry+time.Second
+	return recent && time.Since(o.began) >= 14*time.Second
 }
 
 // step is one thing that may happen, and whether it can now.
@@ -80,7 +109,7 @@ func (m *machine) try(rt *rapid.T) {
 			m.t.Errorf("token %d after %d", lease.Token(), m.token)
 		}
 		m.holder, m.leases, m.token = i, []*lock.Lease{lease}, lease.Token()
-	case errors.Is(err, lock.ErrHeld) || !m.cut[i].IsZero():
+	case errors.Is(err, lock.ErrHeld) || m.outages[i].lasts:
 	default:
 		m.t.Error(err)
 	}
@@ -100,7 +129,7 @@ func (m *machine) unlock(*rapid.T) {
 	}
 	last := len(m.leases) - 1
 	err := m.leases[last].Unlock(context.Background())
-	if err != nil && m.cut[m.holder].IsZero() {
+	if err != nil && !m.outages[m.holder].lasts {
 		m.t.Error(err)
 	}
 	if m.leases = m.leases[:last]; last == 0 {
@@ -124,30 +153,32 @@ func (m *machine) force(rt *rapid.T) {
 
 func (m *machine) cutOff(rt *rapid.T) {
 	i := rapid.IntRange(0, 1).Draw(rt, "client")
-	if m.cut[i].IsZero() {
+	if !m.outages[i].lasts {
 		m.lines[i].fail(errDown)
-		m.cut[i] = time.Now()
+		m.outages[i].resume()
 	}
 }
 
 func (m *machine) heal(*rapid.T) {
 	for i := range m.lines {
 		m.lines[i].heal()
-		m.cut[i] = time.Time{}
+		m.outages[i].heal()
 	}
 }
 
 // pass lets time pass, and finds out whether the holder has lost the lock for
 // lack of renewal.
 func (m *machine) pass(rt *rapid.T) {
-	time.Sleep(time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second)
-	if m.holder == -1 || m.leases[0].State() != lock.Lost {
-		return
+	for range rapid.IntRange(1, 40).Draw(rt, "seconds") {
+		time.Sleep(time.Second)
+		if m.holder == -1 || m.leases[0].State() != lock.Lost {
+			continue
+		}
+		if !m.outages[m.holder].cost() {
+			m.t.Error("lost although it could be renewed")
+		}
+		m.lose()
 	}
-	if cut := m.cut[m.holder]; cut.IsZero() || time.Since(cut) < 14*time.Second {
-		m.t.Error("lost although it could be renewed")
-	}
-	m.lose()
 }
 
 // lose checks that every lease of the holder knows of the loss.
