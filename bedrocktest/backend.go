@@ -92,9 +92,9 @@ func (b *Backend) Notify(tell func(driver.Message)) {
 }
 
 // Resume implements [driver.Resumer]. Faults of Watch do not hit it: it asks no store.
-func (b *Backend) Resume(name string) driver.Watch {
+func (b *Backend) Resume(name string, kind driver.Kind) driver.Watch {
 	if inner, ok := b.inner.(driver.Resumer); ok {
-		return inner.Resume(name)
+		return inner.Resume(name, kind)
 	}
 	return nil
 }
@@ -123,13 +123,13 @@ func (b *Backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 }
 
 // Watch implements [driver.Waiter]. A watch that its caller does not get is closed.
-func (b *Backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+func (b *Backend) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
 	inner, ok := b.inner.(driver.Waiter)
 	if !ok {
 		return nil, driver.ErrUnsupported
 	}
 	return throughOrDrop(ctx, b.faults, Watch, func(ctx context.Context) (driver.Watch, error) {
-		return inner.Watch(ctx, name)
+		return inner.Watch(ctx, name, kind)
 	}, driver.Watch.Close)
 }
 

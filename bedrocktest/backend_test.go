@@ -73,7 +73,7 @@ func TestWatchNobodyGotListens(t *testing.T) {
 				f.Fail(bedrocktest.Watch, test.fault)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if _, err := f.Watch(ctx, "a"); !errors.Is(err, test.want) {
+				if _, err := f.Watch(ctx, "a", driver.Mutex); !errors.Is(err, test.want) {
 					t.Errorf("the watch: %v", err)
 				}
 				f.WaitLate()

@@ -47,7 +47,7 @@ func TestJumpIsNotNoticed(t *testing.T) {
 // TestJumpWakesNobody: whoever waits looks again by itself only after half a minute.
 func TestJumpWakesNobody(t *testing.T) {
 	clock := bedrocktest.NewClock()
-	watch, err := memlock.NewBackend(clock.LockStore()).(driver.Waiter).Watch(t.Context(), "a")
+	watch, err := memlock.NewBackend(clock.LockStore()).(driver.Waiter).Watch(t.Context(), "a", driver.Mutex)
 	if err != nil {
 		t.Fatal(err)
 	}

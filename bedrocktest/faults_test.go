@@ -96,7 +96,7 @@ func TestStoreCanMoreThanItsInner(t *testing.T) {
 // TestBackendCanMoreThanItsInner: the same.
 func TestBackendCanMoreThanItsInner(t *testing.T) {
 	b := bedrocktest.NewBackend(struct{ lockdriver.Backend }{memlock.NewBackend(nil)})
-	_, err := b.Watch(t.Context(), "a")
+	_, err := b.Watch(t.Context(), "a", lockdriver.Mutex)
 	wantErr(t, err, lockdriver.ErrUnsupported)
 	_, err = b.Inspect(t.Context(), "a")
 	wantErr(t, err, lockdriver.ErrUnsupported)
@@ -192,7 +192,10 @@ func TestCallGetsPastASwitch(t *testing.T) {
 			_, err := b.Release(ctx, lockdriver.Grant{Name: "a", Owner: "o"})
 			return err
 		},
-		bedrocktest.Watch:        func(ctx context.Context) error { _, err := b.Watch(ctx, "a"); return err },
+		bedrocktest.Watch: func(ctx context.Context) error {
+			_, err := b.Watch(ctx, "a", lockdriver.Mutex)
+			return err
+		},
 		bedrocktest.Inspect:      func(ctx context.Context) error { _, err := b.Inspect(ctx, "a"); return err },
 		bedrocktest.List:         func(ctx context.Context) error { _, err := b.List(ctx, "", 1); return err },
 		bedrocktest.ForceRelease: func(ctx context.Context) error { _, err := b.ForceRelease(ctx, "a"); return err },

@@ -14,6 +14,7 @@ import (
 type watch struct {
 	backend *backend
 	name    string
+	mode    driver.Mode // one of the lock's kind
 	c       chan struct{}
 	count   atomic.Uint64
 	begun   chan error // gets how the first try ended; run sets it to nil then
@@ -21,13 +22,15 @@ type watch struct {
 }
 
 // Watch implements [driver.Waiter].
-func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
 	if err := b.life.Err(); err != nil {
 		return nil, lockError("watch", name, err)
 	}
 	life, cancel := context.WithCancel(b.life)
 	begun := make(chan error, 1)
-	w := &watch{backend: b, name: name, c: make(chan struct{}, 1), begun: begun, cancel: cancel}
+	w := &watch{
+		backend: b, name: name, mode: kind.Mode(), c: make(chan struct{}, 1), begun: begun, cancel: cancel,
+	}
 	b.work.Go(func() { w.run(life) })
 	select {
 	case err := <-begun:
@@ -68,7 +71,9 @@ func (w *watch) run(ctx context.Context) {
 // has begun; on a stream made again, a release may have been missed before. It
 // reports whether anything was heard.
 func (w *watch) listen(ctx context.Context) (heard bool, err error) {
-	stream, err := w.backend.client.listening.Listen(ctx, &bedrockv1.ListenRequest{Name: w.name, Client: w.backend.id})
+	stream, err := w.backend.client.listening.Listen(ctx, &bedrockv1.ListenRequest{
+		Name: w.name, Client: w.backend.id, Mode: w.mode.String(),
+	})
 	if err != nil {
 		return false, err
 	}

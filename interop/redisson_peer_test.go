@@ -80,7 +80,7 @@ func (j *java) read(out io.Reader) {
 }
 
 // begin sends a command to one of the program's threads.
-func (j *java) begin(thread, command, name string, argument int) (id string) {
+func (j *java) begin(thread, command, name string, argument any) (id string) {
 	j.t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -116,13 +116,13 @@ func (j *java) answered(id string) bool {
 }
 
 // do sends a command and returns its answer.
-func (j *java) do(thread, command, name string, argument int) string {
+func (j *java) do(thread, command, name string, argument any) string {
 	j.t.Helper()
 	return j.await(j.begin(thread, command, name, argument))
 }
 
 // want sends a command and checks its answer.
-func (j *java) want(answer, thread, command, name string, argument int) {
+func (j *java) want(answer, thread, command, name string, argument any) {
 	j.t.Helper()
 	if got := j.do(thread, command, name, argument); got != answer {
 		j.t.Errorf("java: %s %s: got %q, want %q", command, name, got, answer)

@@ -37,21 +37,27 @@ func TestRedisson(t *testing.T) {
 	for _, version := range []string{"3.24.3", "4.7.0"} {
 		t.Run(version, func(t *testing.T) {
 			jars := redissonJars(t, version)
-			for name, test := range map[string]func(*together){
-				"JavaHolds":         javaHolds,
-				"GoHolds":           goHolds,
-				"GoIsWoken":         goIsWoken,
-				"JavaIsWoken":       javaIsWoken,
-				"JavaIsKilled":      javaIsKilled,
-				"TokensRise":        tokensRise,
-				"ForceReleaseTells": forceReleaseTells,
-				"NobodyIsLost":      nobodyIsLost,
-				"JavaIsPassedOver":  javaIsPassedOver,
-				"BothKindsWait":     bothKindsWait,
-			} {
-				t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
+			for _, scenes := range []map[string]func(*together){ofMutex(), ofReadWrite(), ofSemaphore()} {
+				for name, test := range scenes {
+					t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
+				}
 			}
 		})
+	}
+}
+
+func ofMutex() map[string]func(*together) {
+	return map[string]func(*together){
+		"JavaHolds":         javaHolds,
+		"GoHolds":           goHolds,
+		"GoIsWoken":         goIsWoken,
+		"JavaIsWoken":       javaIsWoken,
+		"JavaIsKilled":      javaIsKilled,
+		"TokensRise":        tokensRise,
+		"ForceReleaseTells": forceReleaseTells,
+		"NobodyIsLost":      nobodyIsLost,
+		"JavaIsPassedOver":  javaIsPassedOver,
+		"BothKindsWait":     bothKindsWait,
 	}
 }
 

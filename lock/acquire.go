@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 var (
@@ -32,26 +34,29 @@ func (e *endedError) Is(target error) bool { return target == errEnded }
 // acquire is one Lock or TryLock: queue up, wait for the turn, and then either
 // take over what the one before passed on, or contend at the backend.
 //
-// ctx bounds the wait; parent is the context the lease's own is made from.
+// ctx bounds the wait; parent is the context the lease's own is made from. Over is the owner of a grant of this
+// process's that is not in the way, if there is one.
 //
 // What stands on the stack from here to [queue.awaitTurn] is kept by every parked
 // goroutine, and the smallest stack is 2 KB: nothing large belongs there.
-func (c *Client) acquire(ctx, parent context.Context, w *want, try bool) (*Lease, error) {
+func (c *Client) acquire(ctx, parent context.Context, w *want, over string, try bool) (*Lease, error) {
 	if c.opts.Observer != nil {
-		return c.acquireObserved(ctx, parent, w, try)
+		return c.acquireObserved(ctx, parent, w, over, try)
 	}
 	start := time.Now()
-	lease, err := c.compete(ctx, parent, w, try, start)
+	lease, err := c.compete(ctx, parent, w, over, try, start)
 	if err != nil {
 		return nil, describeWait(ctx, w.name, start, err)
 	}
 	return lease, nil
 }
 
-func (c *Client) acquireObserved(ctx, parent context.Context, w *want, try bool) (*Lease, error) {
+func (c *Client) acquireObserved(
+	ctx, parent context.Context, w *want, over string, try bool,
+) (*Lease, error) {
 	start := time.Now()
 	c.observe(parent, Event{Kind: EventQueued, Name: w.name})
-	lease, err := c.compete(ctx, parent, w, try, start)
+	lease, err := c.compete(ctx, parent, w, over, try, start)
 	if err != nil {
 		err = describeWait(ctx, w.name, start, err)
 		c.observe(parent, Event{Kind: EventLeft, Name: w.name, Wait: time.Since(start), Err: err})
@@ -64,13 +69,15 @@ func (c *Client) acquireObserved(ctx, parent context.Context, w *want, try bool)
 	return lease, nil
 }
 
-func (c *Client) compete(ctx, parent context.Context, w *want, try bool, start time.Time) (*Lease, error) {
-	if c.opts.Linger > 0 {
-		if lease := c.queues.comeBack(parent, w); lease != nil {
+func (c *Client) compete(
+	ctx, parent context.Context, w *want, over string, try bool, start time.Time,
+) (*Lease, error) {
+	if over == "" {
+		if lease := c.withoutAsking(parent, w); lease != nil {
 			return lease, nil
 		}
 	}
-	q, behind, err := c.queues.enterQueue(parent, w, try, start)
+	q, behind, err := c.queues.enterQueue(parent, w, over, try, start)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +92,18 @@ func (c *Client) compete(ctx, parent context.Context, w *want, try bool, start t
 		return t.lease, err
 	}
 	return q.contend(ctx, parent, w, start, time.Now(), try)
+}
+
+// withoutAsking returns a lease of a grant that is in this process, and may be had at once; nil if there is none.
+func (c *Client) withoutAsking(parent context.Context, w *want) *Lease {
+	switch {
+	case w.mode == driver.Exclusive && c.opts.Linger > 0:
+		return c.queues.comeBack(parent, w)
+	case w.joinable():
+		return c.queues.joinReaders(parent, w)
+	default:
+		return nil
+	}
 }
 
 // describeWait turns the end of a wait into the error its user expects: the

@@ -23,7 +23,7 @@ type contest struct {
 	inside   bool          // somebody else was in when it asked last
 	others   bool          // somebody else has had the lock
 	yielded  bool          // it held back for others
-	again    bool          // and the first refusal after that is yet to come
+	once     bool          // and the first refusal after that is yet to come
 	refusal  error         // what the last answer was, if that was a refusal
 	sent     time.Duration // when the last request was made
 	came     time.Time     // when its wait began, in the queue perhaps
@@ -31,6 +31,8 @@ type contest struct {
 	failure  error         // why the last request got no answer
 	doubt    *settle.Doubt // of requests under the present owner
 	deaf     error         // why the backend was given up
+	waited   bool          // the store knows that it waits
+	again    time.Duration // when to ask again, so that it goes on knowing
 	handed   driver.Grant  // what was passed on to it, or may have been
 
 	given []*release // what owners before were granted, or may have been
@@ -43,6 +45,7 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 	q.client.observe(parent, Event{Kind: EventContending, Name: w.name})
 	k := contest{q: q, want: w, came: came, asked: now, try: try, req: w.request(q.client.newOwner())}
 	k.behind = now.After(came)
+	k.req.Over, k.req.Waits = q.over, !try && q.kind == driver.ReadWrite && w.role != humble
 	k.adoptStanding()
 	ended := false
 	defer func() {
@@ -56,8 +59,10 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 		settled := k.settleStanding()
 		err = k.markUnknown(err, settled)
 		k.giveUp()
+		return nil, err
 	}
-	return lease, err
+	q.stepAside(lease.hold)
+	return lease, nil
 }
 
 // markUnknown marks the end of a contest that may have been granted the lock all the same,
@@ -102,7 +107,7 @@ func (k *contest) abandonOwner(g *driver.Grant) {
 		k.given = append(slices.DeleteFunc(k.given, (*release).isOver), k.q.client.releaseUnknown(*g, k.doubt))
 	}
 	k.q.endStanding()
-	k.req.Owner, k.doubt = k.q.client.newOwner(), nil
+	k.req.Owner, k.doubt, k.waited = k.q.client.newOwner(), nil, false
 }
 
 // unanswered returns what the present owner may have been granted by requests that got no answer; nil
@@ -111,7 +116,8 @@ func (k *contest) unanswered() *driver.Grant {
 	if k.doubt == nil {
 		return nil
 	}
-	return &driver.Grant{Name: k.req.Name, Owner: k.req.Owner, Mode: k.req.Mode, TTL: k.req.TTL}
+	g := k.req.Ungranted()
+	return &g
 }
 
 // givingBack reports whether an owner before may have the lock still.
@@ -187,6 +193,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if held {
 		refusal := k.heldError(err)
 		k.q.endFailing()
+		k.waited = k.waited || k.again > 0
 		k.failure, k.refusal = nil, refusal
 		k.inside = true
 		k.q.habit.enterShared(k.q.client.now())
@@ -278,7 +285,7 @@ func (k *contest) inDoubt(err error) error {
 func (k *contest) heldError(err error) *HeldError {
 	e := &HeldError{Name: k.req.Name}
 	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
-		e.Owner = refusal.Owner
+		e.Owner, e.Waits, k.again = refusal.Owner, refusal.Waits, refusal.Again
 	}
 	if left := driver.TimeLeft(err); left != driver.UnknownTTL {
 		e.Until = time.Now().Add(left)
@@ -299,9 +306,9 @@ func (k *contest) knownStill() error { return k.q.unlessSilent(k.whyNot(), k.cam
 
 // giveUp cleans up after a contest that failed.
 func (k *contest) giveUp() {
-	if g := k.unanswered(); g != nil {
+	if k.doubt != nil || k.waited {
 		k.q.endStanding()
-		k.q.client.releaseUnknown(*g, k.doubt)
+		k.q.client.releaseUnknown(k.req.Ungranted(), k.doubt)
 	}
 	if k.deaf != nil {
 		k.q.failPatient(k.deaf)

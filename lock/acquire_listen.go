@@ -43,7 +43,7 @@ func (q *queue) listens() (begun bool) {
 // resumeListening gets the watch at once that the backend still has of a name.
 func (q *queue) resumeListening() {
 	if r, ok := q.client.backend.(driver.Resumer); ok && q.watch == nil && q.listening == nil {
-		if w := r.Resume(q.name); w != nil {
+		if w := r.Resume(q.name, q.kind); w != nil {
 			q.watch, q.seen = w, 0
 		}
 	}
@@ -56,7 +56,7 @@ func (q *queue) beginToListen(backend driver.Waiter) *listening {
 	c.work.Go(func() {
 		defer close(l.began)
 		defer stop()
-		watch, err := backend.Watch(ctx, q.name)
+		watch, err := backend.Watch(ctx, q.name, q.kind)
 		if err != nil {
 			c.opts.Logger.Debug("lock: cannot listen for releases, polling", "name", q.name, "err", err)
 			return
@@ -84,20 +84,39 @@ func (q *queue) deafPause(refusals int, left time.Duration) time.Duration {
 	return pause
 }
 
-// stopListening ends the watch of a queue that ends, also one that is only beginning.
-func (q *queue) stopListening() {
-	if q.watch != nil {
-		q.watch.Close()
+// frontsThings are what the one at the front had for itself, when it has gone and nobody has come.
+type frontsThings struct {
+	standing  *standing
+	watch     driver.Watch
+	listening *listening
+}
+
+// leaveFront takes them out of the queue. part.mu is held.
+func (q *queue) leaveFront() frontsThings {
+	t := frontsThings{q.standing, q.watch, q.listening}
+	q.watch, q.listening = nil, nil
+	if t.standing != nil {
+		q.endStanding()
 	}
-	l := q.listening
-	if l == nil {
-		return
+	return t
+}
+
+// endAll ends the watch, also one that is only beginning, and gives back what the request that stands may be
+// granted.
+func (t frontsThings) endAll(q *queue) {
+	if t.standing != nil {
+		q.client.releaseUnknown(*t.standing.grant(), nil)
 	}
-	l.stop()
-	q.client.work.Go(func() {
-		<-l.began
-		if l.watch != nil {
-			l.watch.Close()
-		}
-	})
+	if t.watch != nil {
+		t.watch.Close()
+	}
+	if l := t.listening; l != nil {
+		l.stop()
+		q.client.work.Go(func() {
+			<-l.began
+			if l.watch != nil {
+				l.watch.Close()
+			}
+		})
+	}
 }

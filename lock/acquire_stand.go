@@ -37,7 +37,7 @@ func (k *contest) makeRequest(call context.Context) (driver.Grant, error) {
 		k.q.told.Store(0)
 		k.q.asks.Store(numberOf(k.req.Owner))
 	}
-	if c.successor == nil || k.try || !k.want.passable() {
+	if c.successor == nil || k.try || !k.want.passable() || k.want.mode != driver.Exclusive {
 		return c.backend.Acquire(call, k.req)
 	}
 	return c.successor.Stand(call, k.req)
@@ -112,7 +112,7 @@ func (q *queue) abandonStanding() {
 
 // grant returns what the request that stands may be granted.
 func (s *standing) grant() *driver.Grant {
-	return &driver.Grant{Name: s.want.name, Owner: s.owner, Mode: s.want.mode, TTL: s.want.ttl}
+	return &driver.Grant{Name: s.want.name, Owner: s.owner, Mode: s.want.mode, TTL: s.want.ttl} // of a mutex
 }
 
 // settleStanding ends a contest whose request stands, and that nobody goes on with: what it was granted is given

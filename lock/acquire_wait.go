@@ -39,12 +39,20 @@ func (k *contest) waitToAskAgain(ctx context.Context, err error) error {
 	if left == driver.UnknownTTL {
 		left = blindPause
 	}
-	pause := k.q.standing.shorten(min(left, longestWait) + time.Millisecond)
+	pause := k.keepPlace(k.q.standing.shorten(min(left, longestWait) + time.Millisecond))
 	if err := k.pauseFor(ctx, pause, k.q.watch.C()); err != nil {
 		return err
 	}
 	k.othersOut(k.q.client.now())
 	return nil
+}
+
+// keepPlace shortens the pause of who has something by waiting: it asks again in time.
+func (k *contest) keepPlace(pause time.Duration) time.Duration {
+	if k.again == 0 {
+		return pause
+	}
+	return min(pause, time.Duration(standAgain*float64(k.again)))
 }
 
 // pauseFor waits for a signal, a time, the lock itself, the context, or the client's end.

@@ -15,7 +15,7 @@ import (
 type deaf struct{ driver.Backend }
 
 // Watch implements [driver.Waiter].
-func (deaf) Watch(context.Context, string) (driver.Watch, error) { return silent{}, nil }
+func (deaf) Watch(context.Context, string, driver.Kind) (driver.Watch, error) { return silent{}, nil }
 
 type silent struct{}
 

@@ -11,6 +11,9 @@
 //	defer lease.Unlock(ctx) // works even if ctx is over by then
 //	return ship(lease.Context(), lease.Token())
 //
+// An [RWMutex] may be had by many to read, or by one to write, and a [Semaphore] by so many at a time. All of
+// them are waited for, renewed, lost and given back alike.
+//
 // [Do] does the same around a function, for whatever is [Lockable]. [Client.Inspect] tells who
 // holds what, an [Observer] what happens, and [Client.Stop] gives everything back.
 //
@@ -32,10 +35,11 @@
 //
 // # Where things are
 //
-// A name is wanted (want.go), acquired (acquire*.go: the queue, the contest at the backend,
-// listening and waiting), held (hold.go), renewed (renew*.go), handed on in this process
-// (handoff.go), shared with other processes (share*.go), released (release*.go), lost
-// (lose.go), inspected (inspect.go).
+// There are mutex.go, rwmutex.go and semaphore.go. A name is wanted (want.go), acquired
+// (acquire*.go: the queue, the contest at the backend, listening and waiting), held (hold.go),
+// renewed (renew*.go), handed on in this process (handoff.go), had by several at once
+// (queue_shared.go), for as long as it may be (maxhold.go), shared with other processes
+// (share*.go), released (release*.go), lost (lose.go), inspected (inspect.go).
 //
 // # Errors
 //

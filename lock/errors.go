@@ -22,6 +22,9 @@ var (
 	ErrClosed = errors.New("client is stopped")
 	// ErrUnsupported says that the backend lacks a capability.
 	ErrUnsupported = driver.ErrUnsupported
+	// ErrKind says that the name is that of a lock of another kind, such as a semaphore, or was
+	// that a moment ago. The error is a [*driver.KindError].
+	ErrKind = driver.ErrKind
 	// ErrInvalid says that an argument is not acceptable; nothing happened.
 	// The error is an [*InvalidError].
 	ErrInvalid = input.ErrInvalid
@@ -37,11 +40,14 @@ type HeldError struct {
 	// Until is when the holder's lease ends unless it is renewed; zero when
 	// the backend does not tell.
 	Until time.Time
+	// Waits says that Owner does not have the lock but waits for it, a writer, and readers who come
+	// later let it go first. Until is when they need not any more.
+	Waits bool
 }
 
 // Error implements error.
 func (e *HeldError) Error() string {
-	text := fmt.Sprintf("lock %q: %v", e.Name, &driver.HeldError{Owner: e.Owner})
+	text := fmt.Sprintf("lock %q: %v", e.Name, &driver.HeldError{Owner: e.Owner, Waits: e.Waits})
 	if !e.Until.IsZero() {
 		text += " until " + e.Until.Format(time.RFC3339)
 	}

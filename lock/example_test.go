@@ -203,3 +203,80 @@ func ExampleClient_Inspect() {
 	fmt.Println(info.Held(), info.Holders[0].Owner == lease.Owner(), info.Holders[0].Meta["job"])
 	// Output: true true ship
 }
+
+func ExampleRWMutex() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Stop(ctx)
+
+	index := locks.RWMutex("index", nil)
+	one, err := index.RLock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer one.Unlock(ctx)
+	other, err := index.RLock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer other.Unlock(ctx)
+
+	_, err = index.TryLock(ctx)
+	fmt.Println("two read, and nobody writes:", errors.Is(err, lock.ErrHeld))
+	// Output: two read, and nobody writes: true
+}
+
+// Who reads, and may find that there is something to write.
+func ExampleLease_Upgrade() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Stop(ctx)
+
+	reading, err := locks.RWMutex("index", nil).RLockUpgradeable(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer reading.Unlock(ctx)
+
+	writing, err := reading.Upgrade(ctx) // waits for other readers; nobody else has written meanwhile
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("a higher token:", writing.Token() > reading.Token())
+	if err := writing.Unlock(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("back to reading:", reading.State())
+	// Output:
+	// a higher token: true
+	// back to reading: held
+}
+
+func ExampleSemaphore() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Stop(ctx)
+
+	scrapers := locks.Semaphore("scrape", 3, nil)
+	two, err := scrapers.LockN(ctx, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer two.Unlock(ctx)
+	one, err := scrapers.Lock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer one.Unlock(ctx)
+
+	_, err = scrapers.TryLock(ctx)
+	fmt.Println("all three are taken:", errors.Is(err, lock.ErrHeld))
+	// Output: all three are taken: true
+}

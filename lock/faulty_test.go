@@ -143,13 +143,13 @@ func (f *faulty) Close() error {
 }
 
 // Watch implements [driver.Waiter].
-func (f *faulty) Watch(ctx context.Context, name string) (driver.Watch, error) {
+func (f *faulty) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
 	if hook := f.get().watch; hook != nil {
 		if err := hook(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return f.Backend.Watch(ctx, name)
+	return f.Backend.Watch(ctx, name, driver.Mutex)
 }
 
 // Now implements [driver.Timekeeper].

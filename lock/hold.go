@@ -42,10 +42,13 @@ type hold struct {
 	lease  *Lease        // the one it serves now
 	since  time.Duration // by the client's clock
 	beside *hold         // the next one of the same name
+	aside  bool          // others may have the name besides; set once
+	end    time.Duration // when it is taken away at the latest, 0 for never; set once
 
 	// Guarded by renewer.mu.
 	timer   wheel.Entry
 	sending bool          // on its way to the backend, or waiting for it
+	warned  bool          // that it is taken away soon
 	failed  int           // renewals since the last confirmation
 	kept    time.Duration // until when it is left in the backend, if it is; set once
 
@@ -69,7 +72,8 @@ func (q *queue) takeGrant(
 	ctx, parent context.Context, w *want, grant driver.Grant, sent, life time.Duration, d *settle.Doubt,
 ) (*Lease, error) {
 	q.standing = nil
-	h := &hold{q: q, grant: grant, want: w, doubt: d, since: q.client.now()}
+	h := &hold{q: q, grant: grant, want: w, doubt: d, since: q.client.now(), aside: w.hasCompany()}
+	h.setEnd(w)
 	h.confirm(sent, life)
 	h.timer.Owner = h
 	h.lease = &h.first
@@ -115,7 +119,7 @@ func (h *hold) recordHold(ctx context.Context) error {
 // confirm sets the deadline after the backend confirmed, at some time after
 // sent, that the grant lives for so long.
 func (h *hold) confirm(sent, life time.Duration) {
-	h.deadline.Store(int64(sent + life - margin(life)))
+	h.deadline.Store(int64(h.notAfterEnd(sent + life - margin(life))))
 }
 
 func (h *hold) expired(now time.Duration) bool { return int64(now) >= h.deadline.Load() }

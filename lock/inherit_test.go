@@ -154,7 +154,7 @@ func TestGrantNobodyWants(t *testing.T) {
 	})
 }
 
-func mustTryLock(t *testing.T, m *lock.Mutex) *lock.Lease {
+func mustTryLock(t *testing.T, m lock.Lockable) *lock.Lease {
 	t.Helper()
 	lease, err := m.TryLock(t.Context())
 	if err != nil {

@@ -14,6 +14,10 @@ import (
 // Info describes a lock as the backend sees it.
 type Info struct {
 	Name string
+	// Kind is what the lock is, such as [driver.Mutex], while somebody has it.
+	Kind driver.Kind
+	// Limit is how many permits there are in all, of a semaphore that somebody has permits of.
+	Limit int
 	// Token is the newest fencing token given out for the name. Of a free lock it may be the
 	// newest of all names, even if nobody has ever had it: memlock counts once for all.
 	Token uint64
@@ -36,6 +40,8 @@ type Holder struct {
 	Mode driver.Mode
 	// Permits is how many of the name's permits it has, in mode [driver.Permit].
 	Permits int
+	// Upgradeable says that it is the reader who may become a writer.
+	Upgradeable bool
 	// Since is when the backend gave the grant; zero when it does not tell.
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.
@@ -47,9 +53,11 @@ type Holder struct {
 	Meta map[string]string
 }
 
-// Has says in a word or two what the holder has: exclusive, shared, or 2 permits.
+// Has says in a word or two what the holder has: exclusive, shared, upgradeable, write, or 2 permits.
 func (h Holder) Has() string {
 	switch {
+	case h.Upgradeable:
+		return "upgradeable"
 	case h.Mode != driver.Permit:
 		return h.Mode.String()
 	case h.Permits == 1:
@@ -160,11 +168,12 @@ func (c *Client) lacks(capability string) error {
 
 func (c *Client) info(found driver.Info) Info {
 	info := Info{
-		Name: found.Name, Token: found.Token, Waiting: found.Waiting, Local: c.queues.countWaiting(found.Name),
+		Name: found.Name, Kind: found.Kind, Limit: found.Limit,
+		Token: found.Token, Waiting: found.Waiting, Local: c.queues.countWaiting(found.Name),
 	}
 	for _, h := range found.Holders {
 		info.Holders = append(info.Holders, Holder{
-			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
 			Linger: h.Linger, Meta: driver.DecodeMeta(h.Meta),
 		})
 	}

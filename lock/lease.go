@@ -19,6 +19,7 @@ type Lease struct {
 	inner    map[*Lease]struct{} // of the root: those besides itself; guarded by part.mu
 	unlocked bool                // guarded by part.mu
 	released bool                // unlocked while the lock was held; guarded by part.mu
+	joined   bool                // it shares the grant of others, and was not made from their contexts
 	acquired time.Time
 
 	mu     sync.Mutex
@@ -171,7 +172,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 	c := l.hold.q.client
 	err := l.hold.unlock(ctx, l)
-	if c.opts.Observer != nil && l.root == l && !errors.Is(err, ErrReleased) {
+	if c.opts.Observer != nil && (l.root == l || l.joined) && !errors.Is(err, ErrReleased) {
 		c.observe(l.parent, Event{
 			Kind: EventLeft, Name: l.Name(), Owner: l.Owner(), Token: l.token, Held: time.Since(l.acquired), Err: err,
 		})

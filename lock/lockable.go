@@ -1,8 +1,12 @@
 package lock
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
-// Lockable is whatever can be locked: a [Mutex], or what is made of several. [Do] and
+// Lockable is whatever can be locked: a [Mutex], a side of an [RWMutex], a [Semaphore], or what is made
+// of several. [Do] and
 // [Client.Locker] take any. Its methods keep the promises of those of Mutex: a lease's
 // context is made from the one given to Lock, whose end ends the wait, and the error tells
 // its cause.
@@ -24,6 +28,8 @@ type nameable interface{ withName(name string) Lockable }
 func (m *Mutex) withName(name string) Lockable {
 	named := *m
 	named.want.name = name
-	named.err = named.validate()
+	if wrong, ok := errors.AsType[*InvalidError](m.err); !ok || wrong.Field == "name" {
+		named.err = named.validate()
+	}
 	return &named
 }

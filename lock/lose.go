@@ -50,12 +50,25 @@ func (h *hold) followLoss() {
 	c := h.q.client
 	c.renewer.remove(h)
 	c.observe(c.background, Event{
-		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Err: h.cause,
+		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Held: c.now() - h.since,
+		Err: h.cause,
 	})
 	if errors.Is(h.cause, errExpired) || errors.Is(h.cause, errForced) || h.doubt != nil {
 		c.releaseUnknown(h.grant, h.doubt) // it may have been renewed, or granted once more, without our hearing of it
 	}
 	h.q.passFront(h)
+}
+
+// whyExpired says why the time of a hold is over.
+func (h *hold) whyExpired() error {
+	switch {
+	case h.isOverdue():
+		return errOverdue
+	case h.want.fixed:
+		return errTimeOver
+	default:
+		return errExpired
+	}
 }
 
 // dispossess moves the hold out of possession. It reports whether it was possessed; one that lingers is given back.
@@ -66,8 +79,8 @@ func (h *hold) dispossess(to possession, cause error) bool {
 		h.endLinger()
 		return false
 	}
-	if cause == errExpired && h.want.fixed { //nolint:errorlint // the very one
-		cause = errTimeOver
+	if cause == errExpired { //nolint:errorlint // the very one
+		cause = h.whyExpired()
 	}
 	h.state, h.cause = to, cause
 	return true

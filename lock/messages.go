@@ -19,14 +19,14 @@ func (c *Client) hearMessage(m driver.Message) {
 	p := c.queues.partOf(m.Name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := p.byName[m.Name]
-	if p.closed || q == nil {
+	if p.closed {
 		return
 	}
-	switch h := q.holds.ofOwner(m.Owner); {
-	case h == nil && q.asksAs(m.Owner):
-		q.told.Or(messageBit(m.Kind))
+	switch h := p.holdOf(m.Name, m.Owner); {
 	case h == nil:
+		if q := p.queueAsking(m.Name, m.Owner); q != nil {
+			q.told.Or(messageBit(m.Kind))
+		}
 	case m.Kind == driver.Taken:
 		c.work.Go(func() { h.lose(errForced) })
 	default:

@@ -35,6 +35,10 @@ type MutexOptions struct {
 	// the process dies before it unlocks, nobody is left to see to that: the lock ends
 	// with its TTL, as any.
 	MinHold time.Duration
+	// MaxHold is how long the lock is held at most: then it is taken from its holder, whose
+	// context ends, and given back, for holders that hang and never do. [EventOverdue] warns when
+	// four fifths of it have passed. At least 10 ms and MinHold, at most 1000 h. Defaults to no limit.
+	MaxHold time.Duration
 	// Wait is the longest that Lock waits, at least 1 ms; then it fails with [ErrHeld].
 	// Defaults to no limit but the context's.
 	Wait time.Duration
@@ -48,17 +52,30 @@ type MutexOptions struct {
 // options is reported by Lock, before any call to the backend.
 func (c *Client) Mutex(name string, opts *MutexOptions) *Mutex {
 	m := &Mutex{client: c, want: want{name: name, mode: driver.Exclusive, ttl: c.opts.TTL, meta: c.meta}}
-	if opts == nil {
-		m.err = driver.CheckName(name) // the rest was checked when the client was made
-		return m
-	}
-	m.wait, m.want.fixed, m.want.minHold = opts.Wait, opts.Fixed, opts.MinHold
-	m.want.ttl = cmp.Or(opts.TTL, c.opts.TTL)
-	if len(opts.Meta) > 0 {
-		m.want.meta = c.encodeMeta(opts.Meta)
-	}
-	m.err = m.validate()
+	m.configure(opts)
 	return m
+}
+
+// configure sets the options of a lock whose kind is known, and finds what is wrong with it.
+func (m *Mutex) configure(opts *MutexOptions) {
+	c := m.client
+	if opts == nil && m.want.mode == driver.Exclusive {
+		m.err = driver.CheckName(m.want.name) // the rest was checked when the client was made
+		return
+	}
+	if opts != nil {
+		m.wait, m.want.fixed, m.want.minHold = opts.Wait, opts.Fixed, opts.MinHold
+		m.want.ttl = cmp.Or(opts.TTL, c.opts.TTL)
+		m.want.setMaxHold(opts.MaxHold)
+		if opts.MaxHold > 0 {
+			m.want.ttl = min(m.want.ttl, lastingTo(opts.MaxHold))
+		}
+		if len(opts.Meta) > 0 {
+			m.want.meta = c.encodeMeta(opts.Meta)
+		}
+		m.err = m.want.checkMaxHold(opts.MaxHold)
+	}
+	m.err = cmp.Or(m.err, m.validate())
 }
 
 func (m *Mutex) validate() error {
@@ -84,15 +101,20 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err := m.checkCall(ctx); err != nil {
 		return nil, err
 	}
-	if inner := m.reenter(ctx); inner != nil {
-		return inner, nil
+	if inner, err := m.reenter(ctx); inner != nil || err != nil {
+		return inner, err
 	}
+	return m.lockOver(ctx, "")
+}
+
+// lockOver waits for the lock. A grant of this process's over which it is had is in nobody's way.
+func (m *Mutex) lockOver(ctx context.Context, over string) (*Lease, error) {
 	if m.wait == 0 {
-		return m.client.acquire(ctx, ctx, &m.want, false)
+		return m.client.acquire(ctx, ctx, &m.want, over, false)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, m.wait, errWaited)
 	defer cancel()
-	return m.client.acquire(limited, ctx, &m.want, false)
+	return m.client.acquire(limited, ctx, &m.want, over, false)
 }
 
 // TryLock takes the lock if it is free, and fails with [ErrHeld] at once if it
@@ -103,10 +125,10 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if err := m.checkCall(ctx); err != nil {
 		return nil, err
 	}
-	if inner := m.reenter(ctx); inner != nil {
-		return inner, nil
+	if inner, err := m.reenter(ctx); inner != nil || err != nil {
+		return inner, err
 	}
-	return m.client.acquire(ctx, ctx, &m.want, true)
+	return m.client.acquire(ctx, ctx, &m.want, "", true)
 }
 
 // checkCall reports what is wrong before anything happens.

@@ -37,7 +37,11 @@ const (
 	// EventRenewed: the backend confirmed the lease again. Slack says how much of
 	// its life was left: small slack is a lost lock in the making.
 	EventRenewed EventKind = "renewed"
-	// EventLost: the lease ended against the holder's will. Err says why.
+	// EventOverdue: the lease will be taken away soon, since the lock has been held for nearly as
+	// long as it may be, see [MutexOptions.MaxHold]. Held says for how long.
+	EventOverdue EventKind = "overdue"
+	// EventLost: the lease ended against the holder's will. Err says why, and Held for how long the lock
+	// was held.
 	EventLost EventKind = "lost"
 )
 
@@ -49,7 +53,7 @@ type Event struct {
 	Token uint64
 	// Wait is the time from queued to acquired.
 	Wait time.Duration
-	// Held is the time from acquired to left.
+	// Held is the time from acquired to left, overdue or lost.
 	Held time.Duration
 	// Slack is how much of the lease's life was left at a renewal.
 	Slack time.Duration

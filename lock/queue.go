@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -11,9 +12,9 @@ import (
 )
 
 // queue is the line of this process's goroutines at one name, first come, first
-// served. It exists while the name is in use. Exactly one of them is at the
+// served. It exists while the name is in use. One of them is at the
 // front: it contends at the backend, or holds the lock; the others are parked
-// until it is their turn.
+// until it is their turn. Who has what several may have at once stands aside.
 //
 // Fields are guarded by part.mu, except those after served, which are the business of
 // whoever is at the front.
@@ -21,8 +22,11 @@ type queue struct {
 	client  *Client
 	part    *part
 	name    string
+	over    string // whose grant is in nobody's way here: see upgrades; empty for the queue of the name itself
+	kind    driver.Kind
+	fronted bool // somebody is at the front
 	waiters line
-	holds   holds             // what is held here; nothing while the one at the front contends
+	holds   holds             // what is held here
 	served  int               // leases the last grant has served
 	why     error             // the lock was not had when it was asked for last; nil if nothing is known
 	handed  chan driver.Grant // what the store has granted unasked; made when something may be
@@ -54,6 +58,7 @@ type waiter struct {
 	since      time.Time       // when it came
 	prev, next *waiter
 	parked     bool
+	try        bool // it waits for an answer, not for the lock
 }
 
 // turn is what a waiter gets: the lock itself, the right to contend for it, or
@@ -63,38 +68,63 @@ type turn struct {
 	err   error
 }
 
-// enterQueue puts the caller into the name's queue. It is at the front when the
-// waiter is nil. With try it is refused rather than parked. Its patience counts from
-// since.
-func (t *queues) enterQueue(ctx context.Context, w *want, try bool, since time.Time) (*queue, *waiter, error) {
+// enterQueue puts the caller into the queue of a name, or that of its grants which are over one of this
+// process's. It is at the front when the waiter is nil. With try it is refused rather than parked. Its
+// patience counts from since.
+func (t *queues) enterQueue(
+	ctx context.Context, w *want, over string, try bool, since time.Time,
+) (*queue, *waiter, error) {
 	p := t.partOf(w.name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, nil, opError("lock", w.name, ErrClosed)
 	}
-	q := p.byName[w.name]
+	key := queueKey(w.name, over)
+	q := p.byName[key]
 	if q == nil {
-		q = &queue{client: t.client, part: p, name: w.name, share: p.shares.takeShare(w.name, t.client)}
-		if linger := t.client.opts.Linger; linger > 0 {
-			q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
-		}
-		p.byName[w.name] = q
+		q = t.newQueue(p, w, over)
+		p.byName[key] = q
 		t.client.work.Add(1)
 		return q, nil, nil
 	}
-	if try && !q.isVacated() {
+	switch {
+	case q.kind != w.mode.Kind():
+		return nil, nil, opError("lock", w.name, &driver.KindError{Found: q.kind, Wanted: w.mode.Kind()})
+	case !q.fronted:
+		q.fronted = true
+		return q, nil, nil
+	case try && q.isKnownHeld(w):
 		return nil, nil, q.heldHere()
 	}
-	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since}
+	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since, try: try}
 	q.waiters.push(behind)
 	q.lingering().endLinger() // it is not what this one wants
 	return q, behind, nil
 }
 
+// newQueue makes the queue of a name that is used from now on. part.mu is held.
+func (t *queues) newQueue(p *part, w *want, over string) *queue {
+	q := &queue{client: t.client, part: p, name: w.name, over: over, kind: w.mode.Kind(), fronted: true}
+	if over != "" {
+		p.upgrades++
+	}
+	if q.kind != driver.Mutex {
+		return q
+	}
+	q.share = p.shares.takeShare(w.name, t.client)
+	if linger := t.client.opts.Linger; linger > 0 {
+		q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
+	}
+	return q
+}
+
 // heldHere is the refusal when another goroutine of this process is at the
 // front.
 func (q *queue) heldHere() error {
+	if errors.Is(q.why, ErrHeld) && q.kind != driver.Mutex {
+		return q.why
+	}
 	e := &HeldError{Name: q.name}
 	if h := q.holds.first; h != nil {
 		e.Owner = h.grant.Owner
@@ -130,7 +160,7 @@ func (q *queue) leaveLine(w *waiter) error {
 // whyNot returns, to who came at that time, what the one at the front knows: that it holds the lock itself, or
 // why it has not got it. part.mu is held.
 func (q *queue) whyNot(came time.Time) error {
-	if q.holds.first != nil {
+	if q.holds.first != nil && !q.holds.first.aside {
 		return q.heldHere()
 	}
 	return q.unlessSilent(q.why, came)
@@ -141,6 +171,9 @@ func (q *queue) recordWhyNot(err error) {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
 	q.why = err
+	if q.kind != driver.Mutex && errors.Is(err, ErrHeld) {
+		q.dismissTries(err)
+	}
 }
 
 func (q *queue) decline(t turn) {
@@ -163,24 +196,50 @@ func (c *Client) unlockUnwanted(l *Lease) {
 // passFront gives the front of the queue to the next waiter, or ends the queue when
 // there is none. The one at the front has held h, if it got that far.
 func (q *queue) passFront(h *hold) {
+	if h != nil && h.aside {
+		q.removeAside(h)
+		return
+	}
 	q.part.mu.Lock()
 	if h != nil {
 		q.served = h.served()
 		q.holds.remove(h)
 	}
+	q.moveOn(h)
+}
+
+// moveOn has the next one come to the front, or nobody. part.mu is held, and is let go.
+func (q *queue) moveOn(h *hold) {
 	next := q.waiters.pop()
-	if next == nil {
-		delete(q.part.byName, q.name)
-		q.keepMemory(h)
-	}
-	q.part.mu.Unlock()
 	if next != nil {
+		q.part.mu.Unlock()
 		next.turn <- turn{}
 		return
 	}
-	q.abandonStanding()
-	q.stopListening()
-	q.client.work.Done()
+	q.fronted, q.why = false, nil
+	over := q.endUnused()
+	if over {
+		q.keepMemory(h)
+	}
+	left := q.leaveFront()
+	q.part.mu.Unlock()
+	left.endAll(q)
+	if over {
+		q.client.work.Done()
+	}
+}
+
+// endUnused takes the queue out of its part if nobody is there any more, and reports whether it is so. part.mu is
+// held.
+func (q *queue) endUnused() bool {
+	if q.fronted || q.holds.first != nil {
+		return false
+	}
+	delete(q.part.byName, queueKey(q.name, q.over))
+	if q.over != "" {
+		q.part.upgrades--
+	}
+	return true
 }
 
 // keepMemory puts aside what is to be remembered of a queue that ends. The last one has held h, if it got that

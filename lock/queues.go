@@ -16,10 +16,12 @@ type queues struct {
 // part guards the queues of some names: nothing slow happens under its mutex.
 type part struct {
 	mu     sync.Mutex
-	byName map[string]*queue
-	shares shares // of names that have no queue now
-	habits habits // of the same
-	closed bool
+	byName map[string]*queue // by queueKey
+	// upgrades is how many of them are over a grant of this process's.
+	upgrades int
+	shares   shares // of names that have no queue now
+	habits   habits // of the same
+	closed   bool
 }
 
 func (t *queues) init(c *Client) {
@@ -43,10 +45,14 @@ func (t *queues) countWaiting(name string) int {
 	p := t.partOf(name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	n := 0
 	if q := p.byName[name]; q != nil {
-		return q.waiters.len
+		n = q.waiters.len
 	}
-	return 0
+	for _, q := range p.besides(name) {
+		n += q.waiters.len
+	}
+	return n
 }
 
 // close ends all waiting and takes the leases out of their holders' hands. The

@@ -1,6 +1,11 @@
 package lock
 
-import "context"
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
 
 // leaseKey finds the innermost lease in a context.
 type leaseKey struct{}
@@ -22,17 +27,64 @@ func (c leaseContext) Value(key any) any {
 // reenter returns one more lease of this lock if ctx carries one that goes on, and
 // else none. A lease that is over excludes nobody: a context may outlive it, as one
 // made by [context.WithoutCancel] does, and then stands in the queue like any other.
-func (m *Mutex) reenter(ctx context.Context) *Lease {
+//
+// Who has the lock to read would wait for itself if it asked to write: that is refused.
+func (m *Mutex) reenter(ctx context.Context) (*Lease, error) {
+	if m.want.mode == driver.Permit { // each has permits of its own
+		return nil, nil
+	}
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
 	for ; l != nil; l = l.outer() {
-		if l.hold.q.client != m.client || l.hold.grant.Name != m.want.name {
+		if !l.isOf(m) {
+			continue
+		}
+		if !l.hold.want.covers(&m.want) {
+			if l.Err() == nil {
+				return nil, l.wouldWaitForItself(&m.want)
+			}
 			continue
 		}
 		if inner := l.root.reenter(ctx); inner != nil {
-			return inner
+			return inner, nil
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// isOf reports whether the lease is one of that lock, of whatever mode.
+func (l *Lease) isOf(m *Mutex) bool {
+	return l.hold.q.client == m.client && l.hold.grant.Name == m.want.name &&
+		l.hold.want.mode.Kind() == m.want.mode.Kind()
+}
+
+// covers reports whether who has what is wanted here has what the other one wants, too.
+func (w *want) covers(other *want) bool {
+	switch {
+	case w.mode == driver.Shared:
+		return other.mode == driver.Shared && (other.role == plain || w.role == other.role)
+	case w.mode == driver.Write:
+		return other.mode == driver.Write || other.role == plain
+	default:
+		return true
+	}
+}
+
+// wouldWaitForItself refuses a lock that would be waited for by who is in its way.
+func (l *Lease) wouldWaitForItself(w *want) error {
+	has, wanted := l.hold.want.describe(), w.describe()
+	return input.Errorf("ctx", "carries a lease of this lock, %s, which is in the way of one %s", has, wanted)
+}
+
+// describe says what is wanted in the words of [RWMutex].
+func (w *want) describe() string {
+	switch {
+	case w.mode == driver.Write:
+		return "to write"
+	case w.role == upgradeable:
+		return "to read and to upgrade"
+	default:
+		return "to read"
+	}
 }
 
 // outer returns the lease in whose context this one was taken.
@@ -51,9 +103,14 @@ func (l *Lease) reenter(ctx context.Context) *Lease {
 	if l.entered == 0 || h.lease != l || h.state != possessed {
 		return nil
 	}
+	return l.enterAgain(ctx)
+}
+
+// enterAgain returns one more lease of a lock that is held. part.mu is held.
+func (l *Lease) enterAgain(ctx context.Context) *Lease {
 	l.entered++
 	inner := &Lease{}
-	inner.start(ctx, h, l.token)
+	inner.start(ctx, l.hold, l.token)
 	inner.root = l
 	if l.inner == nil {
 		l.inner = make(map[*Lease]struct{})

@@ -63,7 +63,10 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 	if rest := h.minHoldLeft(now); rest > 0 {
 		return h.keepFor(ctx, now, rest)
 	}
-	heard := h.q.releases()
+	heard := uint64(0)
+	if !h.aside { // else the watch is that of whoever is at the front now
+		heard = h.q.releases()
+	}
 	waiting, err := c.backend.Release(&h.call, h.grant)
 	unsure := err != nil && !errors.Is(err, driver.ErrLost)
 	if unsure || h.doubt != nil {

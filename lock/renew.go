@@ -98,7 +98,9 @@ func (r *renewer) schedule(h *hold, at time.Duration) {
 	if h.want.fixed {
 		at = deadline
 	}
-	at = min(at, deadline)
+	if at = min(at, deadline); h.end > 0 && !h.warned {
+		at = min(at, h.warnAt())
+	}
 	r.wheel.Schedule(&h.timer, int64(at/tickLength))
 	r.arm(at)
 }
@@ -116,15 +118,17 @@ func (r *renewer) arm(at time.Duration) {
 
 // tick looks at the holds whose time has come.
 func (r *renewer) tick() {
-	r.client.loseAll(errExpired, r.advance()...)
+	expired, overdue := r.advance()
+	r.client.loseAll(errExpired, expired...)
+	r.client.warnOverdue(overdue)
 }
 
-// advance sends what is due to its lane and returns what has run out.
-func (r *renewer) advance() (expired []*hold) {
+// advance sends what is due to its lane and returns what has run out, and what will be taken away soon.
+func (r *renewer) advance() (expired, overdue []*hold) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil
+		return nil, nil
 	}
 	now := r.client.now()
 	r.armed = never
@@ -135,6 +139,9 @@ func (r *renewer) advance() (expired []*hold) {
 			expired = append(expired, h)
 			continue
 		}
+		if h.dueToWarn(now) {
+			overdue = append(overdue, h)
+		}
 		if !h.want.fixed && !h.sending {
 			r.sendToLane(h)
 		}
@@ -143,7 +150,7 @@ func (r *renewer) advance() (expired []*hold) {
 	if next, ok := r.wheel.Next(); ok {
 		r.arm(time.Duration(next) * tickLength)
 	}
-	return expired
+	return expired, overdue
 }
 
 // sendToLane puts h into the lane of its shard. r.mu is held.

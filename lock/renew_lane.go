@@ -105,10 +105,10 @@ func (l *lane) nextBatch() []*hold {
 func (l *lane) renew(batch []*hold) {
 	c := l.renewer.client
 	grants := make([]driver.Grant, len(batch))
-	for i, h := range batch {
-		grants[i] = h.grant
-	}
 	sent := c.now()
+	for i, h := range batch {
+		grants[i] = h.renewal(sent)
+	}
 	ctx := l.beginCall(batch[0], sent)
 	errs := c.backend.Renew(ctx, grants)
 	l.endCall()

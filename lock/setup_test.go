@@ -46,13 +46,13 @@ func closeNow(t *testing.T, locks *lock.Client) {
 	}
 }
 
-func mustLock(t *testing.T, m *lock.Mutex) *lock.Lease {
+func mustLock(t *testing.T, m lock.Lockable) *lock.Lease {
 	t.Helper()
 	return mustLockIn(t, t.Context(), m)
 }
 
 //nolint:revive // t comes first in tests
-func mustLockIn(t *testing.T, ctx context.Context, m *lock.Mutex) *lock.Lease {
+func mustLockIn(t *testing.T, ctx context.Context, m lock.Lockable) *lock.Lease {
 	t.Helper()
 	lease, err := m.Lock(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ type outcome struct {
 // lockLater locks in a goroutine of its own and waits until that is parked.
 //
 //nolint:revive // t comes first in tests
-func lockLater(t *testing.T, ctx context.Context, m *lock.Mutex) <-chan outcome {
+func lockLater(t *testing.T, ctx context.Context, m lock.Lockable) <-chan outcome {
 	t.Helper()
 	done := make(chan outcome, 1)
 	start := time.Now()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/chance"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 const (
@@ -59,6 +60,9 @@ func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) 
 		if q.share != nil {
 			q.share.owed = 0
 		}
+		return
+	}
+	if q.kind != driver.Mutex {
 		return
 	}
 	if q.share == nil {

@@ -79,7 +79,7 @@ func (d *distant) Release(ctx context.Context, g driver.Grant) (int, error) {
 }
 
 // Watch implements [driver.Waiter].
-func (d *distant) Watch(ctx context.Context, name string) (driver.Watch, error) {
+func (d *distant) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
 	w, listening, err := d.join(ctx, name)
 	if err != nil || listening {
 		return w, err
@@ -101,7 +101,7 @@ func (d *distant) join(ctx context.Context, name string) (w *distantWatch, liste
 	t := d.topics[name]
 	if t == nil {
 		t = &distantTopic{d: d, name: name, watches: make(map[*distantWatch]struct{}), stop: make(chan struct{})}
-		if t.inner, err = d.Backend.(driver.Waiter).Watch(ctx, name); err != nil {
+		if t.inner, err = d.Backend.(driver.Waiter).Watch(ctx, name, driver.Mutex); err != nil {
 			return nil, false, err
 		}
 		d.topics[name] = t

@@ -301,7 +301,7 @@ func TestSharesOfNamesAreForgotten(t *testing.T) {
 func listenTo(t *testing.T, store *memlock.Store, n int) {
 	t.Helper()
 	for range n {
-		watch, err := memlock.NewBackend(store).(driver.Waiter).Watch(t.Context(), "a")
+		watch, err := memlock.NewBackend(store).(driver.Waiter).Watch(t.Context(), "a", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ func (k *contest) yield(ctx context.Context) error {
 		return nil
 	}
 	limit := c.now() + spare(ctx)
-	k.yielded, k.again = true, true
+	k.yielded, k.once = true, true
 	for {
 		k.q.listens()
 		s.passed(k.q.othersReleases(), c.now())
@@ -32,9 +32,9 @@ func (k *contest) yield(ctx context.Context) error {
 // askAgain reports whether to ask once more at once. Where everybody is far away, the
 // one who went first may be done by the time that the refusal is here.
 func (k *contest) askAgain() bool {
-	again := k.again
-	k.again = false
-	return again
+	once := k.once
+	k.once = false
+	return once
 }
 
 // othersOut enters that whoever was in when the contest asked last has gone.

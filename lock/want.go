@@ -17,16 +17,27 @@ type want struct {
 	meta    string
 	permits int32 // so narrow that a Mutex is no larger than it must be: users make one per Lock
 	limit   int32
+	maxHold uint32 // in ms, 0 for as long as it likes
 	mode    driver.Mode
 	fixed   bool // not renewed
 	fair    bool
+	role    role
 }
+
+// role is what a reader or writer is besides.
+type role uint8
+
+const (
+	plain       role = iota
+	upgradeable      // a reader that may become a writer
+	humble           // a writer that keeps no readers off while it waits
+)
 
 // request returns what the backend is asked for, under that owner.
 func (w *want) request(owner string) driver.Request {
 	return driver.Request{
-		Name: w.name, Owner: owner, Mode: w.mode, Permits: int(w.permits), Limit: int(w.limit), Fair: w.fair,
-		TTL: w.ttl, Tokens: 1, Meta: w.meta,
+		Name: w.name, Owner: owner, Mode: w.mode, Permits: int(w.permits), Limit: int(w.limit),
+		Upgradeable: w.role == upgradeable, Fair: w.fair, TTL: w.ttl, Tokens: 1, Meta: w.meta,
 	}
 }
 
@@ -45,6 +56,15 @@ func (w *want) check(client string) error {
 	return nil
 }
 
-// passable reports whether a grant had for it may serve several leases: one that has a life
-// of its own, or a least life, may not.
-func (w *want) passable() bool { return !w.fixed && w.minHold == 0 }
+// isPlain reports whether a grant had for it may serve several leases: one that has a life
+// of its own, or a least or a longest life, may not.
+func (w *want) isPlain() bool { return !w.fixed && w.minHold == 0 && w.maxHold == 0 }
+
+// passable reports whether a grant had for it may serve several leases, one after the other.
+func (w *want) passable() bool { return w.mode != driver.Shared && w.isPlain() }
+
+// joinable reports whether a grant had for it may serve several leases at once.
+func (w *want) joinable() bool { return w.mode == driver.Shared && w.role == plain && w.isPlain() }
+
+// hasCompany reports whether there may be several grants of the name at once.
+func (w *want) hasCompany() bool { return w.mode == driver.Shared || w.mode == driver.Permit }

@@ -282,13 +282,14 @@ func TestBadLockRequests(t *testing.T) {
 		"long ttl":  {"Acquire", `{"name": "a", "ttl": "90000s"}`, "ttl:"},
 		"tokens":    {"Acquire", `{"name": "a", "tokens": 100000}`, "tokens:"},
 		"unknown mode": {
-			"Acquire", `{"name": "a", "mode": "write"}`, `mode: is \"write\", there are exclusive, shared and permit`,
+			"Acquire", `{"name": "a", "mode": "magic"}`,
+			`mode: is \"magic\", there are exclusive, shared, write and permit`,
 		},
 		"mutex permits": {"Acquire", `{"name": "a", "permits": 1}`, "permits: are for mode permit, not exclusive"},
 		"no permits": {
 			"Acquire", `{"name": "a", "mode": "permit", "limit": 3}`, "permits: is 0, allowed are 1 to 3",
 		},
-		"grant's mode":  {"Release", `{"grant": {"name": "a", "owner": "me", "mode": "write"}}`, "grant.mode: is"},
+		"grant's mode":  {"Release", `{"grant": {"name": "a", "owner": "me", "mode": "magic"}}`, "grant.mode: is"},
 		"negative wait": {"Acquire", `{"name": "a", "wait": "-1s"}`, "wait:"},
 		"no owner":      {"Release", `{"grant": {"name": "a"}}`, "grant.owner: is empty"},
 		"as metadata":   {"Acquire", `{"name": "a", "owner": "bedrock:meta"}`, "owner: is reserved"},

@@ -31,18 +31,24 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 		req.TTL = defaultTTL
 	}
 	req.Tokens = max(req.Tokens, 1)
-	if wait := m.GetWait().AsDuration(); wait < 0 {
+	wait := m.GetWait().AsDuration()
+	if wait < 0 {
 		return req, input.Errorf("wait", "%v is negative", wait)
 	}
+	req.Waits = req.Waits || wait > 0
 	return req, req.Check()
 }
 
 // checkListen bounds what is kept for as long as somebody listens.
-func checkListen(m *bedrockv1.ListenRequest) error {
+func checkListen(m *bedrockv1.ListenRequest) (driver.Mode, error) {
 	if n := len(m.GetClient()); n > maxClient {
-		return input.Errorf("client", "%d bytes: at most %d", n, maxClient)
+		return 0, input.Errorf("client", "%d bytes: at most %d", n, maxClient)
 	}
-	return driver.CheckName(m.GetName())
+	mode, err := driver.ParseMode(m.GetMode())
+	if err != nil {
+		return mode, err
+	}
+	return mode, driver.CheckName(m.GetName())
 }
 
 // renewalOf reads one of the grants to be renewed.

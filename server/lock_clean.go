@@ -18,7 +18,7 @@ func (l *locks) askStore(ctx context.Context, req driver.Request) (driver.Grant,
 	}
 	var none *settle.Doubt
 	if doubt := none.After(err); doubt != nil {
-		g := driver.Grant{Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL}
+		g := req.Ungranted()
 		runAfterCall(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, doubt) })
 	}
 	return grant, err

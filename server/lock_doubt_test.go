@@ -33,10 +33,12 @@ func (f frozen) Release(ctx context.Context, g driver.Grant) (int, error) {
 
 func (frozen) ForceRelease(context.Context, string) (bool, error) { return false, errFrozen }
 
-func (frozen) Inspect(context.Context, string) (driver.Info, error)        { return driver.Info{}, errFrozen }
-func (frozen) List(context.Context, string, int) ([]driver.Info, error)    { return nil, errFrozen }
-func (frozen) Check(context.Context) ([]driver.Finding, error)             { return nil, errFrozen }
-func (frozen) Watch(context.Context, string) (watch driver.Watch, _ error) { return watch, errFrozen }
+func (frozen) Inspect(context.Context, string) (driver.Info, error)     { return driver.Info{}, errFrozen }
+func (frozen) List(context.Context, string, int) ([]driver.Info, error) { return nil, errFrozen }
+func (frozen) Check(context.Context) ([]driver.Finding, error)          { return nil, errFrozen }
+func (frozen) Watch(context.Context, string, driver.Kind) (watch driver.Watch, _ error) {
+	return watch, errFrozen
+}
 
 func serveFrozen(t *testing.T) *site {
 	t.Helper()

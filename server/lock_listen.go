@@ -18,12 +18,13 @@ func (l *locks) Listen(
 	if !ok {
 		return l.translateRead(ctx, "listen", driver.ErrUnsupported)
 	}
-	if err := checkListen(m); err != nil {
+	mode, err := checkListen(m)
+	if err != nil {
 		return l.translateRead(ctx, "listen", err)
 	}
 	ctx, cancel := untilDrained(ctx)
 	defer cancel()
-	watch, err := waiter.Watch(ctx, m.GetName())
+	watch, err := waiter.Watch(ctx, m.GetName(), mode.Kind())
 	if err != nil {
 		return l.translateRead(ctx, "listen", err)
 	}

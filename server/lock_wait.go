@@ -37,7 +37,7 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 	if !errors.Is(err, driver.ErrHeld) {
 		return grant, err
 	}
-	watch := l.startWatch(bounded, req.Name)
+	watch := l.startWatch(bounded, req.Name, req.Mode.Kind())
 	if watch != nil {
 		defer watch.Close()
 	}
@@ -53,14 +53,14 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 }
 
 // startWatch listens for releases, if the store can tell of them.
-func (l *locks) startWatch(ctx context.Context, name string) driver.Watch {
+func (l *locks) startWatch(ctx context.Context, name string, kind driver.Kind) driver.Watch {
 	waiter, ok := l.backend.(driver.Waiter)
 	if !ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
-	w, err := waiter.Watch(ctx, name)
+	w, err := waiter.Watch(ctx, name, kind)
 	if err != nil {
 		return nil
 	}

@@ -19,6 +19,9 @@ func inWordsOfFlags(c *cobra.Command, err error) error {
 		return err
 	}
 	flag := c.Flags().Lookup(flagOf(wrong.Field))
+	if wrong.Field == "limit" && flag == nil {
+		flag = c.Flags().Lookup("permits") // N/M: it sets both
+	}
 	if flag == nil || !flag.Changed {
 		return err
 	}

@@ -49,10 +49,10 @@ func (h *holderView) owner() string { return driver.PublicOwner(h.Owner) }
 
 // asJSON is the lock in the JSON that the API has for it.
 func (v *lockView) asJSON() json.RawMessage {
-	i := driver.Info{Name: v.Name, Token: v.Token, Waiting: v.Waiting}
+	i := driver.Info{Name: v.Name, Kind: v.Kind, Limit: v.Limit, Token: v.Token, Waiting: v.Waiting}
 	for _, h := range v.Holders {
 		i.Holders = append(i.Holders, driver.Holder{
-			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Since: h.Since, TTL: h.TTL,
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
 			Linger: h.Linger, Meta: driver.EncodeMeta(h.Meta),
 		})
 	}

@@ -21,9 +21,10 @@ import (
 
 // runFlags are those of lock run.
 type runFlags struct {
-	ttl, wait, minHold, grace time.Duration
-	fixed                     bool
-	meta                      map[string]string
+	ttl, wait, minHold, maxHold, grace time.Duration
+	fixed, shared, write               bool
+	permits                            string // N/M
+	meta                               map[string]string
 
 	noWait bool // --wait 0
 }
@@ -63,7 +64,9 @@ did not answer; 126 and 127 the command cannot be executed, was not found; 128+n
 ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
-  bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy`,
+  bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy
+  bedrock lock run index --shared -- ./search.sh      # beside others, but for --write
+  bedrock lock run scrape --permits 1/4 -- ./scrape.sh   # four at a time, on all hosts`,
 		Args: runArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out
@@ -76,6 +79,10 @@ ended by signal n.`,
 	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
 	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the lock is lost")
 	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
+	f.DurationVar(&flags.maxHold, "max-hold", 0, "end the command then, and give the lock back (default never)")
+	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
+	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
+	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
 	return c
 }
@@ -95,10 +102,60 @@ func runArgs(c *cobra.Command, args []string) error {
 }
 
 func (f *runFlags) check() error {
-	if f.wait < 0 || f.grace < 0 {
-		return &exitError{exitUsage, errors.New("--wait and --grace cannot be negative")}
+	kinds := 0
+	for _, given := range []bool{f.shared, f.write, f.permits != ""} {
+		if given {
+			kinds++
+		}
 	}
-	return nil
+	switch {
+	case f.wait < 0 || f.grace < 0:
+		return &exitError{exitUsage, errors.New("--wait and --grace cannot be negative")}
+	case kinds > 1:
+		return &exitError{exitUsage, errors.New("--shared, --write and --permits exclude each other")}
+	}
+	_, _, err := f.permitsOf()
+	return err
+}
+
+// permitsOf reads --permits.
+func (f *runFlags) permitsOf() (n, of int, err error) {
+	if f.permits == "" {
+		return 0, 0, nil
+	}
+	first, second, both := strings.Cut(f.permits, "/")
+	n, err = strconv.Atoi(first)
+	of = n
+	if both && err == nil {
+		of, err = strconv.Atoi(second)
+	} else {
+		n = 1
+	}
+	if err != nil {
+		err = fmt.Errorf("--permits is %q, want N/M such as 2/8, or M for one of M", f.permits)
+		return 0, 0, &exitError{exitUsage, err}
+	}
+	return n, of, nil
+}
+
+// lockFor returns the lock that the flags ask for.
+func (f *runFlags) lockFor(session *lockurl.Session, name string) (lock.Lockable, error) {
+	o := lock.MutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
+	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
+	switch {
+	case f.shared:
+		return session.RWMutex(name, rw).Reader(), nil
+	case f.write:
+		return session.RWMutex(name, rw).Writer(), nil
+	case f.permits != "":
+		n, of, err := f.permitsOf()
+		if err != nil {
+			return nil, err
+		}
+		return session.Semaphore(name, of, (*lock.SemaphoreOptions)(&o)).Permits(n), nil
+	default:
+		return session.Mutex(name, &o), nil
+	}
 }
 
 // lockRun runs a command under a lock.
@@ -124,7 +181,11 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	// because the command decides what to do about them.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	lease, err := flags.acquire(ctx, cancel, session.Mutex(name, flags.mutexOptions()), signals,
+	wanted, err := flags.lockFor(session, name)
+	if err != nil {
+		return err
+	}
+	lease, err := flags.acquire(ctx, cancel, wanted, signals,
 		func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
 	if err != nil {
 		return whyNot(ctx, session, name, err)
@@ -154,13 +215,9 @@ func (f *runFlags) patience() time.Duration {
 	return 0
 }
 
-func (f *runFlags) mutexOptions() *lock.MutexOptions {
-	return &lock.MutexOptions{Fixed: f.fixed, MinHold: f.minHold, Wait: f.wait, Meta: f.meta}
-}
-
 // acquire waits for the lock or for a signal that ends the program.
 func (f *runFlags) acquire(
-	ctx context.Context, cancel context.CancelFunc, m *lock.Mutex, signals <-chan os.Signal,
+	ctx context.Context, cancel context.CancelFunc, m lock.Lockable, signals <-chan os.Signal,
 	waiting func(context.Context),
 ) (lease *lock.Lease, err error) {
 	done := make(chan struct{})
@@ -298,7 +355,8 @@ func lostError(lease *lock.Lease, ended bool) error {
 	if ended {
 		then = "the command was ended"
 	}
-	return fmt.Errorf("lock %q was lost while the command ran; %s", lease.Name(), then)
+	cause := context.Cause(lease.Context())
+	return fmt.Errorf("lock %q was lost while the command ran; %s (%w)", lease.Name(), then, cause)
 }
 
 // isTerminal reports whether the file is a terminal: a character device that is

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 func newLockShow(sys *system) *cobra.Command {
@@ -42,10 +44,23 @@ func (v *lockView) rows() [][]string {
 		return rows
 	}
 	rows[1][1] = "held"
+	rows = append(rows, []string{"kind", v.what()})
 	for _, h := range v.holders() {
 		rows = append(rows, h.rows()...)
 	}
 	return rows
+}
+
+// what says what the lock is, of a semaphore with how many of its permits are taken.
+func (v *lockView) what() string {
+	if v.Kind != driver.Semaphore {
+		return v.Kind.String()
+	}
+	taken := 0
+	for _, h := range v.Holders {
+		taken += h.Permits
+	}
+	return fmt.Sprintf("%s, %d of %d permits are taken", v.Kind, taken, v.Limit)
 }
 
 // rows lists the holder's fields for people.

@@ -39,6 +39,9 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	case time.Time:
 		v.Set(reflect.ValueOf(time.Unix(int64(1e9+*n), int64(*n)*1000).UTC()))
 		return
+	case lockdriver.Kind:
+		v.Set(reflect.ValueOf(lockdriver.Semaphore))
+		return
 	case lockdriver.Mode:
 		v.Set(reflect.ValueOf(lockdriver.Permit))
 		return
@@ -236,12 +239,14 @@ func TestLocksLoseNothing(t *testing.T) {
 		Name, Owner string
 		TTL         time.Duration
 		Mode        lockdriver.Mode
+		Permits     int
+		Upgradeable bool
 		Token       uint64
 		Tokens      int
 	}](t)
 	want := lockdriver.Grant{
-		Name: grant.Name, Owner: grant.Owner, Mode: grant.Mode, TTL: grant.TTL, Token: grant.Token,
-		Tokens: grant.Tokens,
+		Name: grant.Name, Owner: grant.Owner, Mode: grant.Mode, Permits: grant.Permits,
+		Upgradeable: grant.Upgradeable, TTL: grant.TTL, Token: grant.Token, Tokens: grant.Tokens,
 	}
 	got, err := apiwire.GrantOf(over(t, apiwire.Grant(want), &bedrockv1.Grant{}))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -432,9 +437,9 @@ func TestWrongInputLosesItsFieldOnTheWay(t *testing.T) {
 
 // TestModesNobodyKnowsAreNotExclusive: who reads one must not take it for what it is not.
 func TestModesNobodyKnowsAreNotExclusive(t *testing.T) {
-	_, errRequest := apiwire.RequestOf(&bedrockv1.AcquireRequest{Mode: "write"})
-	_, errGrant := apiwire.GrantOf(&bedrockv1.Grant{Mode: "write"})
-	_, errLock := apiwire.LockOf(&bedrockv1.Lock{Holders: []*bedrockv1.Holder{{Mode: "write"}}})
+	_, errRequest := apiwire.RequestOf(&bedrockv1.AcquireRequest{Mode: "wrote"})
+	_, errGrant := apiwire.GrantOf(&bedrockv1.Grant{Mode: "wrote"})
+	_, errLock := apiwire.LockOf(&bedrockv1.Lock{Holders: []*bedrockv1.Holder{{Mode: "wrote"}}})
 	for what, err := range map[string]error{"request": errRequest, "grant": errGrant, "lock": errLock} {
 		if !errors.Is(err, txn.ErrInvalid) {
 			t.Errorf("the mode of a %s: %v", what, err)

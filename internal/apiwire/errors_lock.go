@@ -10,7 +10,10 @@ import (
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
 
-const kindHeld = "held"
+const (
+	kindHeld      = "held"
+	kindOtherKind = "other_kind"
+)
 
 // noAnswer is all that a client learns of a store that does not say what is left behind.
 const noAnswer = "the store has not answered"
@@ -38,6 +41,11 @@ func LockError(err error) *connect.Error {
 	if e, ok := errors.AsType[*driver.HeldError](err); ok {
 		return held(e)
 	}
+	if e, ok := errors.AsType[*driver.KindError](err); ok {
+		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{
+			Kind: kindOtherKind, Found: e.Found.String(), Wanted: e.Wanted.String(),
+		})
+	}
 	if m, ok := lookUp(lockMeanings(), err); ok {
 		return failure(m.code, err, &bedrockv1.Problem{Kind: m.kind})
 	}
@@ -64,8 +72,8 @@ func isUnderway(err error) bool {
 
 // held writes a refusal. It does not tell the owner, who is known by the key to the lock.
 func held(e *driver.HeldError) *connect.Error {
-	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL}
-	m := &bedrockv1.Problem{Kind: kindHeld, Owner: told.Owner}
+	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
+	m := &bedrockv1.Problem{Kind: kindHeld, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again)}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
 	}
@@ -74,7 +82,9 @@ func held(e *driver.HeldError) *connect.Error {
 
 // heldOf reads a refusal.
 func heldOf(m *bedrockv1.Problem) *driver.HeldError {
-	e := &driver.HeldError{Owner: m.GetOwner(), TTL: driver.UnknownTTL}
+	e := &driver.HeldError{
+		Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(), Again: m.GetAgain().AsDuration(),
+	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()
 	}
@@ -94,6 +104,8 @@ func LockErrorOf(err error) (answered bool, meant error) {
 		return false, err
 	case kindHeld:
 		return true, heldOf(p)
+	case kindOtherKind:
+		return true, &driver.KindError{Found: driver.ParseKind(p.GetFound()), Wanted: driver.ParseKind(p.GetWanted())}
 	case kindField:
 		return true, driver.Refused(invalidOf(all))
 	case kindInDoubt:

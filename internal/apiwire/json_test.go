@@ -145,7 +145,7 @@ func TestWhatNeverEndsHasTimeLeft(t *testing.T) {
 		Name: "a", Holders: []driver.Holder{{TTL: -1}, {TTL: 0}, {TTL: 1500 * time.Millisecond}},
 	})
 	want := `{"name":"a","holders":[{"mode":"exclusive"},{"mode":"exclusive","ttl":"0s"},` +
-		`{"mode":"exclusive","ttl":"1.500s"}]}`
+		`{"mode":"exclusive","ttl":"1.500s"}],"kind":"mutex"}`
 	if got := string(apiwire.AppendJSON(nil, m)); got != want {
 		t.Errorf("want %s\ngot  %s", want, got)
 	}

@@ -14,8 +14,8 @@ import (
 func Request(r driver.Request) *bedrockv1.AcquireRequest {
 	return &bedrockv1.AcquireRequest{
 		Name: r.Name, Owner: r.Owner, Mode: mode(r.Mode), Permits: count(r.Permits), Limit: count(r.Limit),
-		Fair: r.Fair,
-		Ttl:  durationpb.New(r.TTL), Tokens: count(r.Tokens), Meta: r.Meta,
+		Upgradeable: r.Upgradeable, Over: r.Over, Waits: r.Waits, Fair: r.Fair,
+		Ttl: durationpb.New(r.TTL), Tokens: count(r.Tokens), Meta: r.Meta,
 	}
 }
 
@@ -24,7 +24,8 @@ func RequestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 	mode, err := driver.ParseMode(m.GetMode())
 	return driver.Request{
 		Name: m.GetName(), Owner: m.GetOwner(), Mode: mode,
-		Permits: int(m.GetPermits()), Limit: int(m.GetLimit()), Fair: m.GetFair(),
+		Permits: int(m.GetPermits()), Limit: int(m.GetLimit()),
+		Upgradeable: m.GetUpgradeable(), Over: m.GetOver(), Waits: m.GetWaits(), Fair: m.GetFair(),
 		TTL: m.GetTtl().AsDuration(), Tokens: int(m.GetTokens()), Meta: m.GetMeta(),
 	}, err
 }
@@ -44,7 +45,7 @@ func mode(m driver.Mode) string {
 func Grant(g driver.Grant) *bedrockv1.Grant {
 	return &bedrockv1.Grant{
 		Name: g.Name, Owner: g.Owner, Mode: mode(g.Mode), Token: g.Token, Tokens: count(g.Tokens),
-		Ttl: durationpb.New(g.TTL),
+		Ttl: durationpb.New(g.TTL), Permits: count(g.Permits), Upgradeable: g.Upgradeable,
 	}
 }
 
@@ -53,18 +54,22 @@ func GrantOf(m *bedrockv1.Grant) (driver.Grant, error) {
 	mode, err := driver.ParseMode(m.GetMode())
 	return driver.Grant{
 		Name: m.GetName(), Owner: m.GetOwner(), Mode: mode, TTL: m.GetTtl().AsDuration(),
+		Permits: int(m.GetPermits()), Upgradeable: m.GetUpgradeable(),
 		Token: m.GetToken(), Tokens: int(m.GetTokens()),
 	}, err
 }
 
 // Lock describes a lock to others than its owners, who are known by the keys to it.
 func Lock(i driver.Info) *bedrockv1.Lock {
-	m := &bedrockv1.Lock{Name: i.Name, Token: i.Token, Waiting: count(i.Waiting)}
+	m := &bedrockv1.Lock{Name: i.Name, Token: i.Token, Waiting: count(i.Waiting), Limit: count(i.Limit)}
+	if len(i.Holders) > 0 {
+		m.Kind = i.Kind.String()
+	}
 	for _, h := range i.Holders {
 		m.Holders = append(m.Holders, &bedrockv1.Holder{
 			Owner: driver.PublicOwner(h.Owner), Mode: h.Mode.String(), Permits: count(h.Permits),
 			Since: Timestamp(h.Since), Ttl: timeLeft(h.TTL), Meta: driver.DecodeMeta(h.Meta),
-			Linger: duration(h.Linger),
+			Linger: duration(h.Linger), Upgradeable: h.Upgradeable,
 		})
 	}
 	return m
@@ -72,7 +77,10 @@ func Lock(i driver.Info) *bedrockv1.Lock {
 
 // LockOf reads the description of a lock.
 func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
-	i := driver.Info{Name: m.GetName(), Token: m.GetToken(), Waiting: int(m.GetWaiting())}
+	i := driver.Info{
+		Name: m.GetName(), Token: m.GetToken(), Waiting: int(m.GetWaiting()), Limit: int(m.GetLimit()),
+		Kind: driver.ParseKind(m.GetKind()),
+	}
 	for _, h := range m.GetHolders() {
 		mode, err := driver.ParseMode(h.GetMode())
 		if err != nil {
@@ -80,7 +88,9 @@ func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
 		}
 		i.Holders = append(i.Holders, driver.Holder{
 			Owner: h.GetOwner(), Mode: mode, Permits: int(h.GetPermits()), Since: Time(h.GetSince()),
-			TTL: timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(), Meta: driver.EncodeMeta(h.GetMeta()),
+			Upgradeable: h.GetUpgradeable(),
+			TTL:         timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(),
+			Meta: driver.EncodeMeta(h.GetMeta()),
 		})
 	}
 	return i, nil

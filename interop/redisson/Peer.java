@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.Redisson;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
@@ -41,7 +43,13 @@ public class Peer {
 
   private static void answer(RedissonClient redisson, String[] words) {
     try {
-      say(words[0] + " " + run(redisson, words[2], words[3], words.length > 4 ? words[4] : "0"));
+      String argument = words.length > 4 ? words[4] : "0";
+      Object result = words[2].startsWith("rw.")
+          ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
+          : words[2].startsWith("permit.")
+              ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
+              : run(redisson, words[2], words[3], argument);
+      say(words[0] + " " + result);
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
     }
@@ -70,6 +78,46 @@ public class Peer {
         return true;
       case "count":
         return count(redisson, name, number);
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  private static Object readWrite(RReadWriteLock lock, String command, String argument) throws Exception {
+    long number = Long.parseLong(argument);
+    switch (command) {
+      case "rw.read":
+        return lock.readLock().tryLock(number, TimeUnit.MILLISECONDS);
+      case "rw.write":
+        return lock.writeLock().tryLock(number, TimeUnit.MILLISECONDS);
+      case "rw.unread":
+        lock.readLock().unlock();
+        return true;
+      case "rw.unwrite":
+        lock.writeLock().unlock();
+        return true;
+      case "rw.isread":
+        return lock.readLock().isLocked();
+      case "rw.iswritten":
+        return lock.writeLock().isLocked();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  private static Object permits(RPermitExpirableSemaphore semaphore, String command, String argument) throws Exception {
+    switch (command) {
+      case "permit.set":
+        return semaphore.trySetPermits(Integer.parseInt(argument));
+      case "permit.take": // for as long as it is not given back
+        return semaphore.tryAcquire(Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "permit.lease": // for so long
+        return semaphore.tryAcquire(0, Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "permit.release":
+        semaphore.release(argument);
+        return true;
+      case "permit.there":
+        return semaphore.availablePermits();
       default:
         throw new IllegalArgumentException(command);
     }

@@ -3,6 +3,8 @@ package driver
 import (
 	"context"
 	"time"
+
+	"github.com/bedrock-go/bedrock/input"
 )
 
 // Backend is a store that grants leases on names. Implementations are safe for
@@ -39,11 +41,13 @@ type Backend interface {
 
 // Grant is a lease the store has given.
 type Grant struct {
-	// Name, Owner, Mode and TTL are those of the request.
-	Name  string
-	Owner string
-	Mode  Mode
-	TTL   time.Duration
+	// These are those of the request.
+	Name        string
+	Owner       string
+	Mode        Mode
+	Permits     int
+	Upgradeable bool
+	TTL         time.Duration
 	// Token is the first fencing token reserved, Tokens how many there are.
 	Token  uint64
 	Tokens int
@@ -58,6 +62,14 @@ type Grant struct {
 func (g *Grant) Check() error {
 	if err := CheckName(g.Name); err != nil {
 		return err
+	}
+	switch {
+	case g.Mode == Permit && (g.Permits < 1 || g.Permits > MaxPermits):
+		return outOfRange("permits", g.Permits, 1, MaxPermits)
+	case g.Mode != Permit && g.Permits != 0:
+		return &input.Error{Field: "permits", Problem: "are for mode permit, not " + g.Mode.String()}
+	case g.Mode != Shared && g.Upgradeable:
+		return &input.Error{Field: "upgradeable", Problem: "is for mode shared, not " + g.Mode.String()}
 	}
 	return CheckOwner(g.Owner)
 }

@@ -49,6 +49,11 @@ type HeldError struct {
 	// Token is the first of those reserved for it, 0 if that is not known. A grant with another one was
 	// that of a time before, and is over.
 	Token uint64
+	// Again is when to ask again at the latest, so that the request keeps what it has by waiting: see
+	// [Request.Waits]. It is 0 if it has nothing; else who gives up releases the owner, which ends that.
+	Again time.Duration
+	// Waits says that Owner does not have the lock, but waits for it, and goes first.
+	Waits bool
 }
 
 // TimeLeft returns how long the holder's grant goes on that a refusal tells of: 0 if it has
@@ -68,7 +73,12 @@ const UnknownTTL time.Duration = math.MinInt64
 
 // Error implements error.
 func (e *HeldError) Error() string {
-	if e.Owner == "" {
+	switch {
+	case e.Waits && e.Owner == "":
+		return "kept for a writer"
+	case e.Waits:
+		return "kept for a writer, " + ownerWord(e.Owner)
+	case e.Owner == "":
 		return "held"
 	}
 	return "held by " + ownerWord(e.Owner)

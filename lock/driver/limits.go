@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -88,6 +89,14 @@ func isPlain(text string) bool {
 		}
 	}
 	return true
+}
+
+// inField says of wrong input that it is that of another field.
+func inField(field string, err error) error {
+	if wrong, ok := errors.AsType[*input.Error](err); ok {
+		return &input.Error{Field: field, Problem: wrong.Problem}
+	}
+	return err
 }
 
 func tooLong(field, text string, limit int) error {

@@ -8,9 +8,9 @@ import (
 // Waiter is implemented by backends that can tell when a name may have become
 // free. Without it package lock polls.
 type Waiter interface {
-	// Watch listens for releases of name. It returns once listening has begun,
-	// so that a try made afterwards cannot miss a release.
-	Watch(ctx context.Context, name string) (Watch, error)
+	// Watch listens for releases of name, a lock of that kind. It returns once listening has
+	// begun, so that a try made afterwards cannot miss a release.
+	Watch(ctx context.Context, name string, kind Kind) (Watch, error)
 }
 
 // Watch is one listener.
@@ -30,7 +30,7 @@ type Watch interface {
 // of a name was closed.
 type Resumer interface {
 	// Resume returns a watch of a name that it listens for at this moment, else nil.
-	Resume(name string) Watch
+	Resume(name string, kind Kind) Watch
 }
 
 // Successor is implemented by backends whose stores can pass a lock on: who releases it gives it
@@ -78,6 +78,10 @@ type Inspector interface {
 // Info describes a lock.
 type Info struct {
 	Name string
+	// Kind is what the lock is; Mutex if nobody has it.
+	Kind Kind
+	// Limit is how many permits there are, of a semaphore that somebody has permits of.
+	Limit int
 	// Token is the newest token the store has given out for the name; where it counts once
 	// for all names, for any, unless the lock is held.
 	Token uint64
@@ -95,6 +99,8 @@ type Holder struct {
 	Mode  Mode
 	// Permits is how many it has, in mode [Permit].
 	Permits int
+	// Upgradeable says that it is the reader who may become a writer.
+	Upgradeable bool
 	// Since is when the grant was given by the store's clock; zero if unknown.
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.

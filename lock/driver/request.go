@@ -13,12 +13,15 @@ import (
 // Mode says how a grant shares its name with others.
 type Mode uint8
 
-// The modes. Grants of different modes never share a name.
+// The modes. Those of different kinds never share a name.
 const (
 	// Exclusive is the mode of a mutex: one grant at a time.
 	Exclusive Mode = iota
 	// Shared is the mode of readers: any number of grants at a time.
 	Shared
+	// Write is the mode of writers: one grant at a time, and none in mode Shared beside
+	// it, but what [Request.Over] names.
+	Write
 	// Permit is the mode of a semaphore: grants have Permits, and all of a name
 	// together have Limit at most.
 	Permit
@@ -29,7 +32,19 @@ func (m Mode) String() string {
 	if m > Permit {
 		return "mode " + strconv.Itoa(int(m))
 	}
-	return [...]string{"exclusive", "shared", "permit"}[m]
+	return [...]string{"exclusive", "shared", "write", "permit"}[m]
+}
+
+// Kind returns the kind of locks that have the mode.
+func (m Mode) Kind() Kind {
+	switch m {
+	case Shared, Write:
+		return ReadWrite
+	case Permit:
+		return Semaphore
+	default:
+		return Mutex
+	}
 }
 
 // ParseMode reads what [Mode.String] returns; nothing at all is Exclusive.
@@ -42,7 +57,7 @@ func ParseMode(text string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return 0, input.Errorf("mode", "is %q, there are exclusive, shared and permit", text)
+	return 0, input.Errorf("mode", "is %q, there are exclusive, shared, write and permit", text)
 }
 
 // Request asks for a grant.
@@ -61,6 +76,16 @@ type Request struct {
 	// are for the mode Permit only.
 	Permits int
 	Limit   int
+	// Upgradeable is for readers, mode Shared: of those who have asked for it one at a time has
+	// the name, and that one may ask for it in mode Write over what it has.
+	Upgradeable bool
+	// Over is the owner of another grant, which then does not stand in the way of this one: of
+	// one in mode Shared that is Upgradeable for one in mode Write, and the reverse of one in
+	// mode Write. Each has its own life; if what is named is not there, the request is refused.
+	Over string
+	// Waits says that the caller goes on asking if it is refused. A writer who waits keeps
+	// readers off who come later, for as long as the refusal's [HeldError.Again].
+	Waits bool
 	// Fair asks for first come, first served, across processes. A backend that does
 	// not keep to that refuses it with [ErrUnsupported].
 	Fair bool
@@ -91,6 +116,9 @@ func (r *Request) Check() error {
 	if err := r.checkMode(); err != nil {
 		return err
 	}
+	if err := r.checkReadWrite(); err != nil {
+		return err
+	}
 	if err := CheckTTL(r.TTL); err != nil {
 		return err
 	}
@@ -104,7 +132,7 @@ func (r *Request) checkMode() error {
 	switch {
 	case r.Mode > Permit:
 		return &input.Error{
-			Field: "mode", Problem: "is " + r.Mode.String() + ", there are exclusive, shared and permit",
+			Field: "mode", Problem: "is " + r.Mode.String() + ", there are exclusive, shared, write and permit",
 		}
 	case r.Mode != Permit && r.Permits != 0:
 		return &input.Error{Field: "permits", Problem: "are for mode permit, not " + r.Mode.String()}
@@ -116,6 +144,23 @@ func (r *Request) checkMode() error {
 		return outOfRange("permits", r.Permits, 1, r.Limit)
 	}
 	return nil
+}
+
+// checkReadWrite refuses what only readers and writers may ask for.
+func (r *Request) checkReadWrite() error {
+	switch {
+	case r.Upgradeable && r.Mode != Shared:
+		return &input.Error{Field: "upgradeable", Problem: "is for mode shared, not " + r.Mode.String()}
+	case r.Over == "":
+		return nil
+	case r.Mode.Kind() != ReadWrite:
+		return &input.Error{Field: "over", Problem: "is for modes shared and write, not " + r.Mode.String()}
+	case r.Upgradeable:
+		return &input.Error{Field: "over", Problem: "is not for upgradeable readers"}
+	case r.Over == r.Owner:
+		return &input.Error{Field: "over", Problem: "is the owner itself"}
+	}
+	return inField("over", CheckOwner(r.Over))
 }
 
 func checkMeta(meta string) error {
@@ -139,6 +184,13 @@ func (r *Request) CheckExclusive() error {
 		return fmt.Errorf("%w: first come, first served across processes", ErrUnsupported)
 	}
 	return nil
+}
+
+// Ungranted returns the grant that the request may have been given, for who releases it.
+func (r *Request) Ungranted() Grant {
+	return Grant{
+		Name: r.Name, Owner: r.Owner, Mode: r.Mode, Permits: r.Permits, Upgradeable: r.Upgradeable, TTL: r.TTL,
+	}
 }
 
 // Refused puts what a check found into the class [ErrRefused]; nil stays nil.

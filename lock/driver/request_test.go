@@ -122,7 +122,7 @@ func TestModesHaveNames(t *testing.T) {
 	if got, err := driver.ParseMode(""); got != driver.Exclusive || err != nil {
 		t.Errorf("nothing is read as %s, error %v", got, err)
 	}
-	for _, text := range []string{"Shared", "mode 3", "write"} {
+	for _, text := range []string{"Shared", "mode 4", "wrote"} {
 		if _, err := driver.ParseMode(text); !errors.Is(err, input.ErrInvalid) {
 			t.Errorf("%q is a mode, error %v", text, err)
 		}

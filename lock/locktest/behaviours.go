@@ -6,13 +6,15 @@ type behaviour struct {
 	name  string
 	run   func(*env)
 	needs []Capability
+	lacks Capability // it is for backends without that
 }
 
 // behaviours lists all of them, by theme.
 func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
-		exclusion(), modes(), tokens(), expiry(), renewal(), releasing(), wakeUps(), passing(), telling(),
+		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), tokens(), expiry(), renewal(), releasing(),
+		wakeUps(), passing(), telling(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {
 		all = append(all, theme...)

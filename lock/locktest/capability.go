@@ -13,6 +13,8 @@ const (
 	Watching      Capability = "watching"      // driver.Waiter
 	Passing       Capability = "passing"       // driver.Successor
 	Telling       Capability = "telling"       // driver.Notifier
+	Sharing       Capability = "sharing"       // the modes of a read-write lock
+	Permitting    Capability = "permitting"    // the mode of a semaphore
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect
@@ -34,6 +36,9 @@ func (b *Backend) exempts(behaviour *behaviour) (reason string, exempt bool) {
 		if reason, exempt = b.Exempt[c]; exempt {
 			return reason, true
 		}
+	}
+	if _, lacks := b.Exempt[behaviour.lacks]; behaviour.lacks != "" && !lacks {
+		return "it is " + string(behaviour.lacks), true
 	}
 	return "", false
 }

@@ -18,9 +18,10 @@
 //
 // # Files
 //
-// A file per theme: exclusion.go, modes.go, tokens.go, expiry.go, renewal.go,
-// releasing.go, waking.go, unknown.go, freezing.go, restarts.go, names.go (with the names of
-// names_corpus.go), reentry.go, inspection.go and closing.go; behaviours.go lists them.
+// A file per theme: exclusion.go, modes.go, kinds.go, sharing.go, upgrading.go, permits.go,
+// tokens.go, expiry.go, renewal.go, releasing.go, waking.go, unknown.go, freezing.go, restarts.go,
+// names.go (with the names of names_corpus.go), reentry.go, inspection.go and closing.go;
+// behaviours.go lists them.
 // Around them locktest.go runs a behaviour if capability.go finds that it can be run, and
 // tally.go counts it; env.go is what a behaviour works with, residue.go and leak.go look
 // for what it leaves behind. contention.go lets many contend for a name, history.go writes

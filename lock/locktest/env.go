@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,6 +260,38 @@ func (e *env) grant(b driver.Backend, req driver.Request) driver.Grant {
 		e.Fatalf("the grant %+v does not fit the request %+v", g, req)
 	}
 	return g
+}
+
+// requestIn returns a request in a mode; for permits, one of three.
+func (e *env) requestIn(mode driver.Mode, name string, ttl time.Duration) driver.Request {
+	req := e.request(name, ttl)
+	if req.Mode = mode; mode == driver.Permit {
+		req.Permits, req.Limit = 1, 3
+	}
+	return req
+}
+
+// heldBy checks that the store refuses a request, and names nobody else than one of those.
+func (e *env) heldBy(b driver.Backend, req driver.Request, owners ...string) *driver.HeldError {
+	e.Helper()
+	g, err := b.Acquire(e.contextFor(soon), req)
+	refusal, ok := errors.AsType[*driver.HeldError](err)
+	if !ok {
+		e.Fatalf("acquire %q, mode %s: want a *driver.HeldError, got %v and token %d", req.Name, req.Mode, err, g.Token)
+	}
+	known := func(owner string) bool { return refusal.Owner == e.told(owner) }
+	if refusal.Owner != "" && !slices.ContainsFunc(owners, known) {
+		e.Errorf("held by %q, want one of %q", refusal.Owner, owners)
+	}
+	return refusal
+}
+
+// giveUp gives an owner up that was refused.
+func (e *env) giveUp(b driver.Backend, req driver.Request) {
+	e.Helper()
+	if _, err := b.Release(e.contextFor(soon), req.Ungranted()); !errors.Is(err, driver.ErrLost) {
+		e.Errorf("release of what was not granted: want ErrLost, got %v", err)
+	}
 }
 
 // denied checks that the store refuses the name to a stranger, and names no other

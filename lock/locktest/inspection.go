@@ -58,7 +58,7 @@ func (e *env) onlyHolder(info lock.Info) lock.Holder {
 func freeLockLooksHeld(e *env) {
 	a, b, name := e.client(nil), e.store(), e.name("a")
 	listen := func() {
-		watch, err := b.Watch(e.contextFor(soon), name)
+		watch, err := b.Watch(e.contextFor(soon), name, driver.Mutex)
 		if errors.Is(err, driver.ErrUnsupported) {
 			return
 		}

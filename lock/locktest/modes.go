@@ -10,8 +10,8 @@ import (
 // of gives readers and semaphores something else than they rely on.
 func modes() []behaviour {
 	return []behaviour{
-		{name: "SharedModeIsIgnored", run: sharedModeIsIgnored},
-		{name: "PermitModeIsIgnored", run: permitModeIsIgnored},
+		{name: "SharedModeIsIgnored", run: sharedModeIsIgnored, lacks: Sharing},
+		{name: "PermitModeIsIgnored", run: permitModeIsIgnored, lacks: Permitting},
 		{name: "FairnessIsIgnored", run: fairnessIsIgnored},
 	}
 }

@@ -40,7 +40,7 @@ func (e *env) heir(name string) *heir {
 		default:
 		}
 	})
-	if w, err := h.Watch(e.contextFor(soon), name); err == nil { // where that is what makes the name busy
+	if w, err := h.Watch(e.contextFor(soon), name, driver.Mutex); err == nil { // where that is what makes the name busy
 		e.Cleanup(w.Close)
 	}
 	return h
@@ -156,7 +156,7 @@ func unheardGrantIsLost(e *env) {
 func strangerIsStarved(e *env) {
 	a, stranger, name := e.store(), e.store(), e.name("a")
 	g := e.grantAsFront(a, name)
-	watch, err := stranger.Watch(e.contextFor(soon), name)
+	watch, err := stranger.Watch(e.contextFor(soon), name, driver.Mutex)
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func wakeUpComesBeforeTheWatch(e *env) {
 func releaseWakesNobody(e *env) {
 	a, b, name := e.store(), e.store(), e.name("a")
 	g := e.grant(a, e.request(name, e.long))
-	watch, err := b.Watch(e.contextFor(soon), name)
+	watch, err := b.Watch(e.contextFor(soon), name, driver.Mutex)
 	if errors.Is(err, driver.ErrUnsupported) {
 		e.Fatal("the backend cannot watch: exempt it and say why")
 	}

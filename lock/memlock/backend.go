@@ -31,6 +31,9 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := b.check(ctx, &req); err != nil {
 		return driver.Grant{}, err
 	}
+	if req.Mode != driver.Exclusive {
+		return b.store.joinCrowd(b, &req)
+	}
 	return b.store.acquire(b, req)
 }
 
@@ -39,8 +42,8 @@ func (b *backend) check(ctx context.Context, req *driver.Request) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	if err := req.CheckExclusive(); err != nil {
-		return err
+	if req.Fair {
+		return req.CheckExclusive()
 	}
 	return checkOwner(req.Owner)
 }

@@ -20,7 +20,7 @@ func TestLeaseOutlivesAJumpOfTheClock(t *testing.T) {
 	})
 	b := memlock.NewBackend(store)
 	g := granted(t, b, 1)
-	watch, err := b.(driver.Waiter).Watch(t.Context(), g.Name)
+	watch, err := b.(driver.Waiter).Watch(t.Context(), g.Name, driver.Mutex)
 	if err != nil {
 		t.Fatal(err)
 	}

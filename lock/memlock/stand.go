@@ -30,6 +30,9 @@ func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, 
 	if err := b.check(ctx, &req); err != nil {
 		return driver.Grant{}, err
 	}
+	if err := req.CheckExclusive(); err != nil {
+		return driver.Grant{}, err
+	}
 	return b.store.stand(b, req)
 }
 
@@ -39,6 +42,9 @@ func (b *backend) Inherit(tell func(driver.Grant)) { b.tell = tell }
 func (s *Store) stand(by *backend, req driver.Request) (driver.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.otherKind(req.Name, driver.Mutex); err != nil {
+		return driver.Grant{}, err
+	}
 	given, err := s.takeFree(by, req)
 	if err == nil {
 		return given, nil

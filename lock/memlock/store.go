@@ -25,6 +25,7 @@ type Store struct {
 
 	mu        sync.Mutex
 	grants    map[string]grant
+	crowds    map[string]*crowd
 	full      int // how many grants there may be before those that have run out are looked for
 	listeners map[string]map[*watch]struct{}
 	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
@@ -74,6 +75,7 @@ func NewStore(opts *StoreOptions) *Store {
 		started:   started,
 		token:     firstToken(started),
 		grants:    make(map[string]grant),
+		crowds:    make(map[string]*crowd),
 		listeners: make(map[string]map[*watch]struct{}),
 	}
 }
@@ -101,6 +103,9 @@ func (s *Store) live(name string) (grant, bool) {
 func (s *Store) acquire(by *backend, req driver.Request) (driver.Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.otherKind(req.Name, driver.Mutex); err != nil {
+		return driver.Grant{}, err
+	}
 	g, refusal := s.takeFree(by, req)
 	if refusal != nil {
 		return driver.Grant{}, refusal
@@ -144,17 +149,23 @@ func (g *grant) notify(name string, what driver.MessageKind) {
 // makeRoom forgets grants that have run out, for nobody may ever ask for their names
 // again. It looks again when there are twice as many. s.mu is held.
 func (s *Store) makeRoom() {
-	if len(s.grants) < s.full {
+	if len(s.grants)+len(s.crowds) < s.full {
 		return
 	}
 	now := s.clock()
 	maps.DeleteFunc(s.grants, func(_ string, g grant) bool { return !now.Before(g.expires) })
-	s.full = 2*len(s.grants) + 16
+	for name := range s.crowds {
+		s.liveCrowd(name)
+	}
+	s.full = 2*(len(s.grants)+len(s.crowds)) + 16
 }
 
 func (s *Store) renew(d driver.Grant) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if d.Mode != driver.Exclusive {
+		return s.renewMember(&d)
+	}
 	g, held := s.live(d.Name)
 	if !held || g.owner != d.Owner {
 		return driver.ErrLost
@@ -180,6 +191,13 @@ func (s *Store) wakeListeners(name string) {
 func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if d.Mode != driver.Exclusive {
+		if s.leaveCrowd(d.Name, d.Owner) {
+			s.released.add(d.Owner)
+			return s.othersListening(by, d.Name), nil
+		}
+		return s.releasedBefore(d.Owner)
+	}
 	if g, held := s.live(d.Name); held && g.owner == d.Owner {
 		s.released.add(d.Owner)
 		passed, turn := s.passOn(by, d.Name, g)
@@ -189,7 +207,12 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 		return s.free(by, d.Name, turn), nil
 	}
 	s.endStanding(d.Name, d.Owner)
-	if s.released.contains(d.Owner) {
+	return s.releasedBefore(d.Owner)
+}
+
+// releasedBefore answers the release of what the owner does not have. s.mu is held.
+func (s *Store) releasedBefore(owner string) (listening int, err error) {
+	if s.released.contains(owner) {
 		return 0, nil
 	}
 	return 0, driver.ErrLost
@@ -207,6 +230,11 @@ func (s *Store) free(by *backend, name string, turn bool) (others int) {
 			w.signal()
 		}
 	}
+	return s.othersListening(by, name)
+}
+
+// othersListening returns how many listen for the release who are not by's. s.mu is held.
+func (s *Store) othersListening(by *backend, name string) (others int) {
 	for w := range s.listeners[name] {
 		if w.backend != by {
 			others++
@@ -220,11 +248,12 @@ func (s *Store) force(name string) bool {
 	defer s.mu.Unlock()
 	g, held := s.live(name)
 	s.token++
+	crowded := s.forceOut(name)
 	s.free(nil, name, false)
 	if held {
 		g.notify(name, driver.Taken)
 	}
-	return held
+	return held || crowded
 }
 
 func (s *Store) inspect(name string) driver.Info {
@@ -238,12 +267,17 @@ func (s *Store) list(prefix string, limit int) []driver.Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var infos []driver.Info
-	for _, name := range slices.Sorted(maps.Keys(s.grants)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(s.grants)), maps.Keys(s.crowds))
+	slices.Sort(names)
+	for _, name := range names {
 		if len(infos) == limit {
 			break
 		}
-		if _, held := s.live(name); held && strings.HasPrefix(name, prefix) {
-			infos = append(infos, s.describe(name))
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if info := s.describe(name); len(info.Holders) > 0 {
+			infos = append(infos, info)
 		}
 	}
 	return infos
@@ -257,6 +291,10 @@ func (s *Store) describe(name string) driver.Info {
 		left := g.expires.Sub(s.clock())
 		info.Holders = []driver.Holder{{Owner: g.owner, Since: g.since, TTL: left, Linger: g.linger, Meta: g.meta}}
 		info.Token = g.first + uint64(g.tokens) - 1
+	}
+	if c := s.liveCrowd(name); c != nil && len(c.members) > 0 {
+		info.Waiting = len(s.listeners[name])
+		c.describe(&info, s.clock())
 	}
 	return info
 }

@@ -16,7 +16,7 @@ type watch struct {
 }
 
 // Watch implements [driver.Waiter].
-func (b *backend) Watch(_ context.Context, name string) (driver.Watch, error) {
+func (b *backend) Watch(_ context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	s := b.store
 	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
 	s.mu.Lock()

@@ -61,26 +61,28 @@ const (
 	takeBackGrace = 100 * time.Millisecond
 )
 
-// evalAcked runs the acquisition and waits until enough replicas have it.
-func (b *backend) evalAcked(ctx context.Context, h *handle, args []string) (redisconn.Reply, error) {
-	need, err := b.acksNeeded(ctx, h.keys.name)
+// evalAcked runs the acquisition and waits until enough replicas have it. A grant that does not count is
+// released.
+func (b *backend) evalAcked(
+	ctx context.Context, call redisconn.Call, release func(context.Context) error,
+) (redisconn.Reply, error) {
+	need, err := b.acksNeeded(ctx, call.Keys[0])
 	if err != nil {
 		return redisconn.Reply{}, err
 	}
-	call := redisconn.Call{Script: b.scripts.acquire, Keys: h.call[:], Args: args}
 	reply, got, err := b.conn.EvalWait(ctx, call, need, b.opts.AckTimeout)
 	switch _, answered := errors.AsType[*redisconn.ReplyError](err); {
 	case err == nil && got >= need, wasRefused(reply): // a refusal stands, whatever became of WAIT
 		return reply, nil
 	case err == nil, answered && wasGranted(reply):
-		return redisconn.Reply{}, b.takeBack(ctx, h, &AckError{Need: need, Got: got, Cause: err})
+		return redisconn.Reply{}, takeBack(ctx, release, &AckError{Need: need, Got: got, Cause: err})
 	default:
 		return redisconn.Reply{}, err
 	}
 }
 
 // wasRefused reports whether the acquisition was answered with a refusal.
-func wasRefused(reply redisconn.Reply) bool { return reply.Len() > 0 && reply.At(0).Int == 0 }
+func wasRefused(reply redisconn.Reply) bool { return reply.Len() > 0 && !wasGranted(reply) }
 
 // wasGranted reports whether it was answered with a token, of which none is 0.
 func wasGranted(reply redisconn.Reply) bool {
@@ -88,11 +90,11 @@ func wasGranted(reply redisconn.Reply) bool {
 }
 
 // takeBack releases a grant that does not count.
-func (b *backend) takeBack(ctx context.Context, h *handle, cause *AckError) error {
+func takeBack(ctx context.Context, release func(context.Context) error, cause *AckError) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(takeBackGrace, cancel) })()
-	if _, err := b.evalRelease(bounded, h, b.pubsub.command(b)); err != nil {
+	if err := release(bounded); err != nil {
 		return &leftError{cause, err}
 	}
 	return cause

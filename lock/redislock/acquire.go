@@ -30,6 +30,9 @@ func (b *backend) newHandle(name, owner string) *handle {
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if req.Mode != driver.Exclusive {
+		return b.acquireCrowd(ctx, &req)
+	}
 	h := b.newHandle(req.Name, req.Owner)
 	reply, err := b.request(ctx, h, &req, b.lingerWord(&req))
 	if err != nil {
@@ -62,7 +65,11 @@ func (b *backend) request(ctx context.Context, h *handle, req *driver.Request, h
 func (b *backend) evalAcquire(ctx context.Context, h *handle) (redisconn.Reply, error) {
 	switch {
 	case b.opts.Acks != AcksNone:
-		return b.evalAcked(ctx, h, h.args[:])
+		call := redisconn.Call{Script: b.scripts.acquire, Keys: h.call[:], Args: h.args[:]}
+		return b.evalAcked(ctx, call, func(ctx context.Context) error {
+			_, err := b.evalRelease(ctx, h, b.pubsub.command(b))
+			return err
+		})
 	case b.acquiring != nil:
 		return b.acquiring.eval(ctx, h.call[:], h.args[1:])
 	default:
@@ -90,8 +97,12 @@ func (b *backend) grant(h *handle, req *driver.Request, reply redisconn.Reply) (
 		g.Recalled = lingers
 		return g, nil
 	}
-	if reply.At(0).Int == 0 {
+	switch reply.At(0).Int {
+	case 0:
 		return driver.Grant{}, b.heldError(reply, 1)
+	case otherKind:
+		found := driver.Kind(reply.At(1).Int)
+		return driver.Grant{}, describe("acquire", req.Name, &driver.KindError{Found: found, Wanted: driver.Mutex})
 	}
 	g.Token, g.Tokens = uint64(reply.At(1).Int), 1
 	if reply.Len() > 2 {
@@ -99,6 +110,9 @@ func (b *backend) grant(h *handle, req *driver.Request, reply redisconn.Reply) (
 	}
 	return g, nil
 }
+
+// otherKind is what acquire.lua answers first when the name is that of a lock of another kind.
+const otherKind = 3
 
 // foreignLook is how soon a contender of profile [Redlock] looks again, since
 // other libraries do not tell when they release.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
 
@@ -47,7 +48,7 @@ func TestWatchIsDeafWhenItsFirstSubscriptionWasBrief(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = b.Close() }()
-		w, err := b.Watch(t.Context(), "a")
+		w, err := b.Watch(t.Context(), "a", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}

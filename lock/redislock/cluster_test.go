@@ -65,7 +65,7 @@ func TestClusterWatchFollowsItsSlot(t *testing.T) {
 				to := target{addrs: set.Addrs(), cluster: true}
 				listens, releases := open(t, connect(t, to), opts), open(t, connect(t, to), opts)
 				name := t.Name()
-				w, err := listens.(driver.Waiter).Watch(ctxFor(t), name)
+				w, err := listens.(driver.Waiter).Watch(ctxFor(t), name, driver.Mutex)
 				if err != nil {
 					t.Fatal(err)
 				}

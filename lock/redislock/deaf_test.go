@@ -33,7 +33,7 @@ func TestLostSubscriptionLeavesWaitersAsleep(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		server := testenv.Redis(t, nil)
 		b := open(t, &listensOnce{Conn: connect(t, single(server))}, nil)
-		w, err := b.(driver.Waiter).Watch(ctxFor(t), "a")
+		w, err := b.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}

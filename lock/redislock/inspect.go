@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,20 +29,29 @@ func (b *backend) inspect(ctx context.Context, name string) (driver.Info, error)
 		return driver.Info{}, err
 	}
 	k := b.layout.of(name, "")
+	keys, args := []string{k.name, k.token, k.channel}, []string{b.pubsub.countCommand(b)}
 	for {
-		before := b.hub.lingering(k.channel)
-		keys, args := []string{k.name, k.token, k.channel}, []string{b.pubsub.countCommand(b)}
+		before := b.lingering(name)
 		reply, err := b.conn.Eval(ctx, b.scripts.inspect, keys, args)
 		if err != nil {
 			return driver.Info{}, err
 		}
 		info, err := readInfo(name, reply)
-		if b.hub.lingering(k.channel) != before {
+		if b.lingering(name) != before {
 			continue // nobody knows on which side of the change the server has counted
 		}
-		info.Waiting = max(info.Waiting-before, 0)
+		info.Waiting = max(info.Waiting-before[min(info.Kind, driver.Semaphore)], 0)
 		return info, err
 	}
+}
+
+// lingering returns, by kind, whether this client is subscribed to a channel of the name where nobody waits any
+// more.
+func (b *backend) lingering(name string) (count [3]int) {
+	for kind := range count {
+		count[kind] = b.hub.lingering(b.layout.channelOf(name, driver.Kind(kind)))
+	}
+	return count
 }
 
 // readInfo reads the answer of inspect.lua.
@@ -49,12 +59,29 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 	if answer.Len() < 3 {
 		return driver.Info{}, fmt.Errorf("the answer is %d long, not 3 or more", answer.Len())
 	}
-	info := driver.Info{Name: name}
+	info := driver.Info{Name: name, Kind: driver.Kind(answer.At(0).Int)}
 	// A counter that is not a number is told as none.
 	info.Token, _ = strconv.ParseUint(answer.At(1).Str, 10, 64)
-	holder := driver.Holder{TTL: timeLeft(answer.At(0).Int)}
+	switch info.Kind {
+	case driver.ReadWrite:
+		readReadWrite(&info, answer)
+	case driver.Semaphore:
+		readSemaphore(&info, answer)
+	default:
+		readMutex(&info, answer)
+	}
+	if len(info.Holders) == 0 {
+		return driver.Info{Name: name, Token: info.Token}, nil // who listens to a free lock does not wait for it
+	}
+	info.Waiting = int(answer.At(2).Int)
+	return info, nil
+}
+
+// readMutex reads what inspect.lua says of a mutex.
+func readMutex(info *driver.Info, answer redisconn.Reply) {
+	holder := driver.Holder{TTL: timeLeft(answer.At(3).Int)}
 	passed := false
-	for i := 3; i+1 < answer.Len(); i += 2 {
+	for i := 4; i+1 < answer.Len(); i += 2 {
 		switch field, value := answer.At(i).Str, answer.At(i+1).Str; {
 		case field == "bedrock:meta":
 			holder.Meta = value
@@ -73,9 +100,7 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 	}
 	if holder.Owner != "" {
 		info.Holders = []driver.Holder{holder}
-		info.Waiting = int(answer.At(2).Int) // who listens to a free lock does not wait for it
 	}
-	return info, nil
 }
 
 // lingerOf reads for how long a lock may linger, which stands behind whose it is.
@@ -126,16 +151,15 @@ func (b *backend) listAt(
 	ctx context.Context, n redisconn.Node, prefix string, limit int, infos []driver.Info,
 ) ([]driver.Info, error) {
 	seen := make(map[string]bool)
-	scan := redisnode.Scan{Prefix: prefix, Type: b.opts.Profile.keyType(), Batch: scanBatch}
-	for key, err := range scan.Keys(ctx, n) {
+	for name, err := range b.namesAt(ctx, n, prefix) {
 		if err != nil {
 			return nil, err
 		}
-		if seen[key] || checkName(key, b.conn.Cluster()) != nil {
+		if seen[name] || checkName(name, b.conn.Cluster()) != nil {
 			continue
 		}
-		seen[key] = true
-		info, err := b.lockAt(ctx, key)
+		seen[name] = true
+		info, err := b.lockAt(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -147,6 +171,45 @@ func (b *backend) listAt(
 		}
 	}
 	return infos, nil
+}
+
+// namesAt goes through what may be the names of locks. A semaphore is known by its permits that are taken.
+func (b *backend) namesAt(ctx context.Context, n redisconn.Node, prefix string) iter.Seq2[string, error] {
+	itself := func(key string) (string, bool) { return key, true }
+	scans := []keyScan{{redisnode.Scan{Prefix: prefix, Type: b.opts.Profile.keyType(), Batch: scanBatch}, itself}}
+	if b.opts.Profile == Redisson {
+		scans = append(scans,
+			keyScan{redisnode.Scan{Prefix: "{" + prefix, Type: "zset", Batch: scanBatch}, plainSemaphore},
+			keyScan{redisnode.Scan{Prefix: prefix, Type: "zset", Batch: scanBatch}, taggedSemaphore})
+	}
+	return func(yield func(string, error) bool) {
+		for _, s := range scans {
+			for key, err := range s.scan.Keys(ctx, n) {
+				if name, ok := s.nameOf(key); (ok || err != nil) && !yield(name, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// keyScan is how locks are found by keys.
+type keyScan struct {
+	scan   redisnode.Scan
+	nameOf func(key string) (name string, ok bool)
+}
+
+// plainSemaphore returns the semaphore whose permits that are taken are in that key, if its name has no braces.
+func plainSemaphore(key string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(key, "}:timeout")
+	name, tagged := strings.CutPrefix(name, "{")
+	return name, ok && tagged && !strings.Contains(name, "{")
+}
+
+// taggedSemaphore is plainSemaphore for names with braces.
+func taggedSemaphore(key string) (name string, ok bool) {
+	name, ok = strings.CutSuffix(key, ":timeout")
+	return name, ok && strings.Contains(name, "{") && checkSemaphoreName(name) == nil
 }
 
 // lockAt describes the lock at a key; other data has no holder, nor has what this
@@ -165,7 +228,7 @@ func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) 
 // looksLikeLock reports whether that is a lock, and not whatever else may be in a hash or
 // a string: it has an owner of the usual form, metadata, or a fencing counter.
 func looksLikeLock(info *driver.Info) bool {
-	if info.Token > 0 {
+	if info.Token > 0 || info.Kind != driver.Mutex {
 		return true
 	}
 	return slices.ContainsFunc(info.Holders, func(h driver.Holder) bool {

@@ -19,6 +19,50 @@ func redissonLayout() layout {
 	return layout{token: "redisson_lock_token:", channel: "redisson_lock__channel:", latch: "redisson_unlock_latch:"}
 }
 
+// The beginnings of further keys and channels.
+const (
+	rwChannel     = "redisson_rwlock:"
+	permitChannel = "redisson_sc:"
+	holdersKey    = "bedrock_holders:"
+	writerKey     = "bedrock_writer:"
+	upgradeKey    = "bedrock_upgrade:"
+	readersKey    = "bedrock_readers:"
+)
+
+// channelOf returns where releases of a lock are told.
+func (l layout) channelOf(name string, kind driver.Kind) string {
+	switch kind {
+	case driver.ReadWrite:
+		return rwChannel + tagged(name)
+	case driver.Semaphore:
+		return permitChannel + tagged(name)
+	default:
+		return l.of(name, "").channel
+	}
+}
+
+// tagged returns a name as the keys beside it have it.
+func tagged(name string) string {
+	if strings.Contains(name, "{") {
+		return name
+	}
+	return "{" + name + "}"
+}
+
+// beside returns a key of our own beside a name: "x" and "{x}" have different ones.
+func beside(prefix, name string) string {
+	if strings.Contains(name, "{") {
+		return prefix + name + ":tagged"
+	}
+	return prefix + "{" + name + "}"
+}
+
+// latchOf returns the latch of one owner's release.
+func (l layout) latchOf(name, owner string) string { return beside(l.latch, name) + ":" + owner }
+
+// takenOf returns where a semaphore has the permits that are taken.
+func takenOf(name string) string { return tagged(name) + ":timeout" }
+
 func redlockLayout() layout {
 	return layout{token: "bedrock_token:", channel: "bedrock_channel:", latch: "bedrock_unlock_latch:"}
 }
@@ -52,10 +96,10 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [7]string {
+func reserved() [12]string {
 	return [...]string{
-		"redisson_lock_", "redisson_unlock_latch:", "redisson_rwlock:", "bedrock_token:", "bedrock_unlock_latch:",
-		"bedrock_heir:", "bedrock_client:",
+		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
+		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey,
 	}
 }
 
@@ -65,6 +109,10 @@ func checkName(name string, cluster bool) error {
 		if strings.HasPrefix(name, prefix) {
 			return refusedName("%q begins with %q, which is reserved for the keys beside a lock", name, prefix)
 		}
+	}
+	if _, end, tagged := strings.Cut(name, "}"); tagged &&
+		(strings.HasSuffix(end, ":timeout") || strings.Contains(end, ":rwlock_timeout:")) {
+		return refusedName("%q ends like a key beside a read-write lock or a semaphore", name)
 	}
 	if cluster && strings.ContainsAny(name, "{}") && !hasTag(name) {
 		return refusedName("%q has braces but no hash tag, such as {a} in %q, "+

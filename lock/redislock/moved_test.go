@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
 
@@ -58,7 +59,7 @@ func TestNobodyListensAgainAfterSlotsHaveMoved(t *testing.T) {
 		defer func() { _ = b.Close() }()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		w, err := b.Watch(ctx, "a")
+		w, err := b.Watch(ctx, "a", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func newStander(t *testing.T, conn redisconn.Conn, client, name string) *stander
 	t.Helper()
 	s := &stander{open(t, conn, nil), make(chan driver.Grant, 100)}
 	s.Backend.(driver.Successor).Inherit(func(g driver.Grant) { s.told <- g })
-	w, err := s.Backend.(driver.Waiter).Watch(ctxFor(t), name)
+	w, err := s.Backend.(driver.Waiter).Watch(ctxFor(t), name, driver.Mutex)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestClaimOfOneWhoHasGone(t *testing.T) {
 func TestStrangersAreKeptOut(t *testing.T) {
 	server := testenv.Redis(t, nil)
 	stranger := open(t, connectGoredis(t, single(server)), nil)
-	w, err := stranger.(driver.Waiter).Watch(ctxFor(t), "a")
+	w, err := stranger.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func TestFrozenMasterHangsAWatch(t *testing.T) {
 		b := open(t, frozenElsewhere{connect(t, single(testenv.Redis(t, nil)))}, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := b.(driver.Waiter).Watch(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := b.(driver.Waiter).Watch(ctx, "a", driver.Mutex); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want DeadlineExceeded, got %v", err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestReleaseIsHeardByOneKindOnly(t *testing.T) {
 		unsure, name := open(t, frozenElsewhere{connect(t, to)}, nil), t.Name()
 		for _, way := range []redislock.PubSub{redislock.PubSubClassic, redislock.PubSubSharded} {
 			listens := open(t, connect(t, to), &redislock.Options{PubSub: way})
-			w, err := listens.(driver.Waiter).Watch(ctxFor(t), name)
+			w, err := listens.(driver.Waiter).Watch(ctxFor(t), name, driver.Mutex)
 			if err != nil {
 				t.Fatal(err)
 			}

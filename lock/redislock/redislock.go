@@ -149,13 +149,26 @@ func milliseconds(d time.Duration) string {
 
 // checkRequest refuses what this backend lacks.
 func (b *backend) checkRequest(req *driver.Request) error {
-	if err := req.CheckExclusive(); err != nil {
+	if err := b.checkSupported(req); err != nil {
 		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
 	}
 	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
 		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
 	}
+	if req.Mode == driver.Permit {
+		if err := checkSemaphoreName(req.Name); err != nil {
+			return err
+		}
+	}
 	return checkName(req.Name, b.conn.Cluster())
+}
+
+// checkSupported refuses what the layout has no place for.
+func (b *backend) checkSupported(req *driver.Request) error {
+	if req.Fair || b.opts.Profile == Redlock {
+		return req.CheckExclusive()
+	}
+	return nil
 }
 
 // handleOf returns the handle of a grant, nil when it has none of its own.
@@ -171,6 +184,9 @@ func handleOf(g *driver.Grant) *handle {
 func (b *backend) checkGrant(g *driver.Grant) error {
 	if handleOf(g) != nil {
 		return nil
+	}
+	if g.Mode != driver.Exclusive && b.opts.Profile == Redlock {
+		return fmt.Errorf("%w: mode %s", driver.ErrUnsupported, g.Mode)
 	}
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return err

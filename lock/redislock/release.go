@@ -34,6 +34,9 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if err := b.checkGrant(&g); err != nil {
 		return 0, describe("release", g.Name, err)
 	}
+	if g.Mode != driver.Exclusive {
+		return b.releaseGrant(ctx, &g)
+	}
 	h := handleOf(&g)
 	if h == nil {
 		h = b.newHandle(g.Name, g.Owner)

@@ -34,6 +34,12 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	return errs
 }
 
+// place is where the grants are that one script renews.
+type place struct {
+	slot int
+	kind driver.Kind
+}
+
 // renewBatches makes a call for each batch, and returns the grants of those that
 // one of them has spoiled, each a batch of its own.
 func (b *backend) renewBatches(
@@ -54,22 +60,22 @@ func (b *backend) renewBatches(
 	return alone
 }
 
-// batches groups the indexes of grants without an error by slot, renewBatch at most.
+// batches groups the indexes of grants without an error by slot and kind, renewBatch at most.
 func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 	var batches [][]int
-	open := make(map[int]int) // slot -> its batch with room left
+	open := make(map[place]int) // its batch with room left
 	for i := range grants {
 		if errs[i] != nil {
 			continue
 		}
-		slot := 0
+		p := place{kind: grants[i].Mode.Kind()}
 		if b.conn.Cluster() {
-			slot = redisconn.Slot(grants[i].Name)
+			p.slot = redisconn.Slot(grants[i].Name)
 		}
-		at, ok := open[slot]
+		at, ok := open[p]
 		if !ok || len(batches[at]) == renewBatch {
 			at = len(batches)
-			batches, open[slot] = append(batches, nil), at
+			batches, open[p] = append(batches, nil), at
 		}
 		batches[at] = append(batches[at], i)
 	}
@@ -77,6 +83,9 @@ func (b *backend) batches(grants []driver.Grant, errs []error) [][]int {
 }
 
 func (b *backend) renewCall(grants []driver.Grant, batch []int, publish string) redisconn.Call {
+	if kind := grants[batch[0]].Mode.Kind(); kind != driver.Mutex {
+		return b.renewCrowd(grants, batch, publish, kind)
+	}
 	call := redisconn.Call{
 		Script: b.scripts.renew, Keys: make([]string, len(batch)), Args: make([]string, 0, 2+2*len(batch)),
 	}

@@ -18,6 +18,45 @@ var heirText string
 //go:embed scripts/pass.lua
 var passText string
 
+//go:embed scripts/keys.lua
+var keysText string
+
+//go:embed scripts/advance.lua
+var advanceText string
+
+//go:embed scripts/kind.lua
+var kindText string
+
+//go:embed scripts/crowd.lua
+var crowdText string
+
+//go:embed scripts/rw.lua
+var rwText string
+
+//go:embed scripts/rw_acquire.lua
+var rwAcquireText string
+
+//go:embed scripts/rw_release.lua
+var rwReleaseText string
+
+//go:embed scripts/rw_renew.lua
+var rwRenewText string
+
+//go:embed scripts/semaphore.lua
+var semaphoreText string
+
+//go:embed scripts/permit.lua
+var permitText string
+
+//go:embed scripts/permit_acquire.lua
+var permitAcquireText string
+
+//go:embed scripts/permit_release.lua
+var permitReleaseText string
+
+//go:embed scripts/permit_renew.lua
+var permitRenewText string
+
 //go:embed scripts/acquire_free.lua
 var acquireFreeText string
 
@@ -60,16 +99,31 @@ var redlockInspectText string
 // scripts are what a profile runs.
 type scripts struct {
 	acquire, release, renew, force, inspect, replicas *redisconn.Script
+	rw, permit                                        crowdScripts // nil where there is no such kind
 }
+
+// crowdScripts are those of a kind that several may have at once.
+type crowdScripts struct{ acquire, release, renew *redisconn.Script }
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire:  redisconn.NewScript(acquireFreeText, heirText, acquireText),
+		acquire:  redisconn.NewScript(acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireText),
 		release:  redisconn.NewScript(releaseAloneText, tellText, heirText, passText, releaseText),
-		renew:    redisconn.NewScript(hintText, renewText),
-		force:    redisconn.NewScript(tellText, heirText, forceText),
-		inspect:  redisconn.NewScript(inspectText),
+		renew:    redisconn.NewScript(hintText, keysText, renewText),
+		force:    redisconn.NewScript(tellText, heirText, keysText, kindText, rwText, forceText),
+		inspect:  redisconn.NewScript(keysText, kindText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
+		rw: crowdScripts{
+			acquire: redisconn.NewScript(
+				keysText, kindText, semaphoreText, crowdText, rwText, advanceText, rwAcquireText),
+			release: redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
+			renew:   redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
+		},
+		permit: crowdScripts{
+			acquire: redisconn.NewScript(kindText, crowdText, permitText, advanceText, permitAcquireText),
+			release: redisconn.NewScript(tellText, permitText, permitReleaseText),
+			renew:   redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
+		},
 	}
 }
 

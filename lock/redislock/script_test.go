@@ -181,7 +181,7 @@ func TestRedissonLayout(t *testing.T) {
 			each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 				server := testenv.Redis(t, nil)
 				b, hears := open(t, connect(t, single(server)), nil), open(t, connect(t, single(server)), nil)
-				w, err := hears.(driver.Waiter).Watch(ctxFor(t), "a")
+				w, err := hears.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 				if err != nil {
 					t.Fatal(err)
 				}

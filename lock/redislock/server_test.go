@@ -79,7 +79,7 @@ func TestFrozenServerHangsTheCaller(t *testing.T) {
 			"renew":   func(ctx context.Context) error { return plain.Renew(ctx, []driver.Grant{g})[0] },
 			"release": func(ctx context.Context) error { _, err := plain.Release(ctx, g); return err },
 			"watch": func(ctx context.Context) error {
-				_, err := plain.(driver.Waiter).Watch(ctx, "a")
+				_, err := plain.(driver.Waiter).Watch(ctx, "a", driver.Mutex)
 				return err
 			},
 			"inspect": func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func permitted(t *testing.T, profile redislock.Profile, keys string) {
 		to := single(server)
 		to.user, to.pass = "locker", "secret"
 		b := open(t, connect(t, to), &redislock.Options{Profile: profile})
-		w, err := b.(driver.Waiter).Watch(ctxFor(t), "orders/1")
+		w, err := b.(driver.Waiter).Watch(ctxFor(t), "orders/1", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestTLSAndOldProtocol(t *testing.T) {
 			to.resp2 = resp2
 			b := open(t, connect(t, to), nil)
 			name := fmt.Sprint(t.Name(), resp2)
-			w, err := b.(driver.Waiter).Watch(ctxFor(t), name)
+			w, err := b.(driver.Waiter).Watch(ctxFor(t), name, driver.Mutex)
 			if err != nil {
 				t.Fatalf("RESP2 %t: %v", resp2, err)
 			}
@@ -305,7 +305,7 @@ func TestReconnectWakesEverybody(t *testing.T) {
 		b := open(t, connect(t, single(server)), nil)
 		var watches []driver.Watch
 		for _, name := range []string{"a", "a", "b"} {
-			w, err := b.(driver.Waiter).Watch(ctxFor(t), name)
+			w, err := b.(driver.Waiter).Watch(ctxFor(t), name, driver.Mutex)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -339,7 +339,7 @@ func TestOwnSubscriptionIsNoWaiter(t *testing.T) {
 		a, b := open(t, connect(t, single(server)), nil), open(t, connect(t, single(server)), nil)
 		for i, want := range []int{0, 0, 1} {
 			if i > 0 {
-				w, err := []driver.Backend{a, b}[i-1].(driver.Waiter).Watch(ctxFor(t), "a")
+				w, err := []driver.Backend{a, b}[i-1].(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 				if err != nil {
 					t.Fatal(err)
 				}

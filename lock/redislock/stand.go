@@ -12,7 +12,7 @@ import (
 // Stand implements [driver.Successor]. A request stands where its client hears of what it is
 // granted, and the name is busy: else there is nothing to be won by it.
 func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if b.heirs == nil || req.TTL < shortestLease || !looksLikeOwner(req.Owner) {
+	if b.heirs == nil || req.Mode != driver.Exclusive || req.TTL < shortestLease || !looksLikeOwner(req.Owner) {
 		return b.Acquire(ctx, req)
 	}
 	h := b.newHandle(req.Name, req.Owner)

@@ -151,7 +151,7 @@ func TestSubscriptionTakesTheLastConnection(t *testing.T) {
 	if _, err := b.Acquire(ctxFor(t), request("a", uuidA+":1")); !errors.Is(err, driver.ErrHeld) {
 		t.Fatalf("acquire what is held: %v", err)
 	}
-	w, err := b.(driver.Waiter).Watch(ctxFor(t), "a")
+	w, err := b.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 	if err == nil {
 		defer w.Close()
 	} else if !errors.Is(err, driver.ErrUnavailable) || !strings.Contains(err.Error(), "BlockingPoolSize") {

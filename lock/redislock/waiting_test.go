@@ -23,7 +23,7 @@ func TestNobodyIsSaidToWait(t *testing.T) {
 			return info.Waiting
 		}
 		g := mustAcquire(t, a, request("a", uuidA+":1"))
-		w, err := b.(driver.Waiter).Watch(ctxFor(t), "a")
+		w, err := b.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestNobodyIsSaidToWait(t *testing.T) {
 				t.Fatal("given up elsewhere, and said to wait all the same")
 			}
 		}
-		if w, err = b.(driver.Waiter).Watch(ctxFor(t), "a"); err != nil {
+		if w, err = b.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex); err != nil {
 			t.Fatal(err)
 		}
 		defer w.Close()

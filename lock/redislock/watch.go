@@ -17,12 +17,12 @@ type watch struct {
 
 // Watch implements [driver.Waiter]. It returns once the server has confirmed
 // the subscription.
-func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) {
+func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
 	sharded, err := b.pubsub.sharded(ctx, b)
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
-	w, err := b.hub.watchChannel(ctx, b.layout.of(name, "").channel, sharded)
+	w, err := b.hub.watchChannel(ctx, b.layout.channelOf(name, kind), sharded)
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
@@ -30,18 +30,25 @@ func (b *backend) Watch(ctx context.Context, name string) (driver.Watch, error) 
 }
 
 // Resume implements [driver.Resumer].
-func (b *backend) Resume(name string) driver.Watch {
+func (b *backend) Resume(name string, kind driver.Kind) driver.Watch {
 	if b.hub.heard.Load() == 0 {
 		return nil
 	}
-	if w := b.hub.resume(b.layout.of(name, "").channel); w != nil {
+	if w := b.hub.resume(b.layout.channelOf(name, kind)); w != nil {
 		return w
 	}
 	return nil
 }
 
-// hear implements ear. Whatever it says, somebody has released.
-func (w *watch) hear(*topic, string) { w.signal() }
+// repeated is for Redisson alone: what it is about was said by the message before. See scripts/tell.lua.
+const repeated = "00"
+
+// hear implements ear. Whatever else it says, somebody has released.
+func (w *watch) hear(_ *topic, text string) {
+	if text != repeated {
+		w.signal()
+	}
+}
 
 // miss implements ear.
 func (w *watch) miss() { w.signal() }

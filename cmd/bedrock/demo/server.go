@@ -86,7 +86,7 @@ func answerJSON[In, Out any](do func(*http.Request, In) (Out, error)) http.Handl
 
 // watchLock sends one byte when it listens, and one whenever the lock may be free.
 func (s *server) watchLock(w http.ResponseWriter, r *http.Request) {
-	watch, err := s.backend.(driver.Waiter).Watch(r.Context(), r.FormValue("name"))
+	watch, err := s.backend.(driver.Waiter).Watch(r.Context(), r.FormValue("name"), driver.Mutex)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -10,7 +10,7 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants())
+		passingMutants(), lingeringMutants(), kindMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
@@ -45,8 +45,8 @@ func contestMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an unknown acquire is not cleaned up after", File: "lock/acquire_contest.go", Pkg: memory,
-			Old:  "	if g := k.unanswered(); g != nil {\n",
-			New:  "	if g := k.unanswered(); g != nil && k.deaf != nil {\n",
+			Old:  "	if k.doubt != nil || k.waited {\n",
+			New:  "	if k.doubt != nil && k.deaf != nil || k.waited {\n",
 			Test: inMemory("LostReplyLeavesALock"),
 		},
 		{
@@ -171,7 +171,7 @@ func leaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "re-entry does not look at the client", File: "lock/reentry.go", Pkg: memory,
-			Old: "l.hold.q.client != m.client || ", New: "",
+			Old: "l.hold.q.client == m.client && ", New: "",
 			Test: inMemory("StrangerReenters"),
 		},
 	}

@@ -59,8 +59,8 @@ func lingeringFrontMutants() []mutants.Mutant {
 			Old: " && h.mayPassOn()", New: "", Test: "TestLingerSwitchesHandOffOn",
 		},
 		{
-			Name: "who tries is refused by what was left", File: "lock/queue.go", Pkg: front,
-			Old: "	if try && !q.isVacated() {\n", New: "	if try && q.lingering() == nil {\n",
+			Name: "who tries is refused by what was left", File: "lock/queue_shared.go", Pkg: front,
+			Old: "		return !q.isVacated()\n", New: "		return q.lingering() == nil\n",
 			Test: "TestTryLockWhileWhatLingeredIsGivenBack",
 		},
 		{
@@ -82,7 +82,8 @@ func lingeringFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a late message takes another lease", File: "lock/messages.go", Pkg: front,
-			Old: "h := q.holds.ofOwner(m.Owner); {", New: "h := q.holds.first; {", Test: "TestTakenIsToldLate",
+			Old: "h := p.holdOf(m.Name, m.Owner); {", New: "h := p.byName[m.Name].holds.first; {",
+			Test: "TestTakenIsToldLate",
 		},
 	}
 }

@@ -39,7 +39,7 @@ func redisMutants() []mutants.Mutant {
 			Test: onRedis("RetriedAcquireCountsTwice"),
 		},
 		{
-			Name: "redis: the token has no floor", File: scripts + "acquire.lua", Pkg: redis,
+			Name: "redis: the token has no floor", File: scripts + "advance.lua", Pkg: redis,
 			Old: "    clock = time[1] .. string.sub('00000' .. time[2], -6)\n", New: "    clock = '0'\n",
 			Also: []mutants.Edit{{
 				File: scripts + "acquire_free.lua",

@@ -27,7 +27,7 @@ func storeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a repeated release fails", File: "lock/memlock/store.go", Pkg: memory,
-			Old: "if s.released.contains(d.Owner) {", New: "if false {",
+			Old: "if s.released.contains(owner) {", New: "if false {",
 			Test: inMemory("RetriedReleaseFails"),
 		},
 		{

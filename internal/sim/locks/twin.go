@@ -108,7 +108,7 @@ func (b *backend) watchTwin(w *watch) {
 	if b.twin == nil {
 		return
 	}
-	twin, err := b.twin.(driver.Waiter).Watch(context.Background(), w.name)
+	twin, err := b.twin.(driver.Waiter).Watch(context.Background(), w.name, driver.Mutex)
 	if err != nil {
 		panic(err)
 	}

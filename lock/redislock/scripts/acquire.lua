@@ -13,49 +13,7 @@
 -- token; or {1, the first token, how many} when they are fewer than wanted; or, when
 -- the owner has the lock already, {1, the last token}; or, when it is held, {0, ms
 -- left, field...}, or {2, the first token reserved, how many, ms left, field...} when
--- it stands; or an error, {-1, text}.
-
-local call = redis.call
-local keepFor = ARGV[1]
-local clock
-
--- now is the server's clock in microseconds, as text.
-local function now()
-  if not clock then
-    local time = call('time')
-    clock = time[1] .. string.sub('00000' .. time[2], -6)
-  end
-  return clock
-end
-
--- advance gives out at most count tokens, and returns the first of them, how many
--- they are and the last one before; or nil and an error. The counter is never below the
--- server's clock, so that it does not go back when it was lost; and it gives out no more than
--- the clock has passed, but one, so that nothing was given out above it. Most often one SET
--- moves it on.
-local function advance(counter, count)
-  local floor, old = now(), nil
-  if keepFor == '0' then
-    old = call('set', counter, floor, 'get')
-  else
-    old = call('set', counter, floor, 'px', keepFor, 'get')
-  end
-  local last = tonumber(floor)
-  if not old then
-    return last, 1
-  end
-  local before = tonumber(old)
-  if not before or not (before <= 9e15) then
-    call('set', counter, old)
-    return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
-  end
-  if before >= last then
-    last = before + 1
-    call('set', counter, string.format('%.0f', last), 'keepttl')
-  end
-  local given = math.min(count, last - before)
-  return last - given + 1, given, before
-end
+-- it stands; or {3, kind} of another kind, 1 for a read-write lock and 2 for a semaphore; or an error, {-1, text}.
 
 -- refuse tells who has the lock, and for how long, after what else there is to tell.
 local function refuse(lock, answer)
@@ -131,7 +89,14 @@ local function askHeld(lock, counter, lease, owner, count, meta, how)
     'bedrock:linger')
   if about.err then
     -- WRONGTYPE ends it here when the key is not a lock at all.
-    about = {call('hget', lock, owner)}
+    local kind = redis.pcall('type', lock)
+    if kind.ok == 'string' and tonumber(call('get', lock)) then
+      return not forgetSemaphore(lock) and {3, 2}
+    end
+    about = {call('hget', lock, owner), nil, nil, redis.pcall('hget', lock, 'mode') or nil}
+  end
+  if about[4] == 'read' or about[4] == 'write' then
+    return {3, 1}
   end
   -- A field that is no owner's, in a hash that may be anything, has another value.
   if about[1] ~= '1' then

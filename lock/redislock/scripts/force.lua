@@ -1,21 +1,24 @@
--- Frees a lock whoever holds it, and tells that one. It raises its token first, so that a guard
--- refuses the former holder as soon as it has seen a newer one.
+-- Frees a lock whoever holds it, and tells those. It raises its token first, so that a guard
+-- refuses the former holders as soon as it has seen a newer one.
 --
--- KEYS  1 the lock   2 its fencing counter   3 its channel
+-- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 life of the counter in ms, 0 for ever
 --
 -- Returns 1 when the lock was held.
 
-local kind = redis.call('type', KEYS[1]).ok
-if kind ~= 'hash' and kind ~= 'none' then
-  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
+local lock, counter = KEYS[1], KEYS[2]
+local holders, taken = beside('bedrock_holders:', lock), tagged(lock) .. ':timeout'
+local kind, wrong = kindOf(lock)
+if wrong then
+  return wrong
 end
 
 -- owners returns who seems to have the lock.
 local function owners()
   local found = {}
-  if kind == 'hash' and redis.call('hlen', KEYS[1]) <= 64 then
-    for _, field in ipairs(redis.call('hkeys', KEYS[1])) do
+  local from = kind == SEMAPHORE and holders or lock
+  if kind and redis.call('hlen', from) <= 2000 then
+    for _, field in ipairs(redis.call('hkeys', from)) do
       if string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') then
         found[#found + 1] = field
       end
@@ -26,33 +29,64 @@ end
 
 local former = owners()
 
--- Anybody's hash must not be deleted for a lock.
+-- Anybody's hash or number must not be deleted for a lock.
 local function isLock()
-  if redis.call('exists', KEYS[2]) == 1 or redis.call('hget', KEYS[1], 'bedrock:meta') then
-    return true
+  if kind == SEMAPHORE then
+    return redis.call('exists', taken, counter) > 0
   end
-  return #former > 0
+  return redis.call('exists', counter) == 1 or redis.call('hget', lock, 'bedrock:meta')
+    or #former > 0
 end
 
-if kind == 'hash' and not isLock() then
-  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is a hash, but not a lock')
+if kind and not isLock() then
+  local found = kind == SEMAPHORE and 'number, but not a semaphore' or 'hash, but not a lock'
+  return redis.error_reply('WRONGTYPE the key ' .. lock .. ' is a ' .. found)
 end
 
 local time = redis.call('time')
 local now = tonumber(string.format('%d%06d', time[1], time[2]))
-local old = tonumber(redis.call('get', KEYS[2]) or 0)
+local old = tonumber(redis.call('get', counter) or 0)
 if not old or not (old <= 9e15) then
-  return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
+  return redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
 end
 local last = string.format('%.0f', math.max(old + 2, now))
 if ARGV[2] == '0' then
-  redis.call('set', KEYS[2], last)
+  redis.call('set', counter, last)
 else
-  redis.call('set', KEYS[2], last, 'px', ARGV[2])
+  redis.call('set', counter, last, 'px', ARGV[2])
 end
-tell(KEYS[3], '0')
-local held = redis.call('del', KEYS[1])
+
+-- free takes the lock from those who have it, and returns whether somebody had.
+local function free()
+  if kind == SEMAPHORE then
+    local away = redis.call('zcard', taken)
+    tell('redisson_sc:' .. tagged(lock), tostring(math.max(away, 1)))
+    redis.call('incrby', lock, away)
+    redis.call('del', taken)
+    for _, owner in ipairs(redis.call('hkeys', holders)) do
+      if owner ~= 'bedrock:limit' then
+        redis.call('hdel', holders, owner)
+      end
+    end
+    return away > 0 and 1 or 0
+  elseif kind == READWRITE then
+    tellAll('redisson_rwlock:' .. tagged(lock))
+    local fields = redis.call('hgetall', lock)
+    for i = 1, #fields, 2 do
+      for n = 1, math.min(tonumber(fields[i + 1]) or 0, 100) do
+        redis.call('del', holdKey(lock, fields[i], n))
+      end
+    end
+    redis.call('del', holders, beside('bedrock_upgrade:', lock), beside('bedrock_writer:', lock),
+      beside('bedrock_readers:', lock))
+    return redis.call('del', lock)
+  end
+  tell(KEYS[3], '0')
+  return redis.call('del', lock)
+end
+
+local held = free()
 for _, owner in ipairs(former) do
-  notify(clientOf(owner), 'taken ' .. string.match(owner, ':(%d+)') .. ' ' .. KEYS[1])
+  notify(clientOf(owner), 'taken ' .. string.match(owner, ':(%d+)') .. ' ' .. lock)
 end
 return held

@@ -1,27 +1,70 @@
 -- Describes a lock.
 --
--- KEYS  1 the lock   2 its fencing counter   3 its channel
+-- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 NUMSUB or SHARDNUMSUB, or empty if it is not known which
 --
--- Returns {ms left, last token, listening, field, value, ...}.
+-- Returns {kind, last token, listening, ms left, field, value, ...} of a mutex, {kind, last token, listening,
+-- owner, how, ms left, what is known, ...} of a read-write lock, and {kind, last token, listening, how many permits
+-- are there, {ID, ms when it comes back, ...}, {owner, what is known, ...}, ms now} of a semaphore.
+
+local lock, counter = KEYS[1], KEYS[2]
+local holders = beside('bedrock_holders:', lock)
+
+local kind, wrong = kindOf(lock)
+if wrong then
+  return wrong
+end
+kind = kind or MUTEX
 
 -- listening counts who listens; both ways while it is not known how they do.
 local function listening()
-  local sum = 0
+  local sum, channel = 0, KEYS[3]
+  if kind ~= MUTEX then
+    channel = (kind == READWRITE and 'redisson_rwlock:' or 'redisson_sc:') .. tagged(lock)
+  end
   for _, count in ipairs(ARGV[1] ~= '' and {ARGV[1]} or {'SHARDNUMSUB', 'NUMSUB'}) do
-    sum = sum + (redis.pcall('pubsub', count, KEYS[3])[2] or 0)
+    sum = sum + (redis.pcall('pubsub', count, channel)[2] or 0)
   end
   return sum
 end
 
-local kind = redis.call('type', KEYS[1]).ok
-if kind ~= 'hash' and kind ~= 'none' then
-  return redis.error_reply('WRONGTYPE the key ' .. KEYS[1] .. ' is not a lock but a ' .. kind)
+local answer = {kind, redis.call('get', counter) or '', listening()}
+
+if kind == MUTEX then
+  answer[4] = redis.call('pttl', lock)
+  if redis.call('hlen', lock) <= 64 then
+    for _, text in ipairs(redis.call('hgetall', lock)) do
+      answer[#answer + 1] = text
+    end
+  end
+  return answer
 end
-local answer = {redis.call('pttl', KEYS[1]), redis.call('get', KEYS[2]) or '', listening()}
-if redis.call('hlen', KEYS[1]) <= 64 then
-  for _, text in ipairs(redis.call('hgetall', KEYS[1])) do
+
+local function add(owner, how, left)
+  for _, text in ipairs({owner, how, left, redis.call('hget', holders, owner) or ''}) do
     answer[#answer + 1] = text
   end
 end
+
+if kind == READWRITE then
+  local writes, fields = writer(lock), redis.call('hgetall', lock)
+  if writes then
+    add(writes, 'write', redis.call('pttl', lock))
+  end
+  local upgradeable = redis.call('get', beside('bedrock_upgrade:', lock))
+  for i = 1, math.min(#fields, 2000), 2 do
+    local owner = fields[i]
+    local left = owner ~= 'mode' and string.sub(owner, -6) ~= ':write' and lifeOf(lock, owner, fields[i + 1]) or 0
+    if left > 0 then
+      add(owner, owner == upgradeable and 'upgradeable' or 'read', left)
+    end
+  end
+  return answer
+end
+
+local time = redis.call('time')
+answer[4] = redis.call('get', lock)
+answer[5] = redis.call('zrange', tagged(lock) .. ':timeout', 0, 1999, 'withscores')
+answer[6] = redis.call('hlen', holders) <= 2000 and redis.call('hgetall', holders) or {}
+answer[7] = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 return answer

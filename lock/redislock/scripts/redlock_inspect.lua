@@ -13,8 +13,8 @@ local function listening()
 end
 
 local holder = redis.call('get', KEYS[1])
-local answer = {redis.call('pttl', KEYS[1]), redis.call('get', KEYS[2]) or '', listening()}
+local answer = {0, redis.call('get', KEYS[2]) or '', listening(), redis.call('pttl', KEYS[1])}
 if holder then
-  answer[4], answer[5] = holder, '1'
+  answer[5], answer[6] = holder, '1'
 end
 return answer

@@ -13,8 +13,7 @@ local function prolong(lock, lease)
   local shortened = redis.call('pttl', lock) > tonumber(lease)
   local done = redis.call('pexpire', lock, lease)
   if shortened then
-    local tagged = string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}'
-    hint(ARGV[2] .. tagged)
+    hint(ARGV[2] .. tagged(lock))
   end
   return done
 end

@@ -10,3 +10,11 @@ local function tell(channel, text)
   end
   return (tonumber(sharded) or 0) + (tonumber(classic) or 0)
 end
+
+-- tellAll wakes all who wait for a read-write lock. By 1 Redisson wakes those who sleep, and misses who is about to:
+-- 00, which is 0 to it, wakes one of those in each process. To Bedrock it says nothing new.
+local function tellAll(channel)
+  local listening = tell(channel, '1')
+  tell(channel, '00')
+  return listening
+end

@@ -34,8 +34,12 @@ type Grant struct {
 	// How many tokens were reserved, beginning with token.
 	Tokens uint32               `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	Ttl    *durationpb.Duration `protobuf:"bytes,5,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// How it shares the name: exclusive, shared or permit. Left out, it is exclusive.
-	Mode          string `protobuf:"bytes,6,opt,name=mode,proto3" json:"mode,omitempty"`
+	// How it shares the name: exclusive, shared, write or permit. Left out, it is exclusive.
+	Mode string `protobuf:"bytes,6,opt,name=mode,proto3" json:"mode,omitempty"`
+	// For mode permit: how many.
+	Permits uint32 `protobuf:"varint,7,opt,name=permits,proto3" json:"permits,omitempty"`
+	// For mode shared: it may be upgraded.
+	Upgradeable   bool `protobuf:"varint,8,opt,name=upgradeable,proto3" json:"upgradeable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +116,20 @@ func (x *Grant) GetMode() string {
 	return ""
 }
 
+func (x *Grant) GetPermits() uint32 {
+	if x != nil {
+		return x.Permits
+	}
+	return 0
+}
+
+func (x *Grant) GetUpgradeable() bool {
+	if x != nil {
+		return x.Upgradeable
+	}
+	return false
+}
+
 type AcquireRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 512 bytes without control characters.
@@ -128,14 +146,24 @@ type AcquireRequest struct {
 	// Kept beside the grant for people to read: an object of texts as JSON, such as
 	// {"host": "web-7"}. At most 4096 bytes. Who speaks JSON may give the object itself.
 	Meta string `protobuf:"bytes,6,opt,name=meta,proto3" json:"meta,omitempty"`
-	// How the grant shares the name: exclusive (the default), shared or permit. What
-	// the server's store lacks is the error unimplemented.
+	// How the grant shares the name: exclusive (the default), shared, write or permit. What
+	// the server's store lacks is the error unimplemented. A mutex has the mode exclusive, a read-write
+	// lock shared and write, and a semaphore permit: they do not share a name.
 	Mode string `protobuf:"bytes,7,opt,name=mode,proto3" json:"mode,omitempty"`
 	// For mode permit: how many of the name's limit.
 	Permits uint32 `protobuf:"varint,8,opt,name=permits,proto3" json:"permits,omitempty"`
 	Limit   uint32 `protobuf:"varint,9,opt,name=limit,proto3" json:"limit,omitempty"`
 	// First come, first served, among all who want the name.
-	Fair          bool `protobuf:"varint,10,opt,name=fair,proto3" json:"fair,omitempty"`
+	Fair bool `protobuf:"varint,10,opt,name=fair,proto3" json:"fair,omitempty"`
+	// For mode shared: of those who ask for it one at a time has the name, and may ask for mode write
+	// over what it has.
+	Upgradeable bool `protobuf:"varint,11,opt,name=upgradeable,proto3" json:"upgradeable,omitempty"`
+	// The owner of another grant that is not in the way of this one: of one that is upgradeable, for mode
+	// write; and of one in mode write, for mode shared.
+	Over string `protobuf:"bytes,12,opt,name=over,proto3" json:"over,omitempty"`
+	// The caller goes on asking if it is refused. A writer who waits keeps readers off who come later; who
+	// gives up releases the owner. Who waits at the server need not say so.
+	Waits         bool `protobuf:"varint,13,opt,name=waits,proto3" json:"waits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -240,6 +268,27 @@ func (x *AcquireRequest) GetFair() bool {
 	return false
 }
 
+func (x *AcquireRequest) GetUpgradeable() bool {
+	if x != nil {
+		return x.Upgradeable
+	}
+	return false
+}
+
+func (x *AcquireRequest) GetOver() string {
+	if x != nil {
+		return x.Over
+	}
+	return ""
+}
+
+func (x *AcquireRequest) GetWaits() bool {
+	if x != nil {
+		return x.Waits
+	}
+	return false
+}
+
 type AcquireResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Grant         *Grant                 `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
@@ -286,7 +335,7 @@ func (x *AcquireResponse) GetGrant() *Grant {
 
 type RenewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name, owner and TTL are enough.
+	// Name, owner, mode and TTL are enough; for mode permit how many, and for an upgradeable grant that it is one.
 	Grants        []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -430,7 +479,7 @@ func (x *Renewal) GetProblem() string {
 
 type ReleaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name and owner are enough.
+	// Name, owner and mode are enough, with what renewals need besides.
 	Grant *Grant `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	// The client's name for itself, as in ListenRequest.
 	Client        string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
@@ -532,7 +581,9 @@ type ListenRequest struct {
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The client's name for itself, so that it is not counted as waiting for its
 	// own lock. At most 128 bytes.
-	Client        string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
+	Client string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
+	// A mode of the kind of lock that the name is. Left out, it is exclusive, that of a mutex.
+	Mode          string `protobuf:"bytes,3,opt,name=mode,proto3" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -581,6 +632,13 @@ func (x *ListenRequest) GetClient() string {
 	return ""
 }
 
+func (x *ListenRequest) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
 type ListenResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -625,7 +683,11 @@ type Lock struct {
 	Token   uint64    `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
 	Holders []*Holder `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	// How many clients wait.
-	Waiting       uint32 `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Waiting uint32 `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// What it is: mutex, read-write lock or semaphore. Left out if nobody has it.
+	Kind string `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
+	// How many permits a semaphore has in all.
+	Limit         uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -688,13 +750,27 @@ func (x *Lock) GetWaiting() uint32 {
 	return 0
 }
 
+func (x *Lock) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Lock) GetLimit() uint32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // Holder describes a grant to those who have not got it.
 type Holder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// # and a part of the owner's hash: equal for equal owners, and not the owner itself, which is
 	// the key to release the grant.
 	Owner string `protobuf:"bytes,1,opt,name=owner,proto3" json:"owner,omitempty"`
-	// exclusive, shared or permit.
+	// exclusive, shared, write or permit.
 	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
 	// For mode permit: how many of the name's limit.
 	Permits uint32                 `protobuf:"varint,3,opt,name=permits,proto3" json:"permits,omitempty"`
@@ -705,7 +781,9 @@ type Holder struct {
 	Meta map[string]string `protobuf:"bytes,6,rep,name=meta,proto3" json:"meta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// For how long it may stay with its client after it was unlocked; left out if not at all. If it may,
 	// it can be unlocked at this moment, and the store does not know.
-	Linger        *durationpb.Duration `protobuf:"bytes,7,opt,name=linger,proto3" json:"linger,omitempty"`
+	Linger *durationpb.Duration `protobuf:"bytes,7,opt,name=linger,proto3" json:"linger,omitempty"`
+	// It is the reader who may become a writer.
+	Upgradeable   bool `protobuf:"varint,8,opt,name=upgradeable,proto3" json:"upgradeable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -787,6 +865,13 @@ func (x *Holder) GetLinger() *durationpb.Duration {
 		return x.Linger
 	}
 	return nil
+}
+
+func (x *Holder) GetUpgradeable() bool {
+	if x != nil {
+		return x.Upgradeable
+	}
+	return false
 }
 
 type InspectRequest struct {
@@ -1219,14 +1304,16 @@ var File_bedrock_v1_lock_service_proto protoreflect.FileDescriptor
 const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1dbedrock/v1/lock_service.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x01\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdc\x01\n" +
 	"\x05Grant\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x14\n" +
 	"\x05token\x18\x03 \x01(\x04R\x05token\x12\x16\n" +
 	"\x06tokens\x18\x04 \x01(\rR\x06tokens\x12+\n" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x12\n" +
-	"\x04mode\x18\x06 \x01(\tR\x04mode\"\x9a\x02\n" +
+	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x18\n" +
+	"\apermits\x18\a \x01(\rR\apermits\x12 \n" +
+	"\vupgradeable\x18\b \x01(\bR\vupgradeable\"\xe6\x02\n" +
 	"\x0eAcquireRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12+\n" +
@@ -1238,7 +1325,10 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\apermits\x18\b \x01(\rR\apermits\x12\x14\n" +
 	"\x05limit\x18\t \x01(\rR\x05limit\x12\x12\n" +
 	"\x04fair\x18\n" +
-	" \x01(\bR\x04fair\":\n" +
+	" \x01(\bR\x04fair\x12 \n" +
+	"\vupgradeable\x18\v \x01(\bR\vupgradeable\x12\x12\n" +
+	"\x04over\x18\f \x01(\tR\x04over\x12\x14\n" +
+	"\x05waits\x18\r \x01(\bR\x05waits\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"9\n" +
 	"\fRenewRequest\x12)\n" +
@@ -1252,16 +1342,19 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\"+\n" +
 	"\x0fReleaseResponse\x12\x18\n" +
-	"\awaiting\x18\x01 \x01(\rR\awaiting\";\n" +
+	"\awaiting\x18\x01 \x01(\rR\awaiting\"O\n" +
 	"\rListenRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06client\x18\x02 \x01(\tR\x06client\"\x10\n" +
-	"\x0eListenResponse\"x\n" +
+	"\x06client\x18\x02 \x01(\tR\x06client\x12\x12\n" +
+	"\x04mode\x18\x03 \x01(\tR\x04mode\"\x10\n" +
+	"\x0eListenResponse\"\xa2\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
 	"\aholders\x18\x03 \x03(\v2\x12.bedrock.v1.HolderR\aholders\x12\x18\n" +
-	"\awaiting\x18\x04 \x01(\rR\awaiting\"\xc9\x02\n" +
+	"\awaiting\x18\x04 \x01(\rR\awaiting\x12\x12\n" +
+	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05limit\x18\x06 \x01(\rR\x05limit\"\xeb\x02\n" +
 	"\x06Holder\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x18\n" +
@@ -1269,7 +1362,8 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12+\n" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x120\n" +
 	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x121\n" +
-	"\x06linger\x18\a \x01(\v2\x19.google.protobuf.DurationR\x06linger\x1a7\n" +
+	"\x06linger\x18\a \x01(\v2\x19.google.protobuf.DurationR\x06linger\x12 \n" +
+	"\vupgradeable\x18\b \x01(\bR\vupgradeable\x1a7\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"$\n" +

@@ -27,7 +27,7 @@ const (
 type Problem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// field, not_found, exists, decided, action, unavailable, closed, rolled_back,
-	// parked, in_doubt, held, lost, refused or unsupported.
+	// parked, in_doubt, held, other_kind, lost, refused or unsupported.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// The transaction.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
@@ -36,8 +36,15 @@ type Problem struct {
 	// What is wrong with the field, or why.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The present holder of a lock, and the time its lease has left if that is known.
-	Owner         string               `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
-	Ttl           *durationpb.Duration `protobuf:"bytes,6,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	Owner string               `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
+	Ttl   *durationpb.Duration `protobuf:"bytes,6,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	// The owner does not have the lock, but waits for it and goes first.
+	Waits bool `protobuf:"varint,7,opt,name=waits,proto3" json:"waits,omitempty"`
+	// When to ask again at the latest, so as to keep what waiting gives.
+	Again *durationpb.Duration `protobuf:"bytes,8,opt,name=again,proto3" json:"again,omitempty"`
+	// Of the kind other_kind: what the name is, and what was asked for.
+	Found         string `protobuf:"bytes,9,opt,name=found,proto3" json:"found,omitempty"`
+	Wanted        string `protobuf:"bytes,10,opt,name=wanted,proto3" json:"wanted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -114,19 +121,52 @@ func (x *Problem) GetTtl() *durationpb.Duration {
 	return nil
 }
 
+func (x *Problem) GetWaits() bool {
+	if x != nil {
+		return x.Waits
+	}
+	return false
+}
+
+func (x *Problem) GetAgain() *durationpb.Duration {
+	if x != nil {
+		return x.Again
+	}
+	return nil
+}
+
+func (x *Problem) GetFound() string {
+	if x != nil {
+		return x.Found
+	}
+	return ""
+}
+
+func (x *Problem) GetWanted() string {
+	if x != nil {
+		return x.Wanted
+	}
+	return ""
+}
+
 var File_bedrock_v1_problem_proto protoreflect.FileDescriptor
 
 const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\n" +
 	"\x18bedrock/v1/problem.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\x9e\x01\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\x93\x02\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
 	"\x05field\x18\x03 \x01(\tR\x05field\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05owner\x18\x05 \x01(\tR\x05owner\x12+\n" +
-	"\x03ttl\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x03ttlB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	"\x03ttl\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x14\n" +
+	"\x05waits\x18\a \x01(\bR\x05waits\x12/\n" +
+	"\x05again\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05again\x12\x14\n" +
+	"\x05found\x18\t \x01(\tR\x05found\x12\x16\n" +
+	"\x06wanted\x18\n" +
+	" \x01(\tR\x06wantedB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_problem_proto_rawDescOnce sync.Once
@@ -147,11 +187,12 @@ var file_bedrock_v1_problem_proto_goTypes = []any{
 }
 var file_bedrock_v1_problem_proto_depIdxs = []int32{
 	1, // 0: bedrock.v1.Problem.ttl:type_name -> google.protobuf.Duration
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	1, // 1: bedrock.v1.Problem.again:type_name -> google.protobuf.Duration
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_problem_proto_init() }

@@ -1,0 +1,352 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// ofReadWrite are the scenes with RReadWriteLock.
+func ofReadWrite() map[string]func(*together) {
+	return map[string]func(*together){
+		"JavaReads":               javaReads,
+		"GoReads":                 goReads,
+		"JavaWrites":              javaWrites,
+		"GoWrites":                goWrites,
+		"GoWriterIsWoken":         goWriterIsWoken,
+		"JavaWriterIsWoken":       javaWriterIsWoken,
+		"GoReadersAreWoken":       goReadersAreWoken,
+		"JavaReadersAreWoken":     javaReadersAreWoken,
+		"JavaReaderIsKilled":      javaReaderIsKilled,
+		"GoDowngradesBesideJava":  goDowngradesBesideJava,
+		"GoUpgradesBesideJava":    goUpgradesBesideJava,
+		"JavaDowngradesBesideGo":  javaDowngradesBesideGo,
+		"JavaHasAnotherKind":      javaHasAnotherKind,
+		"GoHoldsBesideAJavaOther": goReaderOutlivesJava,
+	}
+}
+
+// ofSemaphore are the scenes with RPermitExpirableSemaphore.
+func ofSemaphore() map[string]func(*together) {
+	return map[string]func(*together){
+		"PermitsAreShared":         permitsAreShared,
+		"GoIsWokenByAPermit":       goIsWokenByAPermit,
+		"JavaIsWokenByAPermit":     javaIsWokenByAPermit,
+		"JavaDiesWithAPermit":      javaDiesWithAPermit,
+		"PermitsOfTheGoDeadReturn": permitsOfTheGoDeadReturn,
+	}
+}
+
+// take takes a lock of any kind for Go within d.
+func (e *together) take(l lock.Lockable, d time.Duration) *lock.Lease {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.Context(), d)
+	e.Cleanup(cancel)
+	lease, err := l.Lock(ctx)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return lease
+}
+
+// refused checks that Go cannot have a lock now.
+func (e *together) refused(l lock.Lockable) {
+	e.Helper()
+	if lease, err := l.TryLock(e.Context()); !errors.Is(err, lock.ErrHeld) {
+		e.Errorf("want ErrHeld, got %v, %v", lease, err)
+	}
+}
+
+// woken checks that Go is woken by what happens while it waits, and has not waited for an expiry.
+func (e *together) woken(l lock.Lockable, happens func()) {
+	e.Helper()
+	before, got := e.scripts(), make(chan error, 1)
+	go func() {
+		lease, err := l.Lock(e.Context())
+		if err == nil {
+			err = lease.Unlock(e.Context())
+		}
+		got <- err
+	}()
+	e.asleep(before)
+	start := time.Now()
+	happens()
+	if err := <-got; err != nil || time.Since(start) > watchdog/2 {
+		e.Errorf("not woken, but served after %s: %v", time.Since(start), err)
+	}
+}
+
+// javaWoken checks that Java is woken by what happens while it waits.
+func (e *together) javaWoken(command, name string, happens func()) {
+	e.Helper()
+	before := e.scripts()
+	waiting := e.java.begin("waiting", command, name, int(patience.Milliseconds()))
+	e.asleep(before)
+	start := time.Now()
+	happens()
+	if answer := e.java.await(waiting); answer == "false" || answer == "null" || strings.HasPrefix(answer, "error") ||
+		time.Since(start) > 5*time.Second {
+		e.Errorf("java got %q after %s", answer, time.Since(start))
+	}
+}
+
+func javaReads(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.want("true", "a", "rw.read", "a", 0) // it re-enters
+	r := e.take(rw.Reader(), time.Second)
+	e.refused(rw.Writer())
+	info, err := e.locks.Inspect(e.Context(), "a")
+	if err != nil || info.Kind != driver.ReadWrite || len(info.Holders) != 2 {
+		e.Errorf("inspected %+v, %v", info, err)
+	}
+	e.unlock(r)
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.refused(rw.Writer())
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.unlock(e.take(rw.Writer(), time.Second))
+}
+
+func goReads(e *together) {
+	r := e.take(e.locks.RWMutex("a", nil).Reader(), time.Second)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.want("true", "b", "rw.read", "a", 0)
+	e.java.want("false", "c", "rw.write", "a", 0)
+	e.java.want("true", "a", "rw.isread", "a", 0)
+	e.java.want("false", "a", "rw.iswritten", "a", 0)
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.unlock(r)
+	e.java.want("false", "c", "rw.write", "a", 0)
+	e.java.want("true", "b", "rw.unread", "a", 0)
+	e.java.want("true", "c", "rw.write", "a", 0)
+}
+
+func javaWrites(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	e.java.want("true", "a", "rw.write", "a", 0)
+	e.refused(rw.Reader())
+	e.refused(rw.Writer())
+	info, err := e.locks.Inspect(e.Context(), "a")
+	if err != nil || len(info.Holders) != 1 || info.Holders[0].Mode != driver.Write {
+		e.Errorf("inspected %+v, %v", info, err)
+	}
+	e.java.want("true", "a", "rw.unwrite", "a", 0)
+	e.unlock(e.take(rw.Reader(), time.Second))
+}
+
+func goWrites(e *together) {
+	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
+	e.java.want("false", "a", "rw.read", "a", 0)
+	e.java.want("false", "a", "rw.write", "a", 0)
+	e.java.want("true", "a", "rw.iswritten", "a", 0)
+	e.unlock(w)
+	e.java.want("false", "a", "rw.iswritten", "a", 0)
+	e.java.want("true", "a", "rw.write", "a", 0)
+}
+
+func goWriterIsWoken(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.woken(rw.Writer(), func() { e.java.want("true", "a", "rw.unread", "a", 0) })
+	e.java.want("true", "a", "rw.write", "a", 0)
+	e.woken(rw.Writer(), func() { e.java.want("true", "a", "rw.unwrite", "a", 0) })
+}
+
+func javaWriterIsWoken(e *together) {
+	e.java.want("true", "b", "rw.write", "b", 0) // the server knows Java's script from here on
+	rw := e.locks.RWMutex("a", nil)
+	r := e.take(rw.Reader(), time.Second)
+	e.javaWoken("rw.write", "a", func() { e.unlock(r) })
+	e.java.want("true", "waiting", "rw.unwrite", "a", 0)
+	w := e.take(rw.Writer(), time.Second)
+	e.javaWoken("rw.write", "a", func() { e.unlock(w) })
+}
+
+func goReadersAreWoken(e *together) {
+	e.java.want("true", "a", "rw.write", "a", 0)
+	e.woken(e.locks.RWMutex("a", nil).Reader(), func() { e.java.want("true", "a", "rw.unwrite", "a", 0) })
+}
+
+// javaReadersAreWoken: all of them, by one message.
+func javaReadersAreWoken(e *together) {
+	e.java.want("true", "b", "rw.read", "b", 0)
+	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
+	before := e.scripts()
+	other := e.java.begin("other", "rw.read", "a", int(patience.Milliseconds()))
+	e.asleep(before)
+	e.javaWoken("rw.read", "a", func() { e.unlock(w) })
+	if answer := e.java.await(other); answer != "true" {
+		e.Errorf("the other reader got %q", answer)
+	}
+}
+
+// javaReaderIsKilled while a reader in Go lives on: it does not keep the dead one alive.
+func javaReaderIsKilled(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	r := e.take(rw.Reader(), time.Second)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.kill()
+	<-time.After(watchdog + time.Second)
+	e.refused(rw.Writer())
+	e.unlock(r)
+	e.unlock(e.take(rw.Writer(), time.Second))
+}
+
+func goDowngradesBesideJava(e *together) {
+	e.java.want("true", "b", "rw.read", "b", 0)
+	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
+	var r *lock.Lease
+	e.javaWoken("rw.read", "a", func() {
+		var err error
+		if r, err = w.Downgrade(e.Context()); err != nil {
+			e.Fatal(err)
+		}
+	})
+	e.java.want("false", "b", "rw.write", "a", 0)
+	e.unlock(r)
+	e.java.want("true", "waiting", "rw.unread", "a", 0)
+	e.java.want("true", "b", "rw.write", "a", 0)
+}
+
+func goUpgradesBesideJava(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	up, err := rw.RLockUpgradeable(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.java.want("true", "a", "rw.read", "a", 0)
+	if w, err := up.TryUpgrade(e.Context()); !errors.Is(err, lock.ErrHeld) {
+		e.Errorf("want ErrHeld, got %v, %v", w, err)
+	}
+	got := make(chan *lock.Lease, 1)
+	go func() {
+		w, err := up.Upgrade(e.Context())
+		if err != nil {
+			e.Error(err)
+		}
+		got <- w
+	}()
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	w := <-got
+	e.java.want("false", "a", "rw.read", "a", 0)
+	e.unlock(w)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.want("false", "a", "rw.write", "a", 0)
+	e.unlock(up)
+	e.java.want("true", "a", "rw.write", "a", 0)
+}
+
+// javaDowngradesBesideGo: Java's writer takes the lock to read as well, and goes on with that.
+func javaDowngradesBesideGo(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	e.java.want("true", "a", "rw.write", "a", 0)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	e.refused(rw.Reader())
+	e.java.want("true", "a", "rw.unwrite", "a", 0)
+	e.unlock(e.take(rw.Reader(), time.Second))
+	e.refused(rw.Writer())
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.unlock(e.take(rw.Writer(), time.Second))
+}
+
+// javaHasAnotherKind: Redisson's locks of different kinds are told apart, and left alone.
+func javaHasAnotherKind(e *together) {
+	e.java.want("true", "a", "try", "m", 0)
+	e.java.want("true", "a", "rw.read", "rw", 0)
+	e.java.want("true", "a", "permit.set", "s", 2)
+	for name, found := range map[string]driver.Kind{
+		"m": driver.Mutex, "rw": driver.ReadWrite, "s": driver.Semaphore,
+	} {
+		for wanted, l := range map[driver.Kind]lock.Lockable{
+			driver.Mutex: e.locks.Mutex(name, nil), driver.ReadWrite: e.locks.RWMutex(name, nil).Writer(),
+			driver.Semaphore: e.locks.Semaphore(name, 2, nil),
+		} {
+			if wanted == found {
+				continue
+			}
+			lease, err := l.TryLock(e.Context())
+			told, ok := errors.AsType[*driver.KindError](err)
+			if !ok || told.Found != found || told.Wanted != wanted {
+				e.Errorf("Java's %s is asked for as a %s: %v, %v", found, wanted, lease, err)
+			}
+		}
+	}
+	e.java.want("true", "a", "unlock", "m", 0)
+	e.java.want("true", "a", "rw.unread", "rw", 0)
+	e.java.want("2", "a", "permit.there", "s", 0)
+}
+
+// goReaderOutlivesJava: Go's reader lives for longer than Java's, whose watchdog renews its own with a shorter life.
+func goReaderOutlivesJava(e *together) {
+	rw := e.locks.RWMutex("a", nil)
+	r := e.take(rw.Reader(), time.Second)
+	e.java.want("true", "a", "rw.read", "a", 0)
+	<-time.After(2 * watchdog)
+	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.want("false", "b", "rw.write", "a", 0)
+	if err := r.Err(); err != nil {
+		e.Error(err)
+	}
+	e.unlock(r)
+}
+
+func permitsAreShared(e *together) {
+	e.java.want("true", "a", "permit.set", "a", 3)
+	s := e.locks.Semaphore("a", 3, nil)
+	one := e.java.do("a", "permit.take", "a", 0)
+	two := e.take(s, time.Second)
+	e.java.want("1", "a", "permit.there", "a", 0)
+	e.refused(s.Permits(2))
+	three := e.java.do("a", "permit.lease", "a", 60_000)
+	e.refused(s)
+	e.java.want("null", "a", "permit.take", "a", 0)
+	info, err := e.locks.Inspect(e.Context(), "a")
+	if err != nil || info.Limit != 3 || len(info.Holders) != 3 {
+		e.Errorf("inspected %+v, %v", info, err)
+	}
+	for _, id := range []string{one, three} {
+		e.java.want("true", "a", "permit.release", "a", id)
+	}
+	e.unlock(two)
+	e.java.want("3", "a", "permit.there", "a", 0)
+	e.unlock(e.take(s.Permits(3), time.Second))
+}
+
+func goIsWokenByAPermit(e *together) {
+	e.java.want("true", "a", "permit.set", "a", 1)
+	id := e.java.do("a", "permit.take", "a", 0)
+	e.woken(e.locks.Semaphore("a", 1, nil), func() { e.java.want("true", "a", "permit.release", "a", id) })
+}
+
+func javaIsWokenByAPermit(e *together) {
+	e.java.want("true", "a", "permit.set", "a", 1)
+	e.java.do("a", "permit.release", "a", e.java.do("a", "permit.take", "a", 0)) // the server knows Java's scripts
+	lease := e.take(e.locks.Semaphore("a", 1, nil), time.Second)
+	e.javaWoken("permit.take", "a", func() { e.unlock(lease) })
+}
+
+func javaDiesWithAPermit(e *together) {
+	e.java.want("true", "a", "permit.set", "a", 1)
+	e.java.do("a", "permit.lease", "a", int(watchdog.Milliseconds()))
+	e.java.kill()
+	e.unlock(e.take(e.locks.Semaphore("a", 1, nil), watchdog+2*time.Second))
+}
+
+// permitsOfTheGoDeadReturn: nobody gives them back, and Java has them after their time.
+func permitsOfTheGoDeadReturn(e *together) {
+	e.java.want("true", "a", "permit.set", "a", 2)
+	short := &lock.SemaphoreOptions{TTL: time.Second, Fixed: true}
+	lease := e.take(e.locks.Semaphore("a", 2, short).Permits(2), time.Second)
+	e.java.want("null", "a", "permit.take", "a", 0)
+	if answer := e.java.do("a", "permit.take", "a", int(patience.Milliseconds())); answer == "null" {
+		e.Error("java got no permit after go's had run out")
+	}
+	if err := lease.Unlock(e.Context()); !errors.Is(err, lock.ErrLost) {
+		e.Errorf("want ErrLost, got %v", err)
+	}
+}

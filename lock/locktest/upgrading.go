@@ -1,0 +1,152 @@
+package locktest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// upgrading: a reader becomes a writer, and a writer a reader, with nobody in between.
+func upgrading() []behaviour {
+	needs := []Capability{Sharing}
+	return []behaviour{
+		{name: "UpgradeableReadersMeet", run: upgradeableReadersMeet, needs: needs},
+		{name: "UpgradeMeetsReaders", run: upgradeMeetsReaders, needs: needs},
+		{name: "UpgradeLetsAWriterIn", run: upgradeLetsAWriterIn, needs: needs},
+		{name: "UpgradeOverNobody", run: upgradeOverNobody, needs: needs},
+		{name: "DowngradeLetsAWriterIn", run: downgradeLetsAWriterIn, needs: needs},
+		{name: "DowngradeWakesNobody", run: downgradeWakesNobody, needs: append(needs, Watching)},
+	}
+}
+
+func upgradeableReadersMeet(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	one, err := a.RWMutex(name, nil).RLockUpgradeable(e.contextFor(cleanUp))
+	if err != nil {
+		e.Fatal(err)
+	}
+	other := b.RWMutex(name, nil)
+	e.always(2*e.ttl, func() {
+		lease, err := other.TryRLockUpgradeable(e.contextFor(soon))
+		if !errors.Is(err, lock.ErrHeld) && one.Err() == nil {
+			e.Fatalf("a second upgradeable reader: %v, %v", lease, err)
+		}
+	})
+	e.freeTo(other.Reader())
+	e.unlock(one)
+	two, err := other.TryRLockUpgradeable(e.contextFor(soon))
+	if err != nil {
+		e.Fatalf("the one before has left: %v", err)
+	}
+	e.unlock(two)
+}
+
+func upgradeMeetsReaders(e *env) {
+	a, b, name := e.client(nil), e.client(nil), e.name("a")
+	up, err := a.RWMutex(name, nil).RLockUpgradeable(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	reader := e.takeSoon(b.RWMutex(name, nil).Reader())
+	if lease, err := up.TryUpgrade(e.contextFor(soon)); !errors.Is(err, lock.ErrHeld) {
+		e.Fatalf("an upgrade beside a reader: %v, %v", lease, err)
+	}
+	waiting := &waiter{done: make(chan struct{})}
+	go func() {
+		defer close(waiting.done)
+		waiting.lease, waiting.err = up.Upgrade(e.contextFor(cleanUp))
+	}()
+	time.Sleep(promptly)
+	e.unlock(reader)
+	w := e.served(waiting, soon)
+	e.refusedTo(b.RWMutex(name, nil).Reader())
+	if w.Token() <= reader.Token() || w.Token() <= up.Token() {
+		e.Errorf("a writer's token is %d, readers had %d and %d before", w.Token(), reader.Token(), up.Token())
+	}
+	e.unlock(w)
+	e.freeTo(b.RWMutex(name, nil).Reader())
+	e.unlock(up)
+	e.freeTo(b.RWMutex(name, nil).Writer())
+}
+
+// upgradeLetsAWriterIn: while a reader waits to write, and while it goes back to read, no other writer comes.
+func upgradeLetsAWriterIn(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	up, err := a.RWMutex(name, nil).RLockUpgradeable(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	other := e.startTaking(e.contextFor(10*e.ttl+cleanUp), b.RWMutex(name, nil).Writer())
+	time.Sleep(promptly)
+	for range 3 {
+		w, err := up.Upgrade(e.contextFor(cleanUp))
+		if err != nil {
+			e.Fatal(err)
+		}
+		time.Sleep(2 * e.ttl)
+		e.unlock(w)
+		select {
+		case <-other.done:
+			e.Fatalf("a writer came in while the lock was read: %v", other.err)
+		default:
+		}
+	}
+	e.unlock(up)
+	e.unlock(e.served(other, soon))
+}
+
+func upgradeOverNobody(e *env) {
+	a, name := e.store(), e.name("a")
+	reader := e.grant(a, e.requestIn(driver.Shared, name, e.long))
+	for _, over := range []string{newOwner(), reader.Owner} { // one is not there, one is not upgradeable
+		req := e.requestIn(driver.Write, name, e.long)
+		req.Over = over
+		if g, err := a.Acquire(e.contextFor(soon), req); !errors.Is(err, driver.ErrRefused) {
+			e.Errorf("an upgrade over what is not there: token %d, %v", g.Token, err)
+		}
+	}
+	down := e.requestIn(driver.Shared, name, e.long)
+	down.Over = reader.Owner
+	if g, err := a.Acquire(e.contextFor(soon), down); !errors.Is(err, driver.ErrRefused) {
+		e.Errorf("a downgrade of a reader: token %d, %v", g.Token, err)
+	}
+	e.release(a, reader)
+	e.release(a, e.grant(a, e.requestIn(driver.Write, name, e.long)))
+}
+
+func downgradeLetsAWriterIn(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	w := e.takeSoon(a.RWMutex(name, nil).Writer())
+	other := e.startTaking(e.contextFor(10*e.ttl+cleanUp), b.RWMutex(name, nil).Writer())
+	time.Sleep(promptly)
+	r, err := w.Downgrade(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.always(2*e.ttl, func() {
+		select {
+		case <-other.done:
+			if r.Err() == nil {
+				e.Fatalf("a writer came in while the lock was read: %v", other.err)
+			}
+		default:
+		}
+	})
+	e.unlock(r)
+	e.unlock(e.served(other, soon))
+}
+
+func downgradeWakesNobody(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: e.long}), e.client(nil), e.name("a")
+	w := e.takeSoon(a.RWMutex(name, nil).Writer())
+	reader := e.startTaking(e.contextFor(cleanUp), b.RWMutex(name, nil).Reader())
+	time.Sleep(promptly)
+	r, err := w.Downgrade(e.Context())
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.unlock(e.served(reader, soon))
+	e.unlock(r)
+}

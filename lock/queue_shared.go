@@ -1,0 +1,137 @@
+package lock
+
+import (
+	"context"
+	"errors"
+)
+
+// What several may have at once, they have aside: who has it leaves the front of the queue to the next one
+// at once, who may have it, too.
+
+// queueKey is where a part has the queue of a name: over a grant of this process's, there is one of its own.
+// No name has such a character.
+func queueKey(name, over string) string {
+	if over == "" {
+		return name
+	}
+	return name + "\x00" + over
+}
+
+// joinReaders gives the caller a lease of a grant that readers of this process have, if it wants the same
+// and nobody waits: then it need not ask the backend. That is not done for long, since writers of other
+// processes are not heard of meanwhile.
+func (t *queues) joinReaders(parent context.Context, w *want) *Lease {
+	p := t.partOf(w.name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.byName[w.name]
+	if q == nil || q.fronted || p.closed {
+		return nil
+	}
+	now := t.client.now()
+	for h := q.holds.first; h != nil; h = h.beside {
+		if *h.want == *w && h.state == possessed && !h.expired(now) && !h.late.Load() &&
+			now-h.since < t.client.opts.HandOff.Time && t.client.opts.HandOff.Count > 1 {
+			return h.lease.joinGrant(parent)
+		}
+	}
+	return nil
+}
+
+// joinGrant returns one more lease of a grant that several share. part.mu is held.
+func (l *Lease) joinGrant(parent context.Context) *Lease {
+	inner := l.enterAgain(parent)
+	inner.joined = true
+	return inner
+}
+
+// stepAside leaves the front to those behind, when the grant is one of several. Readers who want the same have
+// it, too.
+func (q *queue) stepAside(h *hold) {
+	if !h.aside {
+		return
+	}
+	q.part.mu.Lock()
+	if h.want.joinable() && h.state == possessed && q.client.opts.HandOff.Count > 1 {
+		for next := q.waiters.first; next != nil && *next.want == *h.want; next = q.waiters.first {
+			q.waiters.pop()
+			next.turn <- turn{lease: h.lease.joinGrant(next.ctx)}
+		}
+	}
+	q.moveOn(nil)
+}
+
+// removeAside takes a hold out that stood aside, and ends the queue if it was the last thing there.
+func (q *queue) removeAside(h *hold) {
+	q.part.mu.Lock()
+	q.holds.remove(h)
+	over := q.endUnused()
+	q.part.mu.Unlock()
+	if over {
+		q.client.work.Done()
+	}
+}
+
+// isKnownHeld reports whether who only tries need not ask: somebody here has the lock or waits for it, so that
+// it is known to be held. Of what several may have, that is so when the one at the front was refused. part.mu is
+// held.
+func (q *queue) isKnownHeld(w *want) bool {
+	if !w.hasCompany() {
+		return !q.isVacated()
+	}
+	return errors.Is(q.why, ErrHeld) || q.holds.first != nil && !q.holds.first.aside
+}
+
+// dismissTries ends the wait of those who only try, since the one before them was refused. part.mu is held.
+func (q *queue) dismissTries(refusal error) {
+	for w := q.waiters.first; w != nil; {
+		next := w.next
+		if w.try {
+			q.waiters.remove(w)
+			w.turn <- turn{err: refusal}
+		}
+		w = next
+	}
+}
+
+// besides returns the queues of the name which are over a grant of this process's. part.mu is held.
+func (p *part) besides(name string) []*queue {
+	if p.upgrades == 0 {
+		return nil
+	}
+	var found []*queue
+	for _, q := range p.byName {
+		if q.over != "" && q.name == name {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+// holdOf returns what an owner has of a name; nil if it has nothing. part.mu is held.
+func (p *part) holdOf(name, owner string) *hold {
+	if q := p.byName[name]; q != nil {
+		if h := q.holds.ofOwner(owner); h != nil {
+			return h
+		}
+	}
+	for _, q := range p.besides(name) {
+		if h := q.holds.ofOwner(owner); h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// queueAsking returns the queue of the name whose front asks under that owner; nil if none does. part.mu is held.
+func (p *part) queueAsking(name, owner string) *queue {
+	if q := p.byName[name]; q != nil && q.asksAs(owner) {
+		return q
+	}
+	for _, q := range p.besides(name) {
+		if q.asksAs(owner) {
+			return q
+		}
+	}
+	return nil
+}

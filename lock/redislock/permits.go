@@ -1,0 +1,71 @@
+package redislock
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
+)
+
+// permits is a grant of Redisson's semaphore with leases.
+type permits struct {
+	name, owner string
+	count       int
+	ids         string // how their IDs begin
+}
+
+// semaphoreLife is for how long a semaphore that Bedrock has made is kept when nobody uses it, in ms.
+const semaphoreLife = "86400000"
+
+// idPrefix is how much of an ID is the owner's; the rest numbers its permits.
+const idPrefix = 12
+
+// idsOf returns how the IDs of an owner's permits begin: 12 of 16 bytes.
+func idsOf(owner string) string {
+	sum := sha256.Sum256([]byte(owner))
+	return string(sum[:idPrefix])
+}
+
+// acquiring implements crowdHandle.
+func (p *permits) acquiring(b *backend, req *driver.Request) redisconn.Call {
+	return redisconn.Call{
+		Script: b.scripts.permit.acquire,
+		Keys: []string{
+			p.name, b.layout.of(p.name, "").token, takenOf(p.name), b.layout.channelOf(p.name, driver.Semaphore),
+			beside(holdersKey, p.name),
+		},
+		Args: []string{
+			b.tokenTTL, b.leaseText(req.TTL), p.owner, strconv.Itoa(max(req.Tokens, 1)), req.Meta,
+			strconv.Itoa(p.count), strconv.Itoa(req.Limit), p.ids, b.pubsub.command(b), semaphoreLife,
+		},
+	}
+}
+
+// releasing implements crowdHandle.
+func (p *permits) releasing(b *backend, publish string) redisconn.Call {
+	return redisconn.Call{
+		Script: b.scripts.permit.release,
+		Keys: []string{
+			p.name, b.layout.channelOf(p.name, driver.Semaphore), b.layout.latchOf(p.name, p.owner), takenOf(p.name),
+			beside(holdersKey, p.name),
+		},
+		Args: []string{publish, p.owner, crowdLatch, strconv.Itoa(p.count), p.ids},
+	}
+}
+
+// renewing implements crowdHandle.
+func (p *permits) renewing(b *backend, call *redisconn.Call, ttl time.Duration) {
+	call.Keys = append(call.Keys, p.name, takenOf(p.name), beside(holdersKey, p.name))
+	call.Args = append(call.Args, strconv.Itoa(p.count), p.ids, b.leaseText(ttl))
+}
+
+// checkSemaphoreName refuses a name whose permits would be those of another semaphore.
+func checkSemaphoreName(name string) error {
+	if strings.HasPrefix(name, "{") && strings.IndexByte(name, '}') == len(name)-1 {
+		return refusedName("%q is a hash tag alone: its permits would be those of %q", name, name[1:len(name)-1])
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+-- permit.lua: Redisson's semaphore with leases: a number, of the permits that are there, and a sorted set of
+-- those that are not, with when they come back. Each has an ID of 16 bytes: those of one owner begin alike, and
+-- end with a number from 1 on.
+
+local function nowMs()
+  local time = redis.call('time')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- idOf returns the ID of one of an owner's permits.
+local function idOf(prefix, i) return prefix .. struct.pack('>I4', i) end
+
+-- forgetDead forgets the holders who have no permits any more.
+local function forgetDead(holders, taken)
+  local known = redis.call('hgetall', holders)
+  for i = 1, math.min(#known, 2000), 2 do
+    local ids = string.match(known[i + 1], '^%d+ %d+ (%x+)')
+    if ids then
+      local prefix = string.gsub(ids, '..', function(hex) return string.char(tonumber(hex, 16)) end)
+      if not redis.call('zscore', taken, idOf(prefix, 1)) then
+        redis.call('hdel', holders, known[i])
+      end
+    end
+  end
+end
+
+-- has reports whether the owner has its permits: all of them, and none is over.
+local function has(taken, prefix, count, now)
+  for i = 1, count do
+    local ends = redis.call('zscore', taken, idOf(prefix, i))
+    if not ends or tonumber(ends) <= now then
+      return false
+    end
+  end
+  return true
+end
+
+-- setEnds makes the owner's permits come back at that time.
+local function setEnds(taken, prefix, count, at)
+  for i = 1, count do
+    redis.call('zadd', taken, string.format('%.0f', at), idOf(prefix, i))
+  end
+end
+
+-- keep has the semaphore live for longer than its permits, if it does not live for ever.
+local function keep(name, taken, life)
+  local left = redis.call('pttl', name)
+  if left >= 0 and left < life then
+    redis.call('pexpire', name, life)
+    left = life
+  end
+  if left >= 0 then
+    redis.call('pexpire', taken, left)
+  end
+end
+
+-- prefixText is how an owner's IDs begin, for people.
+local function prefixText(prefix)
+  return (string.gsub(prefix, '.', function(c) return string.format('%02x', string.byte(c)) end))
+end
+
+-- hintOf wakes as many as there are permits. A user who may not publish must not lose them by it.
+local function hintOf(verb, channel, count)
+  for _, publish in ipairs(verb ~= '' and {verb} or {'spublish', 'publish'}) do
+    redis.pcall(publish, channel, string.format('%.0f', count))
+  end
+end

@@ -1,0 +1,44 @@
+-- Gives permits back.
+--
+-- KEYS  1 the semaphore   2 its channel   3 the latch of this owner   4 the permits that are taken   5 what is known
+--       of its holders
+-- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 owner   3 life of the latch in ms   4 how many
+--       permits   5 how the IDs begin
+--
+-- Returns how many listen for the release; or -1 when the owner does not have them.
+
+local call = redis.call
+local name, channel, latch, taken, holders = unpack(KEYS)
+local owner, count, prefix = ARGV[2], tonumber(ARGV[4]), ARGV[5]
+
+if call('exists', latch) == 1 then
+  return 0
+end
+local kind = redis.pcall('type', taken)
+if kind.err then
+  return kind
+elseif kind.ok ~= 'zset' then
+  return -1
+end
+local now = nowMs()
+local complete, away = has(taken, prefix, count, now), 0
+for i = 1, count do
+  away = away + (call('zscore', taken, idOf(prefix, i)) and 1 or 0)
+end
+if away == 0 then
+  return -1
+end
+-- Publishing goes first: if this user may not, nothing has happened.
+local listening = tell(channel, tostring(away))
+for i = 1, count do
+  call('zrem', taken, idOf(prefix, i))
+end
+if call('exists', name) == 1 then
+  call('incrby', name, away)
+end
+call('hdel', holders, owner)
+if not complete then
+  return -1 -- they came back before
+end
+call('psetex', latch, ARGV[3], '1')
+return listening
