@@ -81,7 +81,7 @@ func pollPause(refusals int, left time.Duration) time.Duration {
 }
 
 // backOff grows from failure to failure: 10 ms up to 640 ms.
-func backOff(failures int) time.Duration {
+func backOff(failures int32) time.Duration {
 	return 10 * time.Millisecond << min(failures-1, 6)
 }
 

@@ -143,7 +143,7 @@ func (f *faulty) Close() error {
 }
 
 // Watch implements [driver.Waiter].
-func (f *faulty) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
+func (f *faulty) Watch(ctx context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	if hook := f.get().watch; hook != nil {
 		if err := hook(ctx); err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ func (q *queue) tokensWanted(w *want, linger bool) int {
 	case linger:
 		return min(maxHandOff, max(fewestGranted, 2*q.habit.served))
 	case q.waiters.len > 0:
-		return min(q.client.opts.HandOff.Count, 2*max(q.served, q.waiters.len+8))
+		return min(q.client.opts.HandOff.Count, 2*max(int(q.served), q.waiters.len+8))
 	case q.watch != nil: // it may stand, and others come until it is granted
 		return min(q.client.opts.HandOff.Count, fewestGranted)
 	default:

@@ -38,11 +38,11 @@ type hold struct {
 
 	// Guarded by part.mu.
 	state  possession
+	aside  bool          // others may have the name besides; set once
 	cause  error         // of the state, if it is not possessed
 	lease  *Lease        // the one it serves now
 	since  time.Duration // by the client's clock
 	beside *hold         // the next one of the same name
-	aside  bool          // others may have the name besides; set once
 	end    time.Duration // when it is taken away at the latest, 0 for never; set once
 
 	// Guarded by renewer.mu.

@@ -19,35 +19,35 @@ import (
 // Fields are guarded by part.mu, except those after served, which are the business of
 // whoever is at the front.
 type queue struct {
-	client  *Client
-	part    *part
-	name    string
-	over    string // whose grant is in nobody's way here: see upgrades; empty for the queue of the name itself
-	kind    driver.Kind
-	fronted bool // somebody is at the front
-	waiters line
-	holds   holds             // what is held here
-	served  int               // leases the last grant has served
-	why     error             // the lock was not had when it was asked for last; nil if nothing is known
-	handed  chan driver.Grant // what the store has granted unasked; made when something may be
-	asks    atomic.Uint64     // the number of the owner under which the one at the front asks
-	unheard atomic.Int64      // since when the one at the front has had no answer, by the client's clock; 0: not asked
-	told    atomic.Uint32     // what was told of that owner before its grant was here, by messageBit
+	client   *Client
+	part     *part
+	name     string
+	over     string // whose grant is in nobody's way here: see upgrades; empty for the queue of the name itself
+	kind     driver.Kind
+	fronted  bool          // somebody is at the front
+	called   bool          // the call below is in use
+	told     atomic.Uint32 // what was told of the owner who asks before its grant was here, by messageBit
+	waiters  line
+	holds    holds             // what is held here
+	served   int32             // leases the last grant has served
+	failures int32             // requests since the time of failing
+	why      error             // the lock was not had when it was asked for last; nil if nothing is known
+	handed   chan driver.Grant // what the store has granted unasked; made when something may be
+	asks     atomic.Uint64     // the number of the owner under which the one at the front asks
+	unheard  atomic.Int64      // since when the one at the front has had no answer, by the client's clock; 0: not asked
 
 	call       timelimit.Context // of the first request
-	called     bool
-	share      *share        // of the name; nil while no other process waits
-	habit      *habit        // of the name; nil where nothing lingers
-	missed     uint64        // how often the client had missed something when it asked last
-	watch      driver.Watch  // wakes the one at the front
-	standing   *standing     // the request that stands in the store's line; nil if none does
-	failing    time.Time     // since when the backend has neither granted the lock nor refused it
-	silent     time.Time     // since when it has not even told why; zero if it told last
-	failures   int           // to how many requests since then
-	retry      time.Time     // when to ask again after the last of them, whoever is at the front then
-	listening  *listening    // a watch that is beginning
-	watchAfter time.Duration // when to try to get one again
-	seen       uint64        // how many of the releases it tells of need not be looked at any more
+	share      *share            // of the name; nil while no other process waits
+	habit      *habit            // of the name; nil where nothing lingers
+	missed     uint64            // how often the client had missed something when it asked last
+	watch      driver.Watch      // wakes the one at the front
+	standing   *standing         // the request that stands in the store's line; nil if none does
+	failing    time.Time         // since when the backend has neither granted the lock nor refused it
+	silent     time.Time         // since when it has not even told why; zero if it told last
+	retry      time.Time         // when to ask again after the last of them, whoever is at the front then
+	listening  *listening        // a watch that is beginning
+	watchAfter time.Duration     // when to try to get one again
+	seen       uint64            // how many of the releases it tells of need not be looked at any more
 }
 
 // waiter is a parked goroutine.
@@ -202,7 +202,7 @@ func (q *queue) passFront(h *hold) {
 	}
 	q.part.mu.Lock()
 	if h != nil {
-		q.served = h.served()
+		q.served = int32(h.served())
 		q.holds.remove(h)
 	}
 	q.moveOn(h)

@@ -29,26 +29,21 @@ func (c leaseContext) Value(key any) any {
 // made by [context.WithoutCancel] does, and then stands in the queue like any other.
 //
 // Who has the lock to read would wait for itself if it asked to write: that is refused.
-func (m *Mutex) reenter(ctx context.Context) (*Lease, error) {
-	if m.want.mode == driver.Permit { // each has permits of its own
-		return nil, nil
-	}
+func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
-	for ; l != nil; l = l.outer() {
-		if !l.isOf(m) {
-			continue
-		}
-		if !l.hold.want.covers(&m.want) {
-			if l.Err() == nil {
-				return nil, l.wouldWaitForItself(&m.want)
-			}
-			continue
-		}
-		if inner := l.root.reenter(ctx); inner != nil {
-			return inner, nil
+	if m.want.mode == driver.Permit {
+		l = nil // each has permits of its own
+	}
+	for ; l != nil && inner == nil; l = l.outer() {
+		switch {
+		case !l.isOf(m):
+		case l.hold.want.covers(&m.want):
+			inner = l.root.reenter(ctx)
+		case l.Err() == nil:
+			return nil, l.wouldWaitForItself(&m.want)
 		}
 	}
-	return nil, nil
+	return inner, nil
 }
 
 // isOf reports whether the lease is one of that lock, of whatever mode.
@@ -59,10 +54,10 @@ func (l *Lease) isOf(m *Mutex) bool {
 
 // covers reports whether who has what is wanted here has what the other one wants, too.
 func (w *want) covers(other *want) bool {
-	switch {
-	case w.mode == driver.Shared:
+	switch w.mode {
+	case driver.Shared:
 		return other.mode == driver.Shared && (other.role == plain || w.role == other.role)
-	case w.mode == driver.Write:
+	case driver.Write:
 		return other.mode == driver.Write || other.role == plain
 	default:
 		return true

@@ -79,7 +79,7 @@ func (d *distant) Release(ctx context.Context, g driver.Grant) (int, error) {
 }
 
 // Watch implements [driver.Waiter].
-func (d *distant) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
+func (d *distant) Watch(ctx context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	w, listening, err := d.join(ctx, name)
 	if err != nil || listening {
 		return w, err

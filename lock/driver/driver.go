@@ -45,8 +45,8 @@ type Grant struct {
 	Name        string
 	Owner       string
 	Mode        Mode
-	Permits     int
 	Upgradeable bool
+	Permits     int
 	TTL         time.Duration
 	// Token is the first fencing token reserved, Tokens how many there are.
 	Token  uint64

@@ -272,7 +272,13 @@ func (e *env) requestIn(mode driver.Mode, name string, ttl time.Duration) driver
 }
 
 // heldBy checks that the store refuses a request, and names nobody else than one of those.
-func (e *env) heldBy(b driver.Backend, req driver.Request, owners ...string) *driver.HeldError {
+func (e *env) heldBy(b driver.Backend, req driver.Request, owners ...string) {
+	e.Helper()
+	_ = e.refusalOf(b, req, owners...)
+}
+
+// refusalOf returns how the store refuses a request, naming nobody else than one of those.
+func (e *env) refusalOf(b driver.Backend, req driver.Request, owners ...string) *driver.HeldError {
 	e.Helper()
 	g, err := b.Acquire(e.contextFor(soon), req)
 	refusal, ok := errors.AsType[*driver.HeldError](err)

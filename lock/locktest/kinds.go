@@ -158,7 +158,13 @@ func (e *env) startTaking(ctx context.Context, l lock.Lockable) *waiter {
 }
 
 // refusedTo checks that a lock of any kind cannot be had now.
-func (e *env) refusedTo(l lock.Lockable) *lock.HeldError {
+func (e *env) refusedTo(l lock.Lockable) {
+	e.Helper()
+	_ = e.refusal(l)
+}
+
+// refusal returns why a lock of any kind cannot be had now.
+func (e *env) refusal(l lock.Lockable) *lock.HeldError {
 	e.Helper()
 	lease, err := l.TryLock(e.contextFor(soon))
 	if err == nil {

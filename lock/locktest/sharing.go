@@ -58,7 +58,7 @@ func writerMeetsAReader(e *env) {
 func writersMeet(e *env) {
 	a, b, name := e.client(nil), e.client(nil), e.name("a")
 	w := e.takeSoon(a.RWMutex(name, nil).Writer())
-	if held := e.refusedTo(b.RWMutex(name, nil).Writer()); held.Owner != "" && held.Owner != e.told(w.Owner()) {
+	if held := e.refusal(b.RWMutex(name, nil).Writer()); held.Owner != "" && held.Owner != e.told(w.Owner()) {
 		e.Errorf("held by %q, but the error names %q", w.Owner(), held.Owner)
 	}
 	e.refusedTo(a.RWMutex(name, nil).Writer())
@@ -296,7 +296,7 @@ func writerWhoGaveUpKeepsReadersOff(e *env) {
 		}
 		return err != nil
 	})
-	if held := e.refusedTo(c.Reader()); held.Owner != "" && !held.Waits {
+	if held := e.refusal(c.Reader()); held.Owner != "" && !held.Waits {
 		e.Errorf("kept for a writer, but told is: %v", held)
 	}
 	cancel()
@@ -311,7 +311,7 @@ func deadWriterKeepsReadersOff(e *env) {
 	reader := e.grant(a, e.requestIn(driver.Shared, name, e.long))
 	writer := e.requestIn(driver.Write, name, e.long)
 	writer.Waits = true
-	refusal := e.heldBy(a, writer, reader.Owner)
+	refusal := e.refusalOf(a, writer, reader.Owner)
 	if refusal.Again <= 0 || refusal.Again > cleanUp {
 		e.Fatalf("a writer that waits is to ask again within %s", refusal.Again)
 	}

@@ -98,7 +98,7 @@ func (r *remote) Close() error {
 }
 
 // Watch implements [driver.Waiter]. The first byte says that the server listens.
-func (r *remote) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
+func (r *remote) Watch(ctx context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, cancel)() // ctx bounds the beginning only
 	req, err := http.NewRequestWithContext(lasting, http.MethodGet, base+"/watch?name="+url.QueryEscape(name), nil)

@@ -21,7 +21,7 @@ type watch struct {
 }
 
 // Watch implements [driver.Waiter].
-func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
+func (b *backend) Watch(ctx context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
 	_, err := askStore(ctx, b, "watch "+name, func() (bool, error) {
 		b.store.subscribe(w)
