@@ -45,7 +45,7 @@ func (q *queue) contend(ctx, parent context.Context, w *want, came, now time.Tim
 	q.client.observe(parent, Event{Kind: EventContending, Name: w.name})
 	k := contest{q: q, want: w, came: came, asked: now, try: try, req: w.request(q.client.newOwner())}
 	k.behind = now.After(came)
-	k.req.Over, k.req.Waits = q.over, !try && q.kind == driver.ReadWrite && w.role != humble
+	k.req.Over, k.req.Waits = q.overOwner(), !try && w.saysThatItWaits()
 	k.adoptStanding()
 	ended := false
 	defer func() {
@@ -193,7 +193,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if held {
 		refusal := k.heldError(err)
 		k.q.endFailing()
-		k.waited = k.waited || k.again > 0
+		k.waited = k.waited || k.req.Waits
 		k.failure, k.refusal = nil, refusal
 		k.inside = true
 		k.q.habit.enterShared(k.q.client.now())
@@ -202,6 +202,7 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 		}
 		k.q.recordWhyNot(k.refusal)
 		if k.try {
+			k.q.dismissTries(k.want, time.Now().Add(k.sent-k.q.client.now()), k.refusal)
 			return k.refusal
 		}
 		return nil
@@ -286,6 +287,9 @@ func (k *contest) heldError(err error) *HeldError {
 	e := &HeldError{Name: k.req.Name}
 	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
 		e.Owner, e.Waits, k.again = refusal.Owner, refusal.Waits, refusal.Again
+	}
+	if k.again == 0 && k.want.mode == driver.Write {
+		k.again = lookAgain
 	}
 	if left := driver.TimeLeft(err); left != driver.UnknownTTL {
 		e.Until = time.Now().Add(left)

@@ -15,6 +15,7 @@ const (
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
 	longestWait = 30 * time.Second       // with a watch, at most: it may listen where nobody tells of releases any more
 	aMoment     = time.Second            // how long a request may take and not count as unanswered
+	lookAgain   = 5 * time.Second        // a writer asks again before: who reads for longest may not be the last to go
 )
 
 // waitToAskAgain passes the time until the next request is worth making.

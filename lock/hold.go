@@ -39,6 +39,7 @@ type hold struct {
 	// Guarded by part.mu.
 	state  possession
 	aside  bool          // others may have the name besides; set once
+	ending bool          // it serves no other lease
 	cause  error         // of the state, if it is not possessed
 	lease  *Lease        // the one it serves now
 	since  time.Duration // by the client's clock

@@ -60,7 +60,8 @@ func (l *Lease) Name() string { return l.hold.grant.Name }
 func (l *Lease) Owner() string { return l.hold.grant.Owner }
 
 // Token returns the fencing token: higher than that of every earlier holder of
-// the name. A resource that remembers the highest token it has seen and refuses
+// the name, if it is a mutex or held to write. Readers who share a grant share its token, and those of
+// permits are in no order. A resource that remembers the highest token it has seen and refuses
 // lower ones is safe from a holder that was paused and does not know that it
 // lost the lock.
 func (l *Lease) Token() uint64 { return l.token }

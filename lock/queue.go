@@ -22,7 +22,7 @@ type queue struct {
 	client   *Client
 	part     *part
 	name     string
-	over     string // whose grant is in nobody's way here: see upgrades; empty for the queue of the name itself
+	lane     string // empty for the queue of the name itself: see laneOf
 	kind     driver.Kind
 	fronted  bool          // somebody is at the front
 	called   bool          // the call below is in use
@@ -68,9 +68,8 @@ type turn struct {
 	err   error
 }
 
-// enterQueue puts the caller into the queue of a name, or that of its grants which are over one of this
-// process's. It is at the front when the waiter is nil. With try it is refused rather than parked. Its
-// patience counts from since.
+// enterQueue puts the caller into the queue of a name, or one beside it. It is at the front when the waiter is
+// nil. With try it is refused rather than parked, where the lock is known to be held. Its patience counts from since.
 func (t *queues) enterQueue(
 	ctx context.Context, w *want, over string, try bool, since time.Time,
 ) (*queue, *waiter, error) {
@@ -80,10 +79,11 @@ func (t *queues) enterQueue(
 	if p.closed {
 		return nil, nil, opError("lock", w.name, ErrClosed)
 	}
-	key := queueKey(w.name, over)
+	lane := laneOf(w, over, try)
+	key := queueKey(w.name, lane)
 	q := p.byName[key]
 	if q == nil {
-		q = t.newQueue(p, w, over)
+		q = t.newQueue(p, w, lane)
 		p.byName[key] = q
 		t.client.work.Add(1)
 		return q, nil, nil
@@ -94,7 +94,7 @@ func (t *queues) enterQueue(
 	case !q.fronted:
 		q.fronted = true
 		return q, nil, nil
-	case try && q.isKnownHeld(w):
+	case try && !w.hasCompany() && !q.isVacated():
 		return nil, nil, q.heldHere()
 	}
 	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since, try: try}
@@ -104,16 +104,15 @@ func (t *queues) enterQueue(
 }
 
 // newQueue makes the queue of a name that is used from now on. part.mu is held.
-func (t *queues) newQueue(p *part, w *want, over string) *queue {
-	q := &queue{client: t.client, part: p, name: w.name, over: over, kind: w.mode.Kind(), fronted: true}
-	if over != "" {
-		p.upgrades++
+func (t *queues) newQueue(p *part, w *want, lane string) *queue {
+	q := &queue{client: t.client, part: p, name: w.name, lane: lane, kind: w.mode.Kind(), fronted: true}
+	if lane != "" {
+		p.lanes++
 	}
-	if q.kind != driver.Mutex {
-		return q
+	if q.kind != driver.Semaphore {
+		q.share = p.shares.takeShare(queueKey(w.name, lane), t.client)
 	}
-	q.share = p.shares.takeShare(w.name, t.client)
-	if linger := t.client.opts.Linger; linger > 0 {
+	if linger := t.client.opts.Linger; linger > 0 && q.kind == driver.Mutex {
 		q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
 	}
 	return q
@@ -171,9 +170,6 @@ func (q *queue) recordWhyNot(err error) {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
 	q.why = err
-	if q.kind != driver.Mutex && errors.Is(err, ErrHeld) {
-		q.dismissTries(err)
-	}
 }
 
 func (q *queue) decline(t turn) {
@@ -217,14 +213,14 @@ func (q *queue) moveOn(h *hold) {
 		return
 	}
 	q.fronted, q.why = false, nil
-	over := q.endUnused()
-	if over {
+	unused := q.endUnused()
+	if unused {
 		q.keepMemory(h)
 	}
 	left := q.leaveFront()
 	q.part.mu.Unlock()
 	left.endAll(q)
-	if over {
+	if unused {
 		q.client.work.Done()
 	}
 }
@@ -235,9 +231,9 @@ func (q *queue) endUnused() bool {
 	if q.fronted || q.holds.first != nil {
 		return false
 	}
-	delete(q.part.byName, queueKey(q.name, q.over))
-	if q.over != "" {
-		q.part.upgrades--
+	delete(q.part.byName, queueKey(q.name, q.lane))
+	if q.lane != "" {
+		q.part.lanes--
 	}
 	return true
 }
@@ -250,7 +246,7 @@ func (q *queue) keepMemory(h *hold) {
 	}
 	now := q.client.now()
 	if q.share != nil {
-		q.part.shares.keepShare(q.name, q.shareToKeep(now), now)
+		q.part.shares.keepShare(queueKey(q.name, q.lane), q.shareToKeep(now), now)
 	}
 	if q.habit != nil {
 		if q.habit.enterLeave(h, now); q.watch != nil {

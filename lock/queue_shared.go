@@ -2,20 +2,11 @@ package lock
 
 import (
 	"context"
-	"errors"
+	"time"
 )
 
 // What several may have at once, they have aside: who has it leaves the front of the queue to the next one
 // at once, who may have it, too.
-
-// queueKey is where a part has the queue of a name: over a grant of this process's, there is one of its own.
-// No name has such a character.
-func queueKey(name, over string) string {
-	if over == "" {
-		return name
-	}
-	return name + "\x00" + over
-}
 
 // joinReaders gives the caller a lease of a grant that readers of this process have, if it wants the same
 // and nobody waits: then it need not ask the backend. That is not done for long, since writers of other
@@ -72,40 +63,19 @@ func (q *queue) removeAside(h *hold) {
 	}
 }
 
-// isKnownHeld reports whether who only tries need not ask: somebody here has the lock or waits for it, so that
-// it is known to be held. Of what several may have, that is so when the one at the front was refused. part.mu is
-// held.
-func (q *queue) isKnownHeld(w *want) bool {
-	if !w.hasCompany() {
-		return !q.isVacated()
-	}
-	return errors.Is(q.why, ErrHeld) || q.holds.first != nil && !q.holds.first.aside
-}
-
-// dismissTries ends the wait of those who only try, since the one before them was refused. part.mu is held.
-func (q *queue) dismissTries(refusal error) {
-	for w := q.waiters.first; w != nil; {
-		next := w.next
-		if w.try {
-			q.waiters.remove(w)
-			w.turn <- turn{err: refusal}
+// dismissTries ends the wait of those who only try, who wait behind one that was refused, and would be, too: what
+// they want is no less, and they were there when it asked.
+func (q *queue) dismissTries(w *want, asked time.Time, refusal error) {
+	q.part.mu.Lock()
+	defer q.part.mu.Unlock()
+	for behind := q.waiters.first; behind != nil; {
+		next := behind.next
+		if behind.try && behind.want.isNoLessThan(w) && !behind.since.After(asked) {
+			q.waiters.remove(behind)
+			behind.turn <- turn{err: refusal}
 		}
-		w = next
+		behind = next
 	}
-}
-
-// besides returns the queues of the name which are over a grant of this process's. part.mu is held.
-func (p *part) besides(name string) []*queue {
-	if p.upgrades == 0 {
-		return nil
-	}
-	var found []*queue
-	for _, q := range p.byName {
-		if q.over != "" && q.name == name {
-			found = append(found, q)
-		}
-	}
-	return found
 }
 
 // holdOf returns what an owner has of a name; nil if it has nothing. part.mu is held.

@@ -17,11 +17,10 @@ type queues struct {
 type part struct {
 	mu     sync.Mutex
 	byName map[string]*queue // by queueKey
-	// upgrades is how many of them are over a grant of this process's.
-	upgrades int
-	shares   shares // of names that have no queue now
-	habits   habits // of the same
-	closed   bool
+	lanes  int               // how many of them are not the queue of the name itself
+	shares shares            // of names that have no queue now
+	habits habits            // of the same
+	closed bool
 }
 
 func (t *queues) init(c *Client) {

@@ -56,9 +56,9 @@ func (l *Lease) isOf(m *Mutex) bool {
 func (w *want) covers(other *want) bool {
 	switch w.mode {
 	case driver.Shared:
-		return other.mode == driver.Shared && (other.role == plain || w.role == other.role)
+		return other.mode == driver.Shared && (w.role.includes(upgradeable) || !other.role.includes(upgradeable))
 	case driver.Write:
-		return other.mode == driver.Write || other.role == plain
+		return other.mode == driver.Write || !other.role.includes(upgradeable)
 	default:
 		return true
 	}
@@ -75,7 +75,7 @@ func (w *want) describe() string {
 	switch {
 	case w.mode == driver.Write:
 		return "to write"
-	case w.role == upgradeable:
+	case w.role.includes(upgradeable):
 		return "to read and to upgrade"
 	default:
 		return "to read"
@@ -95,7 +95,7 @@ func (l *Lease) reenter(ctx context.Context) *Lease {
 	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
-	if l.entered == 0 || h.lease != l || h.state != possessed {
+	if l.entered == 0 || h.lease != l || h.state != possessed || h.ending {
 		return nil
 	}
 	return l.enterAgain(ctx)

@@ -3,6 +3,7 @@ package lock
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -34,7 +35,8 @@ type RWMutexOptions struct {
 	MaxHold time.Duration
 	Wait    time.Duration
 	Meta    map[string]string
-	// ReadersFirst has a writer wait until nobody reads, however many come meanwhile, as Redisson's do.
+	// ReadersFirst has a writer wait until nobody reads, however many come meanwhile, as Redisson's do. It says
+	// nothing of other writers.
 	ReadersFirst bool
 }
 
@@ -44,11 +46,11 @@ func (c *Client) RWMutex(name string, opts *RWMutexOptions) *RWMutex {
 	rw := &RWMutex{}
 	rw.read = Mutex{client: c, want: want{name: name, mode: driver.Shared, ttl: c.opts.TTL, meta: c.meta}}
 	rw.read.configure(opts.common())
+	if opts != nil && opts.ReadersFirst {
+		rw.read.want.role = humble
+	}
 	rw.write = rw.read
 	rw.write.want.mode = driver.Write
-	if opts != nil && opts.ReadersFirst {
-		rw.write.want.role = humble
-	}
 	return rw
 }
 
@@ -88,7 +90,7 @@ func (rw *RWMutex) TryRLockUpgradeable(ctx context.Context) (*Lease, error) {
 
 func (rw *RWMutex) upgradeable() *Mutex {
 	m := rw.read
-	m.want.role = upgradeable
+	m.want.role |= upgradeable
 	return &m
 }
 
@@ -99,15 +101,16 @@ func (rw *RWMutex) Reader() Lockable { return &rw.read }
 func (rw *RWMutex) Writer() Lockable { return &rw.write }
 
 // Upgrade returns a lease to write beside the one to read, which must come from [RWMutex.RLockUpgradeable].
-// It waits for the other readers to go until ctx ends, while nobody else can have written since this one
-// began to read. The lease to write has a life and a token of its own; when it is unlocked, the one to
-// read goes on. It may be unlocked before, too.
+// It waits for the other readers to go, and for any other upgrade of this lease, until ctx ends, while nobody else
+// can have written since this one began to read. The lease to write has a life, a MaxHold and a token of its own;
+// when it is unlocked, the one to read goes on. It may be unlocked before, too.
 func (l *Lease) Upgrade(ctx context.Context) (*Lease, error) {
 	m, again, err := l.toWrite(ctx)
 	if again != nil || err != nil {
 		return again, err
 	}
-	return m.lockOver(ctx, l.Owner())
+	writing, err := m.lockOver(ctx, l.Owner())
+	return writing, l.lostIfBelow(err)
 }
 
 // TryUpgrade is Upgrade if nobody else reads, and fails with [ErrHeld] at once if somebody does.
@@ -116,16 +119,26 @@ func (l *Lease) TryUpgrade(ctx context.Context) (*Lease, error) {
 	if again != nil || err != nil {
 		return again, err
 	}
-	return m.client.acquire(ctx, ctx, &m.want, l.Owner(), true)
+	writing, err := m.client.acquire(ctx, ctx, &m.want, l.Owner(), true)
+	return writing, l.lostIfBelow(err)
+}
+
+// lostIfBelow has the lease lost if the error of a request over it says that it is not there, and says so.
+func (l *Lease) lostIfBelow(err error) error {
+	if !errors.Is(err, driver.ErrBelow) {
+		return err
+	}
+	l.hold.lose(errTaken)
+	return cmp.Or(l.Err(), err)
 }
 
 // toWrite returns what an upgrade asks for, or one more lease of an upgrade that ctx carries.
 func (l *Lease) toWrite(ctx context.Context) (m *Mutex, again *Lease, err error) {
 	w := *l.hold.want
-	if w.mode != driver.Shared || w.role != upgradeable {
+	if w.mode != driver.Shared || !w.role.includes(upgradeable) {
 		return nil, nil, &InvalidError{Field: "lease", Problem: "is not one of RLockUpgradeable: it cannot be upgraded"}
 	}
-	w.mode, w.role = driver.Write, plain
+	w.mode, w.role = driver.Write, w.role&^upgradeable
 	m = l.mutexFor(w)
 	if err := cmp.Or(m.checkCall(ctx), l.Err()); err != nil {
 		return nil, nil, err
@@ -137,7 +150,7 @@ func (l *Lease) toWrite(ctx context.Context) (m *Mutex, again *Lease, err error)
 func (m *Mutex) reenterOver(ctx context.Context, over *Lease) *Lease {
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
 	for ; l != nil; l = l.outer() {
-		if l.hold.q.client == m.client && l.hold.q.over == over.Owner() && l.hold.want.mode == m.want.mode {
+		if l.hold.q.client == m.client && l.hold.q.overOwner() == over.Owner() && l.hold.want.mode == m.want.mode {
 			if inner := l.root.reenter(ctx); inner != nil {
 				return inner
 			}
@@ -154,14 +167,15 @@ func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 	if w.mode != driver.Write {
 		return nil, &InvalidError{Field: "lease", Problem: "is not one to write, so it cannot be downgraded"}
 	}
-	w.mode, w.role = driver.Shared, plain
+	w.mode = driver.Shared
 	m := l.mutexFor(w)
-	if err := cmp.Or(m.checkCall(ctx), l.Err(), l.root.checkEnteredOnce()); err != nil {
+	if err := cmp.Or(m.checkCall(ctx), l.Err(), l.root.serveNobodyElse()); err != nil {
 		return nil, err
 	}
 	reading, err := m.client.acquire(ctx, ctx, &m.want, l.Owner(), true)
 	if err != nil {
-		return nil, err
+		l.hold.serveOthersAgain()
+		return nil, l.lostIfBelow(err)
 	}
 	if err := l.Unlock(ctx); err != nil && !MaybeApplied(err) {
 		return nil, cmp.Or(err, reading.Unlock(ctx))
@@ -172,12 +186,20 @@ func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 // mutexFor returns a lock that is wanted by who has this lease.
 func (l *Lease) mutexFor(w want) *Mutex { return &Mutex{client: l.hold.q.client, want: w} }
 
-// checkEnteredOnce refuses a lease that others rely on, too.
-func (l *Lease) checkEnteredOnce() error {
+// serveNobodyElse has the grant serve no other lease from now on, and refuses it if one relies on it already: else
+// somebody could write while the one who has downgraded reads.
+func (l *Lease) serveNobodyElse() error {
 	l.hold.q.part.mu.Lock()
 	defer l.hold.q.part.mu.Unlock()
 	if l.entered > 1 {
 		return &InvalidError{Field: "lease", Problem: "was entered more than once, so it cannot be downgraded"}
 	}
+	l.hold.ending = true
 	return nil
+}
+
+func (h *hold) serveOthersAgain() {
+	h.q.part.mu.Lock()
+	defer h.q.part.mu.Unlock()
+	h.ending = false
 }

@@ -14,7 +14,9 @@ import (
 //
 // How many permits there are is said by whoever asks, and goes for that request: to change the limit, ask
 // with another one. With a lower limit nothing is taken away, but nobody gets a permit with it until enough are
-// back. One who waits with more permits to go is not overtaken in its own process; it may be by others.
+// back. One who waits with more permits to go is not overtaken in its own process, but by TryLock; it may be by
+// others. Tokens tell holders apart, but not who came first. A store may have a limit to how many are had at once: on
+// Redis 4096.
 //
 // A context that carries a lease of it does not re-enter: each Lock takes permits of its own.
 //

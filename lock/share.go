@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/chance"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 const (
@@ -56,13 +55,13 @@ type share struct {
 // account enters a grant that was given back: the request was made at sent, when so
 // many releases had been heard of, and the answer is that so many others wait.
 func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) {
+	if h.aside { // the share is that of whoever is at the front now
+		return
+	}
 	if waiting == 0 { // or the store has passed it on: what was learnt of others is of use when it does not
 		if q.share != nil {
 			q.share.owed = 0
 		}
-		return
-	}
-	if q.kind != driver.Mutex {
 		return
 	}
 	if q.share == nil {

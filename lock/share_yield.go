@@ -11,7 +11,7 @@ import (
 // half of what is left of it, and a TryLock nothing.
 func (k *contest) yield(ctx context.Context) error {
 	s, c := k.q.share, k.q.client
-	if s == nil || s.owed == 0 || k.try || k.isHanded() || c.now() >= s.due() {
+	if s == nil || s.owed == 0 || k.try || k.want.hasCompany() || k.isHanded() || c.now() >= s.due() {
 		return nil
 	}
 	limit := c.now() + spare(ctx)

@@ -28,16 +28,17 @@ type want struct {
 type role uint8
 
 const (
-	plain       role = iota
-	upgradeable      // a reader that may become a writer
-	humble           // a writer that keeps no readers off while it waits
+	upgradeable role = 1 << iota // a reader that may become a writer
+	humble                       // it keeps no readers off when it waits to write
 )
+
+func (r role) includes(what role) bool { return r&what != 0 }
 
 // request returns what the backend is asked for, under that owner.
 func (w *want) request(owner string) driver.Request {
 	return driver.Request{
 		Name: w.name, Owner: owner, Mode: w.mode, Permits: int(w.permits), Limit: int(w.limit),
-		Upgradeable: w.role == upgradeable, Fair: w.fair, TTL: w.ttl, Tokens: 1, Meta: w.meta,
+		Upgradeable: w.role.includes(upgradeable), Fair: w.fair, TTL: w.ttl, Tokens: 1, Meta: w.meta,
 	}
 }
 
@@ -64,7 +65,19 @@ func (w *want) isPlain() bool { return !w.fixed && w.minHold == 0 && w.maxHold =
 func (w *want) passable() bool { return w.mode != driver.Shared && w.isPlain() }
 
 // joinable reports whether a grant had for it may serve several leases at once.
-func (w *want) joinable() bool { return w.mode == driver.Shared && w.role == plain && w.isPlain() }
+func (w *want) joinable() bool {
+	return w.mode == driver.Shared && !w.role.includes(upgradeable) && w.isPlain()
+}
+
+// saysThatItWaits reports whether the store is told that somebody waits for it.
+func (w *want) saysThatItWaits() bool {
+	return w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
+}
+
+// isNoLessThan reports whether it is refused when the other one is.
+func (w *want) isNoLessThan(other *want) bool {
+	return w.mode == other.mode && w.role == other.role && w.permits >= other.permits && w.limit <= other.limit
+}
 
 // hasCompany reports whether there may be several grants of the name at once.
 func (w *want) hasCompany() bool { return w.mode == driver.Shared || w.mode == driver.Permit }

@@ -30,6 +30,11 @@ func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
 	runAfterCall(ctx, func(ctx context.Context) { l.settler(observed{l.backend, l}).Settle(ctx, g, nil) })
 }
 
+// giveUp tells the store in the background that an owner does not wait any more.
+func (l *locks) giveUp(ctx context.Context, g driver.Grant) {
+	runAfterCall(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, nil) })
+}
+
 // observed is a store whose releases are told to the observer, as the grants were.
 type observed struct {
 	driver.Backend

@@ -18,16 +18,20 @@ const (
 )
 
 // waitFor takes a lock as soon as it is free. Of all requests that wait at this server for
-// one name, only the first asks the store: first come, first served.
+// one name, and are in one another's way, only the first asks the store: first come, first served.
 func (l *locks) waitFor(ctx context.Context, req driver.Request, most time.Duration) (driver.Grant, error) {
 	bounded, cancel := boundWait(ctx, most)
 	defer cancel()
-	leave, err := l.lines.enterFront(bounded, req.Name)
+	leave, err := l.lines.enterFront(bounded, laneOf(&req))
 	if err != nil {
 		return driver.Grant{}, stillHeld(ctx, bounded, nil)
 	}
 	defer leave()
-	return l.contend(ctx, bounded, req)
+	grant, err := l.contend(ctx, bounded, req)
+	if err != nil && req.Mode.Kind() == driver.ReadWrite { // the store was told that it waits
+		l.giveUp(ctx, req.Ungranted())
+	}
+	return grant, err
 }
 
 // contend asks the store until it grants the lock or the wait is over. The request
@@ -79,6 +83,9 @@ func pauseForRelease(ctx context.Context, watch driver.Watch, held error) bool {
 	if left := driver.TimeLeft(held); left != driver.UnknownTTL {
 		most = min(most, left+time.Millisecond)
 	}
+	if refusal, ok := errors.AsType[*driver.HeldError](held); ok && refusal.Again > 0 {
+		most = min(most, refusal.Again*2/5) // in time
+	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -104,50 +111,65 @@ func stillHeld(ctx, bounded context.Context, held error) error {
 	}
 }
 
-// lines are the queues of those who wait, by name.
-type lines struct {
-	mu     sync.Mutex
-	byName map[string]*line
+// lane is where a request waits: who wants something else of a name is not in its way, or is refused.
+type lane struct {
+	name        string
+	kind        driver.Kind
+	over        string
+	upgradeable bool
+	limit       int
 }
 
-// line is the queue at one name: a place at its front, for which goroutines wait in
+func laneOf(req *driver.Request) lane {
+	return lane{
+		name: req.Name, kind: req.Mode.Kind(), over: req.Over, upgradeable: req.Upgradeable, limit: req.Limit,
+	}
+}
+
+// lines are the queues of those who wait.
+type lines struct {
+	mu     sync.Mutex
+	byLane map[lane]*line
+}
+
+// line is the queue of one lane: a spot at its front, for which goroutines wait in
 // the order of their coming.
 type line struct {
 	front chan struct{}
 	users int
 }
 
-// enterFront waits for the place at the front.
-func (s *lines) enterFront(ctx context.Context, name string) (leave func(), err error) {
-	q := s.joinLine(name)
+// enterFront waits for the spot at the front.
+func (s *lines) enterFront(ctx context.Context, at lane) (leave func(), err error) {
+	q := s.joinLine(at)
 	select {
 	case q.front <- struct{}{}:
-		return func() { <-q.front; s.leaveLine(name, q) }, nil
+		return func() { <-q.front; s.leaveLine(at, q) }, nil
 	case <-ctx.Done():
-		s.leaveLine(name, q)
+		s.leaveLine(at, q)
 		return nil, ctx.Err()
 	}
 }
 
-func (s *lines) joinLine(name string) *line {
+func (s *lines) joinLine(at lane) *line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byName == nil {
-		s.byName = make(map[string]*line)
+	if s.byLane == nil {
+		s.byLane = make(map[lane]*line)
 	}
-	q := s.byName[name]
+	q := s.byLane[at]
 	if q == nil {
 		q = &line{front: make(chan struct{}, 1)}
-		s.byName[name] = q
+		s.byLane[at] = q
 	}
 	q.users++
 	return q
 }
 
-func (s *lines) leaveLine(name string, q *line) {
+func (s *lines) leaveLine(at lane, q *line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q.users--; q.users == 0 {
-		delete(s.byName, name)
+		delete(s.byLane, at)
 	}
 }

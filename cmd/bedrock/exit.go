@@ -77,7 +77,8 @@ func exitCode(err error) int {
 	var badURL *lockurl.Error
 	var badStore *storeurl.Error
 	switch {
-	case errors.Is(err, lock.ErrInvalid), errors.As(err, &badURL), errors.As(err, &badStore):
+	case errors.Is(err, lock.ErrInvalid), errors.Is(err, lock.ErrKind),
+		errors.As(err, &badURL), errors.As(err, &badStore):
 		return exitUsage
 	case errors.Is(err, lock.ErrHeld):
 		return exitHeld
@@ -110,7 +111,8 @@ func newExitCodes() *cobra.Command {
 
     0  success
     1  the command failed; doctor: found a danger; demo: a promise was not kept
-   64  the command line, a name, an option, a file or a URL is wrong
+   64  the command line, a name, an option, a file or a URL is wrong,
+       or the name is that of a lock of another kind
    69  the backend, the store or the server did not answer, or refused
   130  interrupted; a line says so if what was asked for may have taken effect
 

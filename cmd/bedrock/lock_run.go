@@ -26,7 +26,8 @@ type runFlags struct {
 	permits                            string // N/M
 	meta                               map[string]string
 
-	noWait bool // --wait 0
+	noWait    bool // --wait 0
+	semaphore bool // --permits was given
 }
 
 func newLockRun(sys *system) *cobra.Command {
@@ -70,6 +71,7 @@ ended by signal n.`,
 		Args: runArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out
+			flags.semaphore = c.Flags().Changed("permits")              // perhaps by a variable that is not set
 			return sys.lockRun(c.Context(), args[0], args[1:], &flags)
 		},
 	}
@@ -103,7 +105,7 @@ func runArgs(c *cobra.Command, args []string) error {
 
 func (f *runFlags) check() error {
 	kinds := 0
-	for _, given := range []bool{f.shared, f.write, f.permits != ""} {
+	for _, given := range []bool{f.shared, f.write, f.semaphore} {
 		if given {
 			kinds++
 		}
@@ -120,7 +122,7 @@ func (f *runFlags) check() error {
 
 // permitsOf reads --permits.
 func (f *runFlags) permitsOf() (n, of int, err error) {
-	if f.permits == "" {
+	if !f.semaphore {
 		return 0, 0, nil
 	}
 	first, second, both := strings.Cut(f.permits, "/")
@@ -147,7 +149,7 @@ func (f *runFlags) lockFor(session *lockurl.Session, name string) (lock.Lockable
 		return session.RWMutex(name, rw).Reader(), nil
 	case f.write:
 		return session.RWMutex(name, rw).Writer(), nil
-	case f.permits != "":
+	case f.semaphore:
 		n, of, err := f.permitsOf()
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 const (
@@ -179,9 +180,13 @@ func compare(before, after lockView, known bool) string {
 		return "held"
 	case before.Held() && !after.Held():
 		return "released"
-	case !slices.Equal(before.owners(), after.owners()):
+	case slices.Equal(before.owners(), after.owners()):
+	case after.Kind == driver.Mutex:
 		return "passed on"
-	case !after.Held() && before.Token != after.Token:
+	default: // somebody came or went
+		return "changed"
+	}
+	if !after.Held() && before.Token != after.Token {
 		return "used meanwhile"
 	}
 	return ""

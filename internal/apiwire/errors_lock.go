@@ -18,13 +18,14 @@ const (
 // noAnswer is all that a client learns of a store that does not say what is left behind.
 const noAnswer = "the store has not answered"
 
-// lockMeanings lists the sentinels of package lock/driver. What is unsupported is
-// refused as well, so it comes first.
+// lockMeanings lists the sentinels of package lock/driver. Some are refusals as well, so they
+// come before that.
 func lockMeanings() []meaning {
 	return []meaning{
 		{kindHeld, connect.CodeAlreadyExists, driver.ErrHeld},
 		{"lost", connect.CodeAborted, driver.ErrLost},
 		{"unsupported", connect.CodeUnimplemented, driver.ErrUnsupported},
+		{"below", connect.CodeFailedPrecondition, driver.ErrBelow},
 		{"refused", connect.CodeFailedPrecondition, driver.ErrRefused},
 		{kindUnavailable, connect.CodeUnavailable, driver.ErrUnavailable},
 	}

@@ -22,6 +22,9 @@ var (
 	// ErrUnsupported says that the backend lacks a capability. It is a refusal, too:
 	// it matches [ErrRefused].
 	ErrUnsupported = fmt.Errorf("unsupported%.0w", ErrRefused)
+	// ErrBelow says that the grant which a request goes over is not there (any more): see
+	// [Request.Over]. It is a refusal, too.
+	ErrBelow = fmt.Errorf("what it is to go over is not there%.0w", ErrRefused)
 	// ErrSpent stands beside the class of an error of Acquire. It says that a release
 	// of the request's owner may have been sent, by the backend itself or by somebody
 	// on the way: nobody may ask under this owner again.

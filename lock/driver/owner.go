@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ReservedOwner reports whether a text is what a field beside the owner is called.
+// ReservedOwner reports whether a text is what a field beside the owner is called, or an owner who writes.
 func ReservedOwner(owner string) bool {
-	return owner == "mode" || strings.HasPrefix(owner, "bedrock:")
+	return owner == "mode" || strings.HasPrefix(owner, "bedrock:") || strings.HasSuffix(owner, ":write")
 }
 
 // PublicOwner is what others may be told of an owner: equal for equal owners, and no

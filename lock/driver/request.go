@@ -81,7 +81,7 @@ type Request struct {
 	Upgradeable bool
 	// Over is the owner of another grant, which then does not stand in the way of this one: of
 	// one in mode Shared that is Upgradeable for one in mode Write, and the reverse of one in
-	// mode Write. Each has its own life; if what is named is not there, the request is refused.
+	// mode Write. Each has its own life; if what is named is not there, that is [ErrBelow].
 	Over string
 	// Waits says that the caller goes on asking if it is refused. A writer who waits keeps
 	// readers off who come later, for as long as the refusal's [HeldError.Again].

@@ -72,6 +72,7 @@ func badNames() map[string]string {
 func badOwners() []string {
 	return []string{
 		"", "mode", "bedrock:meta", "bedrock:", "line\nbreak", "\x00", "job\u0085", "job\xff",
+		"job:write",
 		strings.Repeat("o", driver.MaxOwner+1),
 	}
 }

@@ -27,6 +27,7 @@ func sharing() []behaviour {
 		{name: "LastReaderWakesNobody", run: lastReaderWakesNobody, needs: append(needs, Watching)},
 		{name: "WriterWakesOneReader", run: writerWakesOneReader, needs: append(needs, Watching)},
 		{name: "WriterIsStarved", run: writerIsStarved, needs: needs},
+		{name: "WriterPassesReadersWhoWait", run: writerPassesReadersWhoWait, needs: needs},
 		{name: "WriterWhoGaveUpKeepsReadersOff", run: writerWhoGaveUpKeepsReadersOff, needs: needs},
 		{name: "DeadWriterKeepsReadersOff", run: deadWriterKeepsReadersOff, needs: needs},
 		{name: "ReadersAreNotShown", run: readersAreNotShown, needs: append(needs, Inspecting)},
@@ -303,6 +304,31 @@ func writerWhoGaveUpKeepsReadersOff(e *env) {
 	e.waitOver(waiting, soon)
 	e.unlock(e.takeSoon(c.Reader()))
 	e.unlock(reader)
+}
+
+// writerPassesReadersWhoWait: after a writer it is their turn, until they have come, or have given up.
+func writerPassesReadersWhoWait(e *env) {
+	a, name := e.store(), e.name("a")
+	first, next := e.grant(a, e.requestIn(driver.Write, name, e.long)), e.requestIn(driver.Write, name, e.long)
+	comes, leaves := e.requestIn(driver.Shared, name, e.long), e.requestIn(driver.Shared, name, e.long)
+	next.Waits, comes.Waits, leaves.Waits = true, true, true
+	for _, req := range []driver.Request{next, comes, leaves} {
+		e.heldBy(a, req, first.Owner)
+	}
+	began := time.Now()
+	e.release(a, first)
+	g, err := a.Acquire(e.contextFor(soon), next)
+	if err == nil {
+		if time.Since(began) < promptly/4 { // else their turn may have been over: the machine is slow
+			e.Errorf("a writer passes readers who wait: token %d", g.Token)
+		}
+		e.release(a, g)
+		return
+	}
+	reader := e.grant(a, comes)
+	e.giveUp(a, leaves)
+	e.release(a, reader)
+	e.release(a, e.grant(a, next))
 }
 
 // deadWriterKeepsReadersOff: a writer has waited, and is heard of no more.

@@ -16,6 +16,7 @@ func upgrading() []behaviour {
 		{name: "UpgradeMeetsReaders", run: upgradeMeetsReaders, needs: needs},
 		{name: "UpgradeLetsAWriterIn", run: upgradeLetsAWriterIn, needs: needs},
 		{name: "UpgradeOverNobody", run: upgradeOverNobody, needs: needs},
+		{name: "WriterIsKeptByItsReader", run: writerIsKeptByItsReader, needs: needs},
 		{name: "DowngradeLetsAWriterIn", run: downgradeLetsAWriterIn, needs: needs},
 		{name: "DowngradeWakesNobody", run: downgradeWakesNobody, needs: append(needs, Watching)},
 	}
@@ -103,17 +104,49 @@ func upgradeOverNobody(e *env) {
 	for _, over := range []string{newOwner(), reader.Owner} { // one is not there, one is not upgradeable
 		req := e.requestIn(driver.Write, name, e.long)
 		req.Over = over
-		if g, err := a.Acquire(e.contextFor(soon), req); !errors.Is(err, driver.ErrRefused) {
+		if g, err := a.Acquire(e.contextFor(soon), req); !errors.Is(err, driver.ErrBelow) {
 			e.Errorf("an upgrade over what is not there: token %d, %v", g.Token, err)
 		}
 	}
 	down := e.requestIn(driver.Shared, name, e.long)
 	down.Over = reader.Owner
-	if g, err := a.Acquire(e.contextFor(soon), down); !errors.Is(err, driver.ErrRefused) {
+	if g, err := a.Acquire(e.contextFor(soon), down); !errors.Is(err, driver.ErrBelow) {
 		e.Errorf("a downgrade of a reader: token %d, %v", g.Token, err)
 	}
 	e.release(a, reader)
 	e.release(a, e.grant(a, e.requestIn(driver.Write, name, e.long)))
+}
+
+// writerIsKeptByItsReader: a writer over a reader, and one under it, are not heard of again, while that reader lives.
+func writerIsKeptByItsReader(e *env) {
+	a := e.store()
+	up, down := e.name("up"), e.name("down")
+	reader, writer := e.requestIn(driver.Shared, up, e.long), e.requestIn(driver.Write, up, e.ttl)
+	reader.Upgradeable, writer.Over = true, reader.Owner
+	e.writerDies(a, reader, writer)
+	writer, reader = e.requestIn(driver.Write, down, e.ttl), e.requestIn(driver.Shared, down, e.long)
+	reader.Over = writer.Owner
+	e.writerDies(a, writer, reader)
+}
+
+// writerDies checks that nobody is kept off by the writer of two grants when its time is over, and that the reader
+// has its own still.
+func (e *env) writerDies(a driver.Backend, first, second driver.Request) {
+	e.Helper()
+	reading := e.grant(a, first)
+	if other := e.grant(a, second); other.Mode == driver.Shared {
+		reading = other
+	}
+	again := e.client(nil).RWMutex(reading.Name, nil)
+	e.refusedTo(again.Reader())
+	limited := e.contextFor(e.ttl + soon)
+	e.unlock(e.served(e.startTaking(limited, again.Reader()), e.ttl+soon))
+	e.refusedTo(again.Writer())
+	if err := a.Renew(e.contextFor(soon), []driver.Grant{reading})[0]; err != nil {
+		e.Errorf("the reader is lost with its writer: %v", err)
+	}
+	e.release(a, reading)
+	e.freeTo(again.Writer())
 }
 
 func downgradeLetsAWriterIn(e *env) {

@@ -1,7 +1,7 @@
 package memlock
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,9 +13,9 @@ import (
 type crowd struct {
 	kind    driver.Kind
 	members []*member
-	limit   int // of a semaphore: the one asked for last
-	writer  claim
-	readers time.Time // until when some are known to wait
+	limit   int   // of a semaphore: the one asked for last
+	writer  claim // of the one who waits
+	readers readers
 }
 
 // member is one of those who have the name.
@@ -27,20 +27,25 @@ type member struct {
 	upgradeable bool
 }
 
-// claim is that of a writer who waits: readers who come now are kept off. After a writer there is one of the
-// readers who waited for it: no writer keeps them off again before they have come.
+// claim is that of a writer who waits: readers who come now are kept off.
 type claim struct {
 	owner   string
 	expires time.Time
 }
 
+// readers are those who wait, by their owners, each until when that is known; and those of them whose turn it is
+// after a writer, before the next one.
+type readers struct {
+	waiting map[string]time.Time
+	turn    map[string]time.Time
+	ends    time.Time // of the turn
+}
+
 const (
 	// writerClaim is for how long a writer's wait keeps readers off, unless it asks again.
 	writerClaim = 5 * time.Second
-	// readersGo is for how long the readers who wait have a claim after a writer.
-	readersGo = 100 * time.Millisecond
-	// ofReaders is its owner.
-	ofReaders = "-"
+	// readersTurn is for how long the readers who wait go first after a writer.
+	readersTurn = 100 * time.Millisecond
 )
 
 // liveCrowd returns what is given away of a name, without those whose time is over; nil if that
@@ -55,7 +60,10 @@ func (s *Store) liveCrowd(name string) *crowd {
 	if !now.Before(c.writer.expires) {
 		c.writer = claim{}
 	}
-	if len(c.members) == 0 && c.writer.owner == "" {
+	if !now.Before(c.readers.ends) {
+		c.readers.turn = nil
+	}
+	if len(c.members) == 0 && c.writer.owner == "" && len(c.readers.turn) == 0 {
 		delete(s.crowds, name)
 		return nil
 	}
@@ -124,6 +132,7 @@ func (s *Store) admit(by *backend, c *crowd, req *driver.Request) driver.Grant {
 	if c.writer.owner == req.Owner {
 		c.writer = claim{}
 	}
+	c.readers.forgetReader(req.Owner)
 	s.crowds[req.Name] = c
 	return m.grantOf(req)
 }
@@ -152,7 +161,7 @@ func (c *crowd) checkOver(req *driver.Request) error {
 	if m != nil && (req.Mode == driver.Write && m.upgradeable || req.Mode == driver.Shared && m.mode == driver.Write) {
 		return nil
 	}
-	return fmt.Errorf("%w: what it is to go over is not there", driver.ErrRefused)
+	return driver.ErrBelow
 }
 
 // refusalOf says who is in the way of a request; nil if nobody is.
@@ -169,11 +178,11 @@ func (c *crowd) refusalOf(req *driver.Request, now time.Time) *driver.HeldError 
 			refusal = &driver.HeldError{Owner: m.owner, TTL: left}
 		}
 	}
-	switch {
-	case req.Mode == driver.Permit && taken+req.Permits <= req.Limit:
+	if req.Mode == driver.Permit && taken+req.Permits <= req.Limit {
 		return nil
-	case refusal == nil && req.Mode == driver.Shared && req.Over == "" && c.writer.keepsReadersOff():
-		refusal = &driver.HeldError{Owner: c.writer.owner, TTL: max(c.writer.expires.Sub(now), 1), Waits: true}
+	}
+	if refusal == nil && req.Over == "" {
+		refusal = c.whoGoesFirst(req.Mode, now)
 	}
 	if refusal != nil && req.Waits {
 		c.recordWaiting(req, refusal, now)
@@ -181,28 +190,60 @@ func (c *crowd) refusalOf(req *driver.Request, now time.Time) *driver.HeldError 
 	return refusal
 }
 
-func (c *claim) keepsReadersOff() bool { return c.owner != "" && c.owner != ofReaders }
+// whoGoesFirst refuses who comes before somebody that only waits.
+func (c *crowd) whoGoesFirst(mode driver.Mode, now time.Time) *driver.HeldError {
+	first, ends := c.writer.owner, c.writer.expires
+	if mode == driver.Write {
+		first, ends = c.readers.someoneInTurn(), c.readers.ends
+	}
+	if first == "" {
+		return nil
+	}
+	return &driver.HeldError{Owner: first, TTL: max(ends.Sub(now), 1), Waits: true}
+}
+
+func (r *readers) someoneInTurn() string {
+	for owner := range r.turn {
+		return owner
+	}
+	return ""
+}
 
 // recordWaiting records that somebody waits who was refused. A writer keeps later readers off, unless
-// another one does so already; readers have their go after the next writer.
+// another one does so already, or it is the turn of those who waited.
 func (c *crowd) recordWaiting(req *driver.Request, refusal *driver.HeldError, now time.Time) {
 	switch {
 	case req.Mode == driver.Shared:
-		c.readers = later(c.readers, now.Add(refusal.TTL))
-	case req.Mode != driver.Write:
+		c.readers.recordWaiting(req.Owner, now.Add(refusal.TTL))
+	case len(c.readers.turn) > 0:
+		refusal.Again = c.readers.ends.Sub(now)
 	case c.writer.owner == "" || c.writer.owner == req.Owner:
 		c.writer = claim{owner: req.Owner, expires: now.Add(writerClaim)}
 		refusal.Again = writerClaim
 	default:
-		refusal.Again = readersGo
+		refusal.Again = max(c.writer.expires.Sub(now), readersTurn)
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+func (r *readers) recordWaiting(owner string, until time.Time) {
+	if r.waiting == nil {
+		r.waiting = make(map[string]time.Time)
 	}
-	return b
+	r.waiting[owner] = until
+}
+
+// forgetReader forgets a reader who waits no more. It reports whether the turn is over by it.
+func (r *readers) forgetReader(owner string) bool {
+	delete(r.waiting, owner)
+	_, inTurn := r.turn[owner]
+	delete(r.turn, owner)
+	return inTurn && len(r.turn) == 0
+}
+
+// beginTurn gives those who wait their turn.
+func (r *readers) beginTurn(now time.Time) {
+	maps.DeleteFunc(r.waiting, func(_ string, until time.Time) bool { return !until.After(now) })
+	r.turn, r.waiting, r.ends = r.waiting, nil, now.Add(readersTurn)
 }
 
 // inTheWayOf reports whether the request has to wait for the member, or may have to.
@@ -225,16 +266,13 @@ func (s *Store) leaveCrowd(name, owner string) bool {
 	}
 	m := c.ofOwner(owner)
 	if m == nil {
-		if c.writer.owner == owner {
-			c.writer = claim{}
-			s.wakeListeners(name)
-		}
-		s.liveCrowd(name)
+		s.withdrawWait(c, name, owner)
 		return false
 	}
 	c.members = slices.DeleteFunc(c.members, func(o *member) bool { return o == m })
 	if m.mode == driver.Write {
-		c.giveReadersTheirGo(s.clock())
+		c.writer = claim{}
+		c.readers.beginTurn(s.clock())
 	}
 	if c.letsIn(m) {
 		s.wakeListeners(name)
@@ -243,13 +281,16 @@ func (s *Store) leaveCrowd(name, owner string) bool {
 	return true
 }
 
-// giveReadersTheirGo lets the readers who wait come before the next writer keeps them off.
-func (c *crowd) giveReadersTheirGo(now time.Time) {
-	c.writer = claim{}
-	if c.readers.After(now) {
-		c.writer = claim{owner: ofReaders, expires: now.Add(readersGo)}
+// withdrawWait takes back what an owner has by waiting. s.mu is held.
+func (s *Store) withdrawWait(c *crowd, name, owner string) {
+	freed := c.readers.forgetReader(owner)
+	if c.writer.owner == owner {
+		c.writer, freed = claim{}, true
 	}
-	c.readers = time.Time{}
+	if freed {
+		s.wakeListeners(name)
+	}
+	s.liveCrowd(name)
 }
 
 // letsIn reports whether somebody may come in since that member has gone.

@@ -38,8 +38,8 @@
 // For read-write locks and semaphores, and to inspect or free any lock by force, it needs besides:
 //
 //	~{orders/*}:* ~bedrock_holders:* ~bedrock_writer:* ~bedrock_upgrade:* ~bedrock_readers:*
-//	~redisson_rwlock:* &redisson_rwlock:* ~redisson_sc:* &redisson_sc:*
-//	+hdel +hexists +incrby +decrby +zadd +zrem +zscore +zcard +zcount +zrange +zremrangebyscore
+//	~bedrock_turn:* ~redisson_rwlock:* &redisson_rwlock:* ~redisson_sc:* &redisson_sc:*
+//	+hdel +hexists +hrandfield +incrby +decrby +zadd +zrem +zscore +zcard +zcount +zrange +zremrangebyscore
 //
 // Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
 // passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client

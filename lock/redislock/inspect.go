@@ -228,11 +228,11 @@ func (b *backend) lockAt(ctx context.Context, name string) (driver.Info, error) 
 // looksLikeLock reports whether that is a lock, and not whatever else may be in a hash or
 // a string: it has an owner of the usual form, metadata, or a fencing counter.
 func looksLikeLock(info *driver.Info) bool {
-	if info.Token > 0 || info.Kind != driver.Mutex {
+	if info.Token > 0 || info.Kind == driver.Semaphore {
 		return true
 	}
 	return slices.ContainsFunc(info.Holders, func(h driver.Holder) bool {
-		return looksLikeOwner(h.Owner) || h.Meta != ""
+		return looksLikeOwner(h.Owner) || h.Meta != "" || info.Kind == driver.ReadWrite && h.Owner != ""
 	})
 }
 

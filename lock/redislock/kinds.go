@@ -84,8 +84,7 @@ func readCrowd(req *driver.Request, answer redisconn.Reply) (driver.Grant, error
 		found := driver.Kind(answer.At(1).Int)
 		return driver.Grant{}, describe("acquire", req.Name, &driver.KindError{Found: found, Wanted: req.Mode.Kind()})
 	default:
-		return driver.Grant{}, fmt.Errorf("redislock: acquire %q: %w: what it is to go over is not there",
-			req.Name, driver.ErrRefused)
+		return driver.Grant{}, describe("acquire", req.Name, driver.ErrBelow)
 	}
 }
 

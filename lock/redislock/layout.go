@@ -27,6 +27,7 @@ const (
 	writerKey     = "bedrock_writer:"
 	upgradeKey    = "bedrock_upgrade:"
 	readersKey    = "bedrock_readers:"
+	turnKey       = "bedrock_turn:"
 )
 
 // channelOf returns where releases of a lock are told.
@@ -96,10 +97,10 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [12]string {
+func reserved() [13]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
-		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey,
+		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey,
 	}
 }
 
@@ -110,8 +111,8 @@ func checkName(name string, cluster bool) error {
 			return refusedName("%q begins with %q, which is reserved for the keys beside a lock", name, prefix)
 		}
 	}
-	if _, end, tagged := strings.Cut(name, "}"); tagged &&
-		(strings.HasSuffix(end, ":timeout") || strings.Contains(end, ":rwlock_timeout:")) {
+	if strings.ContainsAny(name, "{}") &&
+		(strings.HasSuffix(name, ":timeout") || strings.Contains(name, ":rwlock_timeout:")) {
 		return refusedName("%q ends like a key beside a read-write lock or a semaphore", name)
 	}
 	if cluster && strings.ContainsAny(name, "{}") && !hasTag(name) {

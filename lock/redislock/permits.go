@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
@@ -62,10 +63,22 @@ func (p *permits) renewing(b *backend, call *redisconn.Call, ttl time.Duration) 
 	call.Args = append(call.Args, strconv.Itoa(p.count), p.ids, b.leaseText(ttl))
 }
 
+// mostPermits is how many can be had at once: each is a record of its own, and meanwhile the server does nothing else.
+const mostPermits = 4096
+
+// checkPermits refuses what cannot be had of a semaphore here.
+func checkPermits(req *driver.Request) error {
+	if req.Permits > mostPermits {
+		return driver.Refused(input.Errorf("permits", "are %d, Redis gives at most %d at once", req.Permits, mostPermits))
+	}
+	return checkSemaphoreName(req.Name)
+}
+
 // checkSemaphoreName refuses a name whose permits would be those of another semaphore.
 func checkSemaphoreName(name string) error {
-	if strings.HasPrefix(name, "{") && strings.IndexByte(name, '}') == len(name)-1 {
-		return refusedName("%q is a hash tag alone: its permits would be those of %q", name, name[1:len(name)-1])
+	if inside := strings.TrimSuffix(strings.TrimPrefix(name, "{"), "}"); len(inside) == len(name)-2 &&
+		!strings.Contains(inside, "{") {
+		return refusedName("%q is a name in braces: its permits would be those of %q", name, inside)
 	}
 	return nil
 }

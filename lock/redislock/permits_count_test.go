@@ -2,10 +2,12 @@ package redislock_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
@@ -62,4 +64,35 @@ func TestJavaCountsOtherPermits(t *testing.T) {
 		mustRelease(t, b, two)
 		there("all came back", "4")
 	})
+}
+
+// TestSemaphoresOfTwoNamesMeet in the set of permits that are taken, or one is the other's set.
+func TestSemaphoresOfTwoNamesMeet(t *testing.T) {
+	b := open(t, connectGoredis(t, single(testenv.Redis(t, nil))), nil)
+	for _, names := range [][2]string{
+		{"a", "{a}"}, {"a}b", "{a}b}"}, {"}x", "{}x}"}, {"a", "{a}:timeout"}, {"a{b", "a{b:timeout"},
+	} {
+		req := request(names[0], uuidA+":1")
+		req.Mode, req.Permits, req.Limit = driver.Permit, 1, 1
+		g := mustAcquire(t, b, req)
+		req.Name, req.Owner = names[1], uuidA+":2"
+		if _, err := b.Acquire(ctxFor(t), req); !errors.Is(err, lock.ErrInvalid) {
+			t.Errorf("beside %q there is %q: %v", names[0], names[1], err)
+		}
+		mustRelease(t, b, g)
+	}
+}
+
+// TestPermitsHoldTheServerUp: so many at once are refused before they are asked for.
+func TestPermitsHoldTheServerUp(t *testing.T) {
+	b := open(t, connectGoredis(t, single(testenv.Redis(t, nil))), nil)
+	req := request("a", uuidA+":1")
+	req.Mode, req.Permits, req.Limit = driver.Permit, 4096, lock.MaxPermits
+	mustRelease(t, b, mustAcquire(t, b, req))
+	req.Permits++
+	_, err := b.Acquire(ctxFor(t), req)
+	wrong, ok := errors.AsType[*lock.InvalidError](err)
+	if !ok || wrong.Field != "permits" || !strings.Contains(err.Error(), "4096") {
+		t.Errorf("4097 permits: %v", err)
+	}
 }

@@ -30,8 +30,14 @@ func howWord(g *driver.Grant) string {
 	}
 }
 
-// holdKey returns the key that lives for as long as the reader does.
-func (w *readWrite) holdKey() string { return tagged(w.name) + ":" + w.owner + ":rwlock_timeout:1" }
+// holdKey returns the key that lives for as long as the reader does, or the writer beside readers.
+func (w *readWrite) holdKey() string {
+	field := w.owner
+	if w.how == "write" {
+		field += ":write"
+	}
+	return tagged(w.name) + ":" + field + ":rwlock_timeout:1"
+}
 
 // acquiring implements crowdHandle.
 func (w *readWrite) acquiring(b *backend, req *driver.Request) redisconn.Call {
@@ -43,7 +49,7 @@ func (w *readWrite) acquiring(b *backend, req *driver.Request) redisconn.Call {
 		Script: b.scripts.rw.acquire,
 		Keys: []string{
 			w.name, b.layout.of(w.name, "").token, w.holdKey(), beside(holdersKey, w.name), beside(writerKey, w.name),
-			beside(upgradeKey, w.name), beside(readersKey, w.name),
+			beside(upgradeKey, w.name), beside(readersKey, w.name), beside(turnKey, w.name),
 		},
 		Args: []string{
 			b.tokenTTL, b.leaseText(req.TTL), w.owner, strconv.Itoa(max(req.Tokens, 1)), req.Meta, w.how, req.Over,
@@ -59,7 +65,7 @@ func (w *readWrite) releasing(b *backend, publish string) redisconn.Call {
 		Keys: []string{
 			w.name, b.layout.channelOf(w.name, driver.ReadWrite), b.layout.latchOf(w.name, w.owner), w.holdKey(),
 			beside(holdersKey, w.name), beside(writerKey, w.name), beside(upgradeKey, w.name),
-			beside(readersKey, w.name),
+			beside(readersKey, w.name), beside(turnKey, w.name),
 		},
 		Args: []string{publish, w.owner, w.how, crowdLatch, readersGo},
 	}

@@ -156,7 +156,7 @@ func (b *backend) checkRequest(req *driver.Request) error {
 		return fmt.Errorf("redislock: acquire %q: %w", req.Name, err)
 	}
 	if req.Mode == driver.Permit {
-		if err := checkSemaphoreName(req.Name); err != nil {
+		if err := checkPermits(req); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,10 @@ import (
 
 // kindMutants are faults in read-write locks, semaphores and the longest hold.
 func kindMutants() []mutants.Mutant {
-	return slices.Concat(kindFrontMutants(), crowdMutants(), kindRedisMutants(), permitRedisMutants())
+	return slices.Concat(
+		kindFrontMutants(), laneMutants(), kindServerMutants(), crowdMutants(),
+		kindRedisMutants(), sharingRedisMutants(), permitRedisMutants(),
+	)
 }
 
 func kindFrontMutants() []mutants.Mutant {
@@ -41,9 +44,9 @@ func asideMutants() []mutants.Mutant {
 			Test: "TestReadersOfAProcessBehindAWriterComeTogether",
 		},
 		{
-			Name: "tries of one process refuse each other", File: "lock/queue_shared.go", Pkg: front,
-			Old:  "	if !w.hasCompany() {\n		return !q.isVacated()\n	}\n",
-			New:  "	if w != nil {\n		return !q.isVacated()\n	}\n",
+			Name: "tries of one process refuse each other", File: "lock/queue.go", Pkg: front,
+			Old:  "	case try && !w.hasCompany() && !q.isVacated():\n",
+			New:  "	case try && !q.isVacated():\n",
 			Test: "TestTriesOfOneProcessRefuseEachOther",
 		},
 	}
@@ -66,7 +69,7 @@ func modeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an upgrade waits behind who waits for it", File: "lock/rwmutex.go", Pkg: front,
-			Old: "	return m.lockOver(ctx, l.Owner())\n", New: "	return m.lockOver(ctx, \"\")\n",
+			Old: "	writing, err := m.lockOver(ctx, l.Owner())\n", New: "	writing, err := m.lockOver(ctx, \"\")\n",
 			Test: "TestAnUpgradeWritesOverItsOwnReader",
 		},
 		{
@@ -77,7 +80,7 @@ func modeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a writer that waits does not say so", File: "lock/acquire_contest.go", Pkg: front,
-			Old: "q.over, !try && q.kind == driver.ReadWrite && w.role != humble", New: "q.over, false",
+			Old: "q.overOwner(), !try && w.saysThatItWaits()", New: "q.overOwner(), false",
 			Test: "TestAWriterIsStarvedByReaders",
 		},
 		{
@@ -115,147 +118,6 @@ func maxHoldMutants() []mutants.Mutant {
 			Name: "kinds of one process meet", File: "lock/queue.go", Pkg: front,
 			Old: "	case q.kind != w.mode.Kind():",
 			New: "	case q.kind > driver.Semaphore:", Test: "TestKindsOfOneNameAreRefused",
-		},
-	}
-}
-
-func crowdMutants() []mutants.Mutant {
-	const crowd = "lock/memlock/crowd.go"
-	return []mutants.Mutant{
-		{
-			Name: "kinds meet in the store", File: crowd, Pkg: memory,
-			Old:  "	if c := s.liveCrowd(name); c != nil && c.kind != wanted {",
-			New:  "	if c := s.liveCrowd(name); c != nil && false {",
-			Test: inMemory("KindsMeet"),
-		},
-		{
-			Name: "a reader does not see the writer", File: crowd, Pkg: memory,
-			Old: "		return m.mode == driver.Write || req",
-			New: "		return req", Test: inMemory("WriterMeetsAReader"),
-		},
-		{
-			Name: "two readers may both become writers", File: crowd, Pkg: memory,
-			Old: "|| req.Upgradeable && m.upgradeable", New: "", Test: inMemory("UpgradeableReadersMeet"),
-		},
-		{
-			Name: "an upgrade needs no reader", File: crowd, Pkg: memory,
-			Old:  "	if req.Over == \"\" {\n		return nil\n	}\n	m :=",
-			New:  "	if req.Owner != \"\" {\n		return nil\n	}\n	m :=",
-			Test: inMemory("UpgradeOverNobody"),
-		},
-		{
-			Name: "a writer's claim never ends", File: crowd, Pkg: memory,
-			Old: "	if !now.Before(c.writer.expires) {", New: "	if len(c.members) < 0 {",
-			Test: inMemory("DeadWriterKeepsReadersOff"),
-		},
-		{
-			Name: "readers have no go after a writer", File: crowd, Pkg: memory,
-			Old: "	if c.readers.After(now) {",
-			New: "	if len(c.members) < 0 {", Test: "TestReadersHaveTheirGo",
-		},
-		{
-			Name: "a downgrade wakes nobody", File: crowd, Pkg: memory,
-			Old:  "	return gone.mode != driver.Shared || gone",
-			New:  "	return gone.mode == driver.Permit || gone",
-			Test: inMemory("DowngradeWakesNobody"),
-		},
-		{
-			Name: "there is a permit too many", File: crowd, Pkg: memory,
-			Old: "taken+req.Permits <= req.Limit",
-			New: "taken+req.Permits <= req.Limit+1", Test: inMemory("TooManyPermits"),
-		},
-	}
-}
-
-func kindRedisMutants() []mutants.Mutant {
-	const scripts = "lock/redislock/scripts/"
-	return []mutants.Mutant{
-		{
-			Name: "redis: a mutex overwrites a read-write lock", File: scripts + "acquire.lua", Pkg: redis,
-			Old: "  if about[4] == 'read' or about[4] == 'write' then\n",
-			New: "  if false then\n", Test: onRedis("KindsMeet"),
-		},
-		{
-			Name: "redis: a read-write lock overwrites a mutex", File: scripts + "kind.lua", Pkg: redis,
-			Old: "and READWRITE or MUTEX", New: "and READWRITE or READWRITE", Test: onRedis("KindsMeet"),
-		},
-		{
-			Name: "redis: the dead count as readers", File: scripts + "rw.lua", Pkg: redis,
-			Old: "      if left > 0 then\n", New: "      left = math.max(left, 1)\n      if left > 0 then\n",
-			Test: onRedis("DeadReaderIsKeptAliveByOthers"),
-		},
-		{
-			Name: "redis: the lock ends with the reader that leaves", File: scripts + "rw_release.lua", Pkg: redis,
-			Old: "  call('pexpire', lock, left)\n",
-			New: "  call('del', lock)\n", Test: onRedis("ReleaseOfAReaderFreesOthers"),
-		},
-		{
-			Name: "redis: a writer wakes one reader", File: scripts + "rw_release.lua", Pkg: redis,
-			Old: "    return tellAll(channel)\n", New: "    return tell(channel, '0')\n",
-			Test: "TestJavaAboutToSleepMissesAWriter",
-		},
-		{
-			Name: "redis: who is about to sleep misses a writer", File: scripts + "tell.lua", Pkg: redis,
-			Old: "  tell(channel, '00')\n", New: "", Test: "TestJavaAboutToSleepMissesAWriter",
-		},
-		{
-			Name: "redis: a writer is heard of twice", File: "lock/redislock/watch.go", Pkg: redis,
-			Old: "	if text != repeated {\n", New: "	if true {\n", Test: "TestJavaAboutToSleepMissesAWriter",
-		},
-		{
-			Name: "redis: a repeated release of a reader fails", File: scripts + "rw_release.lua", Pkg: redis,
-			Old: "if call('exists', latch) == 1 then\n",
-			New: "if false then\n", Test: onRedis("ReleaseOfAReaderFreesOthers"),
-		},
-		{
-			Name: "redis: a repeated reader is a new one", File: scripts + "rw_acquire.lua", Pkg: redis,
-			Old: "if call('hexists', lock, field) == 1 and (",
-			New: "if false and (", Test: onRedis("RetriedReaderCountsTwice"),
-		},
-		{
-			Name: "redis: writers claim nothing", File: scripts + "rw_acquire.lua", Pkg: redis,
-			Old: "    if not first or first == owner then\n", New: "    if first == owner then\n",
-			Test: onRedis("WriterWhoGaveUpKeepsReadersOff"),
-		},
-		{
-			Name: "redis: a claim outlives its writer", File: scripts + "rw_release.lua", Pkg: redis,
-			Old: "    tellAll(channel)\n    call('del', claim)\n",
-			New: "", Test: onRedis("WriterWhoGaveUpKeepsReadersOff"),
-		},
-		{
-			Name: "redis: a reader's renewal keeps the others alive", File: scripts + "rw_renew.lua", Pkg: redis,
-			Old: "    call('pexpire', hold, lease)\n", New: "", Test: onRedis("RenewedReadersExpire"),
-		},
-	}
-}
-
-func permitRedisMutants() []mutants.Mutant {
-	const scripts = "lock/redislock/scripts/"
-	return []mutants.Mutant{
-		{
-			Name: "redis: permits that are over are not taken back", File: scripts + "permit_acquire.lua", Pkg: redis,
-			Old: "taken, '-inf', now) > 0 then", New: "taken, '-inf', 0) > 0 then",
-			Test: onRedis("PermitsOfTheDeadAreLost"),
-		},
-		{
-			Name: "redis: repeated permits are taken twice", File: scripts + "permit_acquire.lua", Pkg: redis,
-			Old: "if has(taken, prefix, count, now) then\n",
-			New: "if false then\n", Test: onRedis("RetriedPermitsCountTwice"),
-		},
-		{
-			Name: "redis: permits are given back twice", File: scripts + "permit_release.lua", Pkg: redis,
-			Old: "if away == 0 then\n  return -1\nend\n", New: "away = math.max(away, count)\n",
-			Test: "TestJavaCountsOtherPermits",
-		},
-		{
-			Name: "redis: a lower limit is ignored", File: scripts + "permit_acquire.lua", Pkg: redis,
-			Old: "  if there ~= before then\n", New: "  if there > before then\n", Test: "TestJavaCountsOtherPermits",
-		},
-		{
-			Name: "redis: semaphores are not listed", File: "lock/redislock/inspect.go", Pkg: redis,
-			Old:  "	if b.opts.Profile == Redisson {\n		scans",
-			New:  "	if b.opts.Profile == Redlock {\n		scans",
-			Test: onRedis("ListHidesAKind"),
 		},
 	}
 }

@@ -59,8 +59,8 @@ func lingeringFrontMutants() []mutants.Mutant {
 			Old: " && h.mayPassOn()", New: "", Test: "TestLingerSwitchesHandOffOn",
 		},
 		{
-			Name: "who tries is refused by what was left", File: "lock/queue_shared.go", Pkg: front,
-			Old: "		return !q.isVacated()\n", New: "		return q.lingering() == nil\n",
+			Name: "who tries is refused by what was left", File: "lock/queue.go", Pkg: front,
+			Old: "!w.hasCompany() && !q.isVacated()", New: "!w.hasCompany() && q.lingering() == nil",
 			Test: "TestTryLockWhileWhatLingeredIsGivenBack",
 		},
 		{

@@ -78,7 +78,7 @@ local function free()
       end
     end
     redis.call('del', holders, beside('bedrock_upgrade:', lock), beside('bedrock_writer:', lock),
-      beside('bedrock_readers:', lock))
+      beside('bedrock_readers:', lock), beside('bedrock_turn:', lock))
     return redis.call('del', lock)
   end
   tell(KEYS[3], '0')

@@ -47,9 +47,9 @@ local function add(owner, how, left)
 end
 
 if kind == READWRITE then
-  local writes, fields = writer(lock), redis.call('hgetall', lock)
-  if writes then
-    add(writes, 'write', redis.call('pttl', lock))
+  local fields, writes, life = redis.call('hgetall', lock), writerOf(lock)
+  if writes and life > 0 then
+    add(writes, 'write', life)
   end
   local upgradeable = redis.call('get', beside('bedrock_upgrade:', lock))
   for i = 1, math.min(#fields, 2000), 2 do

@@ -9,7 +9,12 @@ local function kindOf(key)
     return
   elseif found == 'hash' then
     local mode = redis.call('hget', key, 'mode')
-    return (mode == 'read' or mode == 'write') and READWRITE or MUTEX
+    if mode ~= 'read' and mode ~= 'write' then
+      return MUTEX
+    elseif redis.call('pttl', key) >= 0 then
+      return READWRITE
+    end
+    found = 'hash that does not end'
   elseif found == 'string' and tonumber(redis.call('get', key)) then
     return SEMAPHORE
   end

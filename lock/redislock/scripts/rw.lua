@@ -16,40 +16,81 @@ local function lifeOf(lock, owner, count)
   return left
 end
 
+-- isReader reports whether a field is a reader's, as this library and Redisson make them or as it is known beside
+-- the lock. What else is in a hash is not ours to take out.
+local function isReader(field, holders)
+  return string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') or redis.call('hexists', holders, field) == 1
+end
+
+-- lookAt returns how long a reader lives, 0 or less if that is none. A dead one is taken out.
+local function lookAt(lock, holders, owner, count)
+  if owner == 'mode' or string.sub(owner, -6) == ':write' then
+    return 0
+  end
+  local left = lifeOf(lock, owner, count)
+  if left <= 0 and not isReader(owner, holders) then
+    left = redis.call('pttl', lock)
+  end
+  if left <= 0 then
+    redis.call('hdel', lock, owner)
+    redis.call('hdel', holders, owner)
+  end
+  return left
+end
+
 -- readers returns how long the last of the living readers has, which one that is, and how many they are, without
 -- one of them. The dead are taken out.
-local function readers(lock, without)
+local function readers(lock, holders, without)
   local longest, who, living = 0, '', 0
   local fields = redis.call('hgetall', lock)
   for i = 1, #fields, 2 do
-    local owner = fields[i]
-    if owner ~= 'mode' and string.sub(owner, -6) ~= ':write' and owner ~= without then
-      local left = lifeOf(lock, owner, fields[i + 1])
-      if left > 0 then
-        living = living + 1
-      else
-        redis.call('hdel', lock, owner)
-      end
-      if left > longest then
-        longest, who = left, owner
-      end
+    local left = fields[i] ~= without and lookAt(lock, holders, fields[i], fields[i + 1]) or 0
+    if left > 0 then
+      living = living + 1
+    end
+    if left > longest then
+      longest, who = left, fields[i]
     end
   end
   return longest, who, living
 end
 
--- writer returns who has the lock to write; nothing if nobody does.
-local function writer(lock)
-  if redis.call('hget', lock, 'mode') ~= 'write' then
-    return
+-- lookAtSome takes dead readers out as they are met: there may be no writer who looks at all.
+local function lookAtSome(lock, holders)
+  local fields = redis.call('hrandfield', lock, 16, 'withvalues')
+  for i = 1, #fields, 2 do
+    lookAt(lock, holders, fields[i], fields[i + 1])
   end
-  for _, field in ipairs(redis.call('hkeys', lock)) do
-    if string.sub(field, -6) == ':write' then
-      return string.sub(field, 1, -7)
-    end
-  end
-  return ''
 end
 
--- What is in place of an owner while it is the turn of readers: see release.
-local OFREADERS = '-'
+-- writerOf returns who has the lock to write, empty if that is unknown, and for how long; nothing if nobody does. Over
+-- a reader, or under one, of another owner the writer has a life of its own: else the lock's is the writer's.
+local function writerOf(lock)
+  if redis.pcall('hget', lock, 'mode') ~= 'write' then
+    return
+  end
+  local owner, others = '', {}
+  for _, field in ipairs(redis.call('hkeys', lock)) do
+    if string.sub(field, -6) == ':write' then
+      owner = string.sub(field, 1, -7)
+    elseif field ~= 'mode' then
+      others[field] = true
+    end
+  end
+  if owner == '' or not next(others) or others[owner] then
+    return owner, redis.call('pttl', lock)
+  end
+  return owner, redis.call('pttl', holdKey(lock, owner .. ':write', 1))
+end
+
+-- writer is writerOf of a writer who lives. A dead one is taken out, and those remain who read.
+local function writer(lock, holders)
+  local owner, left = writerOf(lock)
+  if owner and owner ~= '' and left <= 0 then
+    redis.call('hdel', lock, owner .. ':write')
+    redis.call('hdel', holders, owner)
+    redis.call('hset', lock, 'mode', 'read')
+    return
+  end
+  return owner, left
+end

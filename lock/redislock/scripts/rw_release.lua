@@ -1,35 +1,44 @@
 -- Gives a read-write lock back.
 --
--- KEYS  1 the lock   2 its channel   3 the latch of this owner   4 this reader's hold   5 what is known of its
---       holders   6 the writer who waits   7 the upgradeable reader   8 whether readers wait
--- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 owner   3 read or write   4 life of the latch
---       in ms   5 the turn of readers, in ms
+-- KEYS  1 the lock   2 its channel   3 the latch of this owner   4 this hold   5 what is known of its holders   6 the
+--       writer who waits   7 the upgradeable reader   8 the readers who wait   9 those of them whose turn it is
+-- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 owner   3 read, upgradeable or write   4 life of
+--       the latch in ms   5 the turn of readers, in ms
 --
 -- Returns how many listen for the release, 0 if nobody need hear of it; or -1 when the owner does not have the lock.
 
 local call = redis.call
-local lock, channel, latch, hold, holders, claim, upgrade, waiting = unpack(KEYS)
+local lock, channel, latch, hold, holders, claim, upgrade, waiting, turn = unpack(KEYS)
 local owner, writes = ARGV[2], ARGV[3] == 'write'
 
 if call('exists', latch) == 1 then
   return 0
 end
 
-local field = writes and owner .. ':write' or owner
-if redis.pcall('hget', lock, field) ~= '1' or not writes and call('exists', hold) == 0 then
-  if call('get', claim) == owner then
-    tellAll(channel)
-    call('del', claim)
+-- withdraw takes back what the owner has by waiting.
+local function withdraw()
+  local freed = call('get', claim) == owner and call('del', claim) == 1
+  call('hdel', waiting, owner)
+  if call('hdel', turn, owner) == 1 and call('exists', turn) == 0 then
+    freed = true
   end
+  if freed then
+    tellAll(channel)
+  end
+end
+
+local field, has = writes and owner .. ':write' or owner, writer(lock, holders)
+if redis.pcall('hget', lock, field) ~= '1' or not writes and call('exists', hold) == 0 then
+  withdraw()
   return -1
 end
 
--- giveReadersTheirGo lets the readers who wait come before the next writer keeps them off.
-local function giveReadersTheirGo()
+-- giveReadersTheirTurn lets the readers who wait come before the next writer.
+local function giveReadersTheirTurn()
   call('del', claim)
   if call('exists', waiting) == 1 then
-    call('set', claim, OFREADERS, 'px', ARGV[5])
-    call('del', waiting)
+    call('rename', waiting, turn)
+    call('pexpire', turn, ARGV[5])
   end
 end
 
@@ -45,22 +54,29 @@ local function tellWhoCanComeIn(living)
   return 0
 end
 
-local left, _, living = readers(lock, owner)
-local over = not writes and call('hget', lock, 'mode') == 'write' -- a writer has it over this reader
--- Publishing goes first: if this user may not, nothing has happened.
-local listening = over and 0 or tellWhoCanComeIn(living)
-call('hdel', lock, field)
-call('hdel', holders, owner)
-if not writes then
+-- leave takes the owner out.
+local function leave()
+  call('hdel', lock, field)
+  call('hdel', holders, owner)
   call('del', hold)
-  if call('get', upgrade) == owner then
+  if not writes and call('get', upgrade) == owner then
     call('del', upgrade)
   end
-end
-if over then
   call('psetex', latch, ARGV[4], '1')
+end
+
+local left, _, living = readers(lock, holders, owner)
+if has and not writes then -- a writer has it over this reader
+  local life = call('pttl', holdKey(lock, has .. ':write', 1))
+  leave()
+  if living == 0 and life > 0 then
+    call('pexpire', lock, life)
+  end
   return 0
 end
+-- Publishing goes first: if this user may not, nothing has happened.
+local listening = tellWhoCanComeIn(living)
+leave()
 if living == 0 then
   call('del', lock, holders)
 else
@@ -68,7 +84,6 @@ else
   call('pexpire', lock, left)
 end
 if writes then
-  giveReadersTheirGo()
+  giveReadersTheirTurn()
 end
-call('psetex', latch, ARGV[4], '1')
 return listening

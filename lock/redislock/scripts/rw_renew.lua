@@ -1,7 +1,7 @@
 -- Renews the holds of read-write locks of one slot; what is gone is not made again. Who listens is told where a
 -- life is cut short.
 --
--- KEYS  of each: the lock, this reader's hold, what is known of its holders, the upgradeable reader
+-- KEYS  of each: the lock, this hold, what is known of its holders, the upgradeable reader
 -- ARGV  PUBLISH or SPUBLISH, or empty if it is not known which; how channels begin; then owner, read, upgradeable
 --       or write, and lease in ms of each
 --
@@ -9,29 +9,42 @@
 
 local call = redis.call
 
+-- livesBeside returns how long others have the lock.
+local function livesBeside(lock, holders, owner, writes)
+  local left = readers(lock, holders, writes and '' or owner)
+  local has, life = writerOf(lock)
+  if has and has ~= owner then
+    left = math.max(left, life)
+  end
+  return left
+end
+
 local function renew(lock, hold, holders, upgrade, owner, how, lease)
-  local field = how == 'write' and owner .. ':write' or owner
-  local has = redis.pcall('hget', lock, field)
+  local writes = how == 'write'
+  local has = redis.pcall('hget', lock, 'mode')
   if type(has) == 'table' then
     return string.find(has.err, 'WRONGTYPE') and -1 or has
-  elseif has ~= '1' or how ~= 'write' and call('exists', hold) == 0 then
+  end
+  has = writer(lock, holders)
+  if writes and has ~= owner or not writes and (call('hexists', lock, owner) == 0 or call('exists', hold) == 0) then
     return 0
   end
-  local before, life = call('pttl', how == 'write' and lock or hold), tonumber(lease)
-  if how ~= 'write' then
+  local before, life = call('pttl', hold), tonumber(lease)
+  if before < 0 then
+    before = call('pttl', lock) -- of a writer with nobody beside
+  else
     call('pexpire', hold, lease)
   end
   if how == 'upgradeable' and call('get', upgrade) == owner then
     call('pexpire', upgrade, lease)
   end
-  local others = readers(lock, how == 'write' and '' or owner)
-  if how ~= 'write' and call('hget', lock, 'mode') == 'write' then
-    others = math.max(others, call('pttl', lock))
-  end
-  call('pexpire', lock, math.max(life, others))
-  atLeast(holders, math.max(life, others))
+  atLeast(holders, life)
   if before > life then
+    call('pexpire', lock, math.max(life, livesBeside(lock, holders, owner, writes)))
     hint(ARGV[2] .. tagged(lock))
+  else
+    atLeast(lock, life)
+    lookAtSome(lock, holders)
   end
   return 1
 end
