@@ -69,7 +69,7 @@ const mostPermits = 4096
 // checkPermits refuses what cannot be had of a semaphore here.
 func checkPermits(req *driver.Request) error {
 	if req.Permits > mostPermits {
-		return driver.Refused(input.Errorf("permits", "are %d, Redis gives at most %d at once", req.Permits, mostPermits))
+		return driver.Refused(input.Errorf("permits", "are %d, allowed on Redis are %d", req.Permits, mostPermits))
 	}
 	return checkSemaphoreName(req.Name)
 }
