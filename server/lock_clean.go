@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -30,9 +31,16 @@ func (l *locks) giveBack(ctx context.Context, g driver.Grant) {
 	runAfterCall(ctx, func(ctx context.Context) { l.settler(observed{l.backend, l}).Settle(ctx, g, nil) })
 }
 
-// giveUp tells the store in the background that an owner does not wait any more.
+// giveUpTime is how long a caller waits for that at most: what the store has of it ends by itself.
+const giveUpTime = time.Second
+
+// giveUp tells the store that an owner does not wait any more: before the caller is told, who may ask again.
 func (l *locks) giveUp(ctx context.Context, g driver.Grant) {
-	runAfterCall(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, nil) })
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTime)
+	defer cancel()
+	if _, err := l.backend.Release(ctx, g); err != nil && !errors.Is(err, driver.ErrLost) {
+		l.log.Warn("lock: a wait has ended unsaid", "name", g.Name, "owner", driver.PublicOwner(g.Owner), "err", err)
+	}
 }
 
 // observed is a store whose releases are told to the observer, as the grants were.
