@@ -202,7 +202,6 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 		}
 		k.q.recordWhyNot(k.refusal)
 		if k.try {
-			k.q.dismissTries(k.want, time.Now().Add(k.sent-k.q.client.now()), k.refusal)
 			return k.refusal
 		}
 		return nil

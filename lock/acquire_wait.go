@@ -53,7 +53,7 @@ func (k *contest) keepPlace(pause time.Duration) time.Duration {
 	if k.again == 0 {
 		return pause
 	}
-	return min(pause, time.Duration(standAgain*float64(k.again)))
+	return min(pause, driver.PauseFor(k.again))
 }
 
 // pauseFor waits for a signal, a time, the lock itself, the context, or the client's end.

@@ -22,7 +22,7 @@ type queue struct {
 	client   *Client
 	part     *part
 	name     string
-	lane     string // empty for the queue of the name itself: see laneOf
+	side     string // empty for the queue of the name itself: see sideOf
 	kind     driver.Kind
 	fronted  bool          // somebody is at the front
 	called   bool          // the call below is in use
@@ -58,7 +58,6 @@ type waiter struct {
 	since      time.Time       // when it came
 	prev, next *waiter
 	parked     bool
-	try        bool // it waits for an answer, not for the lock
 }
 
 // turn is what a waiter gets: the lock itself, the right to contend for it, or
@@ -79,11 +78,11 @@ func (t *queues) enterQueue(
 	if p.closed {
 		return nil, nil, opError("lock", w.name, ErrClosed)
 	}
-	lane := laneOf(w, over, try)
-	key := queueKey(w.name, lane)
+	side := t.client.sideOf(w, over, try)
+	key := queueKey(w.name, side)
 	q := p.byName[key]
 	if q == nil {
-		q = t.newQueue(p, w, lane)
+		q = t.newQueue(p, w, side)
 		p.byName[key] = q
 		t.client.work.Add(1)
 		return q, nil, nil
@@ -94,23 +93,23 @@ func (t *queues) enterQueue(
 	case !q.fronted:
 		q.fronted = true
 		return q, nil, nil
-	case try && !w.hasCompany() && !q.isVacated():
+	case try && !q.isVacated():
 		return nil, nil, q.heldHere()
 	}
-	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since, try: try}
+	behind := &waiter{want: w, ctx: ctx, turn: make(chan turn, 1), since: since}
 	q.waiters.push(behind)
 	q.lingering().endLinger() // it is not what this one wants
 	return q, behind, nil
 }
 
 // newQueue makes the queue of a name that is used from now on. part.mu is held.
-func (t *queues) newQueue(p *part, w *want, lane string) *queue {
-	q := &queue{client: t.client, part: p, name: w.name, lane: lane, kind: w.mode.Kind(), fronted: true}
-	if lane != "" {
-		p.lanes++
+func (t *queues) newQueue(p *part, w *want, side string) *queue {
+	q := &queue{client: t.client, part: p, name: w.name, side: side, kind: w.mode.Kind(), fronted: true}
+	if side != "" {
+		p.sides++
 	}
 	if q.kind != driver.Semaphore {
-		q.share = p.shares.takeShare(queueKey(w.name, lane), t.client)
+		q.share = p.shares.takeShare(queueKey(w.name, side), t.client)
 	}
 	if linger := t.client.opts.Linger; linger > 0 && q.kind == driver.Mutex {
 		q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
@@ -231,9 +230,9 @@ func (q *queue) endUnused() bool {
 	if q.fronted || q.holds.first != nil {
 		return false
 	}
-	delete(q.part.byName, queueKey(q.name, q.lane))
-	if q.lane != "" {
-		q.part.lanes--
+	delete(q.part.byName, queueKey(q.name, q.side))
+	if q.side != "" {
+		q.part.sides--
 	}
 	return true
 }
@@ -246,7 +245,7 @@ func (q *queue) keepMemory(h *hold) {
 	}
 	now := q.client.now()
 	if q.share != nil {
-		q.part.shares.keepShare(queueKey(q.name, q.lane), q.shareToKeep(now), now)
+		q.part.shares.keepShare(queueKey(q.name, q.side), q.shareToKeep(now), now)
 	}
 	if q.habit != nil {
 		if q.habit.enterLeave(h, now); q.watch != nil {

@@ -1,9 +1,6 @@
 package lock
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // What several may have at once, they have aside: who has it leaves the front of the queue to the next one
 // at once, who may have it, too.
@@ -60,21 +57,6 @@ func (q *queue) removeAside(h *hold) {
 	q.part.mu.Unlock()
 	if over {
 		q.client.work.Done()
-	}
-}
-
-// dismissTries ends the wait of those who only try, who wait behind one that was refused, and would be, too: what
-// they want is no less, and they were there when it asked.
-func (q *queue) dismissTries(w *want, asked time.Time, refusal error) {
-	q.part.mu.Lock()
-	defer q.part.mu.Unlock()
-	for behind := q.waiters.first; behind != nil; {
-		next := behind.next
-		if behind.try && behind.want.isNoLessThan(w) && !behind.since.After(asked) {
-			q.waiters.remove(behind)
-			behind.turn <- turn{err: refusal}
-		}
-		behind = next
 	}
 }
 

@@ -17,7 +17,7 @@ type queues struct {
 type part struct {
 	mu     sync.Mutex
 	byName map[string]*queue // by queueKey
-	lanes  int               // how many of them are not the queue of the name itself
+	sides  int               // how many of them are not the queue of the name itself
 	shares shares            // of names that have no queue now
 	habits habits            // of the same
 	closed bool

@@ -38,7 +38,7 @@ func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
 		switch {
 		case !l.isOf(m):
 		case l.hold.want.covers(&m.want):
-			inner = l.root.reenter(ctx)
+			inner = l.reenter(ctx)
 		case l.Err() == nil:
 			return nil, l.wouldWaitForItself(&m.want)
 		}
@@ -89,16 +89,16 @@ func (l *Lease) outer() *Lease {
 }
 
 // reenter returns one more lease of a lock that is held, and none of one that is not
-// any more. The options of the first Lock go on to apply.
+// any more, or by this lease: others may share the grant. The options of the first Lock go on to apply.
 func (l *Lease) reenter(ctx context.Context) *Lease {
-	h := l.hold
+	h, root := l.hold, l.root
 	h.checkClock()
 	h.q.part.mu.Lock()
 	defer h.q.part.mu.Unlock()
-	if l.entered == 0 || h.lease != l || h.state != possessed || h.ending {
+	if l.unlocked || root.entered == 0 || h.lease != root || h.state != possessed || h.ending {
 		return nil
 	}
-	return l.enterAgain(ctx)
+	return root.enterAgain(ctx)
 }
 
 // enterAgain returns one more lease of a lock that is held. part.mu is held.

@@ -151,7 +151,7 @@ func (m *Mutex) reenterOver(ctx context.Context, over *Lease) *Lease {
 	l, _ := ctx.Value(leaseKey{}).(*Lease)
 	for ; l != nil; l = l.outer() {
 		if l.hold.q.client == m.client && l.hold.q.overOwner() == over.Owner() && l.hold.want.mode == m.want.mode {
-			if inner := l.root.reenter(ctx); inner != nil {
+			if inner := l.reenter(ctx); inner != nil {
 				return inner
 			}
 		}
@@ -193,6 +193,9 @@ func (l *Lease) serveNobodyElse() error {
 	defer l.hold.q.part.mu.Unlock()
 	if l.entered > 1 {
 		return &InvalidError{Field: "lease", Problem: "was entered more than once, so it cannot be downgraded"}
+	}
+	if l.hold.ending {
+		return &InvalidError{Field: "lease", Problem: "is being downgraded already"}
 	}
 	l.hold.ending = true
 	return nil

@@ -287,3 +287,22 @@ func TestALeaseOfAReaderThatIsLostEndsForAll(t *testing.T) {
 		wantErr(t, two.Unlock(t.Context()), lock.ErrLost)
 	})
 }
+
+// TestAnUnlockedReaderReenters the grant that others share: its context outlives it.
+func TestAnUnlockedReaderReenters(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		a, b := twoProcesses(t, nil)
+		rw := a.RWMutex("a", nil)
+		one, two := mustLock(t, rw.Reader()), mustLock(t, rw.Reader())
+		late := context.WithoutCancel(one.Context())
+		mustUnlock(t, one)
+		writer := lockLater(t, t.Context(), b.RWMutex("a", nil).Writer())
+		time.Sleep(time.Second)
+		if again, err := rw.Reader().TryLock(late); err == nil {
+			t.Error("it was entered again while a writer waits")
+			mustUnlock(t, again)
+		}
+		mustUnlock(t, two)
+		mustUnlock(t, granted(t, writer))
+	})
+}

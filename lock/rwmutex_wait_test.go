@@ -82,6 +82,62 @@ func TestAReaderIsStarvedByWriters(t *testing.T) {
 	}
 }
 
+// TestAWriterIsStarvedByUpgrades of a process that reads, upgrades, and begins anew.
+func TestAWriterIsStarvedByUpgrades(t *testing.T) {
+	for _, way := range []time.Duration{0, 5 * time.Millisecond} {
+		t.Run(way.String(), func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				store := memlock.NewStore(nil)
+				a, b := open(t, newDistant(store, nextDoor), nil), open(t, newDistant(store, nextDoor+way), nil)
+				ctx, end := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					for ctx.Err() == nil {
+						u, err := a.RWMutex("a", nil).RLockUpgradeable(ctx)
+						if err != nil {
+							return
+						}
+						if w, err := u.Upgrade(ctx); err == nil {
+							time.Sleep(5 * time.Millisecond)
+							mustUnlock(t, w)
+						}
+						mustUnlock(t, u)
+					}
+				}()
+				time.Sleep(time.Second)
+				for range 10 {
+					start := time.Now()
+					mustUnlock(t, mustLock(t, b.RWMutex("a", nil).Writer()))
+					wantBetween(t, "the writer's wait", time.Since(start), 0, 500*time.Millisecond)
+				}
+				end()
+				<-ended
+			})
+		})
+	}
+}
+
+// TestAWriterSpinsThroughATurn of readers, of whom one has died meanwhile: it waits for the end of it.
+func TestAWriterSpinsThroughATurn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		b := newAsking(store)
+		w := mustLock(t, open(t, memlock.NewBackend(store), nil).RWMutex("a", nil).Writer())
+		_, err := memlock.NewBackend(store).Acquire(t.Context(), driver.Request{
+			Name: "a", Owner: "dead", Mode: driver.Shared, TTL: time.Second, Tokens: 1, Waits: true,
+		})
+		wantErr(t, err, lock.ErrHeld)
+		next := lockLater(t, t.Context(), open(t, b, nil).RWMutex("a", nil).Writer())
+		before := b.asked.Load()
+		mustUnlock(t, w)
+		mustUnlock(t, granted(t, next))
+		if n := b.asked.Load() - before; n > 3 {
+			t.Errorf("it has asked %d times", n)
+		}
+	})
+}
+
 // asking counts requests.
 type asking struct {
 	driver.Backend

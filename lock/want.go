@@ -74,10 +74,5 @@ func (w *want) saysThatItWaits() bool {
 	return w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
 }
 
-// isNoLessThan reports whether it is refused when the other one is.
-func (w *want) isNoLessThan(other *want) bool {
-	return w.mode == other.mode && w.role == other.role && w.permits >= other.permits && w.limit <= other.limit
-}
-
 // hasCompany reports whether there may be several grants of the name at once.
 func (w *want) hasCompany() bool { return w.mode == driver.Shared || w.mode == driver.Permit }

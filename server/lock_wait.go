@@ -84,7 +84,7 @@ func pauseForRelease(ctx context.Context, watch driver.Watch, held error) bool {
 		most = min(most, left+time.Millisecond)
 	}
 	if refusal, ok := errors.AsType[*driver.HeldError](held); ok && refusal.Again > 0 {
-		most = min(most, refusal.Again*2/5) // in time
+		most = min(most, driver.PauseFor(refusal.Again))
 	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()

@@ -59,6 +59,12 @@ type HeldError struct {
 	Waits bool
 }
 
+// PauseFor returns how long to wait before asking again, so that it is in time: by [HeldError.Again]. What is so
+// short that nothing can be kept by it, such as a turn of others, is waited for as a whole.
+func PauseFor(again time.Duration) time.Duration {
+	return max(again*2/5, min(again, 100*time.Millisecond)) + time.Millisecond
+}
+
 // TimeLeft returns how long the holder's grant goes on that a refusal tells of: 0 if it has
 // run out, [UnknownTTL] if that is not known.
 func TimeLeft(refusal error) time.Duration {

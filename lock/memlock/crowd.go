@@ -182,7 +182,7 @@ func (c *crowd) refusalOf(req *driver.Request, now time.Time) *driver.HeldError 
 		return nil
 	}
 	if refusal == nil && req.Over == "" {
-		refusal = c.whoGoesFirst(req.Mode, now)
+		refusal = c.whoGoesFirst(req, now)
 	}
 	if refusal != nil && req.Waits {
 		c.recordWaiting(req, refusal, now)
@@ -191,12 +191,12 @@ func (c *crowd) refusalOf(req *driver.Request, now time.Time) *driver.HeldError 
 }
 
 // whoGoesFirst refuses who comes before somebody that only waits.
-func (c *crowd) whoGoesFirst(mode driver.Mode, now time.Time) *driver.HeldError {
+func (c *crowd) whoGoesFirst(req *driver.Request, now time.Time) *driver.HeldError {
 	first, ends := c.writer.owner, c.writer.expires
-	if mode == driver.Write {
+	if req.Mode == driver.Write {
 		first, ends = c.readers.someoneInTurn(), c.readers.ends
 	}
-	if first == "" {
+	if _, inTurn := c.readers.turn[req.Owner]; first == "" || inTurn {
 		return nil
 	}
 	return &driver.HeldError{Owner: first, TTL: max(ends.Sub(now), 1), Waits: true}
@@ -210,13 +210,13 @@ func (r *readers) someoneInTurn() string {
 }
 
 // recordWaiting records that somebody waits who was refused. A writer keeps later readers off, unless
-// another one does so already, or it is the turn of those who waited.
+// another one does so already.
 func (c *crowd) recordWaiting(req *driver.Request, refusal *driver.HeldError, now time.Time) {
 	switch {
 	case req.Mode == driver.Shared:
-		c.readers.recordWaiting(req.Owner, now.Add(refusal.TTL))
-	case len(c.readers.turn) > 0:
-		refusal.Again = c.readers.ends.Sub(now)
+		if m := c.ofOwner(refusal.Owner); m == nil || m.mode == driver.Write {
+			c.readers.recordWaiting(req.Owner, now.Add(refusal.TTL))
+		}
 	case c.writer.owner == "" || c.writer.owner == req.Owner:
 		c.writer = claim{owner: req.Owner, expires: now.Add(writerClaim)}
 		refusal.Again = writerClaim
@@ -243,7 +243,9 @@ func (r *readers) forgetReader(owner string) bool {
 // beginTurn gives those who wait their turn.
 func (r *readers) beginTurn(now time.Time) {
 	maps.DeleteFunc(r.waiting, func(_ string, until time.Time) bool { return !until.After(now) })
-	r.turn, r.waiting, r.ends = r.waiting, nil, now.Add(readersTurn)
+	if len(r.waiting) > 0 {
+		r.turn, r.waiting, r.ends = r.waiting, nil, now.Add(readersTurn)
+	}
 }
 
 // inTheWayOf reports whether the request has to wait for the member, or may have to.
@@ -271,7 +273,6 @@ func (s *Store) leaveCrowd(name, owner string) bool {
 	}
 	c.members = slices.DeleteFunc(c.members, func(o *member) bool { return o == m })
 	if m.mode == driver.Write {
-		c.writer = claim{}
 		c.readers.beginTurn(s.clock())
 	}
 	if c.letsIn(m) {

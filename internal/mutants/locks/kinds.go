@@ -9,7 +9,7 @@ import (
 // kindMutants are faults in read-write locks, semaphores and the longest hold.
 func kindMutants() []mutants.Mutant {
 	return slices.Concat(
-		kindFrontMutants(), laneMutants(), kindServerMutants(), crowdMutants(),
+		kindFrontMutants(), sideMutants(), kindServerMutants(), crowdMutants(),
 		kindRedisMutants(), sharingRedisMutants(), permitRedisMutants(),
 	)
 }
@@ -42,12 +42,6 @@ func asideMutants() []mutants.Mutant {
 			Old:  "for next := q.waiters.first; next != nil && *next.want == *h.want; next = q.waiters.first {",
 			New:  "for next := q.waiters.first; next == nil && h == nil; next = q.waiters.first {",
 			Test: "TestReadersOfAProcessBehindAWriterComeTogether",
-		},
-		{
-			Name: "tries of one process refuse each other", File: "lock/queue.go", Pkg: front,
-			Old:  "	case try && !w.hasCompany() && !q.isVacated():\n",
-			New:  "	case try && !q.isVacated():\n",
-			Test: "TestTriesOfOneProcessRefuseEachOther",
 		},
 	}
 }
@@ -90,7 +84,7 @@ func modeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a writer that waits does not ask again in time", File: "lock/acquire_wait.go", Pkg: front,
-			Old:  "	return min(pause, time.Duration(standAgain*float64(k.again)))\n",
+			Old:  "	return min(pause, driver.PauseFor(k.again))\n",
 			New:  "	return pause\n",
 			Test: "TestAWriterWaitsForLongerThanItsClaim",
 		},

@@ -34,8 +34,8 @@ func crowdMutants() []mutants.Mutant {
 		},
 		{
 			Name: "it is not the readers' turn after a writer", File: crowd, Pkg: memory,
-			Old: "	if mode == driver.Write {\n		first, ends",
-			New: "	if mode > driver.Permit {\n		first, ends", Test: inMemory("WriterPassesReadersWhoWait"),
+			Old: "	if req.Mode == driver.Write {\n		first, ends",
+			New: "	if req.Mode > driver.Permit {\n		first, ends", Test: inMemory("WriterPassesReadersWhoWait"),
 		},
 		{
 			Name: "the turn of readers who gave up goes on", File: crowd, Pkg: memory,

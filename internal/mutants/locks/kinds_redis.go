@@ -30,8 +30,8 @@ func kindRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a reader keeps its writer alive", File: scripts + "rw.lua", Pkg: redis,
-			Old:  "  return owner, redis.call('pttl', holdKey(lock, owner .. ':write', 1))\n",
-			New:  "  return owner, redis.call('pttl', lock)\n",
+			Old:  "  local life = redis.call('pttl', holdKey(lock, owner .. ':write', 1))\n",
+			New:  "  local life = redis.call('pttl', lock)\n",
 			Test: onRedis("WriterIsKeptByItsReader"),
 		},
 		{
@@ -41,7 +41,7 @@ func kindRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: somebody's fields are dead readers", File: scripts + "rw.lua", Pkg: redis,
-			Old: "  if left <= 0 and not isReader(owner, holders) then\n", New: "  if false then\n",
+			Old: "  if left <= 0 and not isOwner(owner, holders) then\n", New: "  if false then\n",
 			Test: "TestSomebodysHashIsTakenForAReadWriteLock",
 		},
 		{

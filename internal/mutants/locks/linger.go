@@ -60,7 +60,7 @@ func lingeringFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "who tries is refused by what was left", File: "lock/queue.go", Pkg: front,
-			Old: "!w.hasCompany() && !q.isVacated()", New: "!w.hasCompany() && q.lingering() == nil",
+			Old: "	case try && !q.isVacated():\n", New: "	case try && q.lingering() == nil:\n",
 			Test: "TestTryLockWhileWhatLingeredIsGivenBack",
 		},
 		{

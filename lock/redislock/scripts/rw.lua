@@ -16,9 +16,9 @@ local function lifeOf(lock, owner, count)
   return left
 end
 
--- isReader reports whether a field is a reader's, as this library and Redisson make them or as it is known beside
--- the lock. What else is in a hash is not ours to take out.
-local function isReader(field, holders)
+-- isOwner reports whether that is an owner, as this library and Redisson make them or as it is known beside the
+-- lock. What else is in a hash is not ours to take out.
+local function isOwner(field, holders)
   return string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') or redis.call('hexists', holders, field) == 1
 end
 
@@ -28,7 +28,7 @@ local function lookAt(lock, holders, owner, count)
     return 0
   end
   local left = lifeOf(lock, owner, count)
-  if left <= 0 and not isReader(owner, holders) then
+  if left <= 0 and not isOwner(owner, holders) then
     left = redis.call('pttl', lock)
   end
   if left <= 0 then
@@ -77,16 +77,19 @@ local function writerOf(lock)
       others[field] = true
     end
   end
-  if owner == '' or not next(others) or others[owner] then
+  local life = redis.call('pttl', holdKey(lock, owner .. ':write', 1))
+  if life <= 0 and (owner == '' or not next(others) or others[owner]) then
     return owner, redis.call('pttl', lock)
   end
-  return owner, redis.call('pttl', holdKey(lock, owner .. ':write', 1))
+  return owner, life
 end
 
 -- writer is writerOf of a writer who lives. A dead one is taken out, and those remain who read.
 local function writer(lock, holders)
   local owner, left = writerOf(lock)
-  if owner and owner ~= '' and left <= 0 then
+  if owner and left <= 0 and not isOwner(owner, holders) then
+    return owner, redis.call('pttl', lock)
+  elseif owner and left <= 0 then
     redis.call('hdel', lock, owner .. ':write')
     redis.call('hdel', holders, owner)
     redis.call('hset', lock, 'mode', 'read')

@@ -46,9 +46,6 @@ end
 
 -- recordWriter keeps readers off who come later, unless another writer does so. It returns when to ask again.
 local function recordWriter()
-  if call('exists', turn) == 1 then
-    return call('pttl', turn)
-  end
   local first = call('get', claim)
   if first and first ~= owner then
     return math.max(call('pttl', claim), tonumber(ARGV[9]))
@@ -97,12 +94,12 @@ local function inTheWay()
     return inTheWayOfWriter()
   end
   local first = over == '' and call('get', claim)
-  if first then
+  if first and call('hexists', turn, owner) == 0 then
     return refuse(call('pttl', claim), first, 1)
   end
   local upgradeable = how == 'upgradeable' and call('get', upgrade)
   if upgradeable and upgradeable ~= owner and call('hexists', lock, upgradeable) == 1 then
-    return refuse(call('pttl', upgrade), upgradeable, 0)
+    return {0, call('pttl', upgrade), upgradeable, 0, 0} -- it waits for a reader
   end
 end
 

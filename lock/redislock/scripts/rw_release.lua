@@ -33,15 +33,6 @@ if redis.pcall('hget', lock, field) ~= '1' or not writes and call('exists', hold
   return -1
 end
 
--- giveReadersTheirTurn lets the readers who wait come before the next writer.
-local function giveReadersTheirTurn()
-  call('del', claim)
-  if call('exists', waiting) == 1 then
-    call('rename', waiting, turn)
-    call('pexpire', turn, ARGV[5])
-  end
-end
-
 -- tellWhoCanComeIn returns how many listen, if somebody can. By 0 Redisson wakes one who waits in each process.
 local function tellWhoCanComeIn(living)
   if writes then
@@ -69,21 +60,23 @@ local left, _, living = readers(lock, holders, owner)
 if has and not writes then -- a writer has it over this reader
   local life = call('pttl', holdKey(lock, has .. ':write', 1))
   leave()
-  if living == 0 and life > 0 then
-    call('pexpire', lock, life)
+  if life > 0 then
+    call('pexpire', lock, math.max(left, life))
   end
   return 0
 end
 -- Publishing goes first: if this user may not, nothing has happened.
 local listening = tellWhoCanComeIn(living)
 leave()
-if living == 0 then
-  call('del', lock, holders)
-else
+if living > 0 then
   call('hset', lock, 'mode', 'read')
   call('pexpire', lock, left)
+else
+  call('del', lock, holders)
 end
-if writes then
-  giveReadersTheirTurn()
+if writes and call('exists', waiting) == 1 then
+  -- Readers who have waited come before the next writer.
+  call('rename', waiting, turn)
+  call('pexpire', turn, ARGV[5])
 end
 return listening

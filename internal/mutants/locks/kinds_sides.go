@@ -2,8 +2,8 @@ package main
 
 import "github.com/bedrock-go/bedrock/internal/mutants"
 
-// laneMutants are faults in who waits for whom, and in who writes over a reader.
-func laneMutants() []mutants.Mutant {
+// sideMutants are faults in who waits for whom, and in who writes over a reader.
+func sideMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "a downgraded writer is handed on", File: "lock/handoff.go", Pkg: front,
@@ -18,6 +18,16 @@ func laneMutants() []mutants.Mutant {
 			Old: "		l.hold.serveOthersAgain()\n", New: "", Test: "TestADowngradeThatFailsEndsTheLease",
 		},
 		{
+			Name: "a lease that is over re-enters what others share", File: "lock/reentry.go", Pkg: front,
+			Old: "	if l.unlocked || ", New: "	if ", Test: "TestAnUnlockedReaderReenters",
+		},
+		{
+			Name: "every writer ends the claim of who waits", File: "lock/memlock/crowd.go", Pkg: front,
+			Old:  "		c.readers.beginTurn(s.clock())\n",
+			New:  "		c.writer = claim{}\n		c.readers.beginTurn(s.clock())\n",
+			Test: "TestAWriterIsStarvedByUpgrades",
+		},
+		{
 			Name: "a lost reader is not known by its upgrade", File: "lock/rwmutex.go", Pkg: front,
 			Old: "	l.hold.lose(errTaken)\n", New: "", Test: "TestAnUpgradeDoesNotSayThatItsReaderIsLost",
 		},
@@ -27,27 +37,28 @@ func laneMutants() []mutants.Mutant {
 			Test: "TestAnUpgradeForgetsReadersFirst",
 		},
 		{
-			Name: "readers queue behind an upgradeable one", File: "lock/lane.go", Pkg: front,
+			Name: "readers queue behind an upgradeable one", File: "lock/queue_side.go", Pkg: front,
 			Old: "	case w.mode == driver.Shared && w.role", New: "	case w.mode == driver.Permit && w.role",
 			Test: "TestAPlainReaderWaitsForAnUpgradeableOne",
 		},
 		{
-			Name: "readers queue behind a humble writer", File: "lock/lane.go", Pkg: front,
+			Name: "readers queue behind a humble writer", File: "lock/queue_side.go", Pkg: front,
 			Old: "	case w.mode == driver.Write && w.role", New: "	case w.mode == driver.Permit && w.role",
 			Test: "TestReadersFirstKeepsReadersOfItsProcessOff",
 		},
 		{
-			Name: "tries queue behind who waits", File: "lock/lane.go", Pkg: front,
+			Name: "tries queue behind who waits", File: "lock/queue_side.go", Pkg: front,
 			Old: "	case try && w.hasCompany():", New: "	case try && !w.hasCompany():",
 			Test: "TestATryWaitsBehindOneForMore",
 		},
 		{
-			Name: "a higher limit queues behind a lower one", File: "lock/lane.go", Pkg: front,
+			Name: "a higher limit queues behind a lower one", File: "lock/queue_side.go", Pkg: front,
 			Old: "strconv.Itoa(int(w.limit))", New: "strconv.Itoa(0)", Test: "TestAHigherLimitWaitsForALowerOne",
 		},
 		{
-			Name: "a try is refused by one for more", File: "lock/queue_shared.go", Pkg: front,
-			Old: "behind.want.isNoLessThan(w) && ", New: "", Test: "TestATryIsRefusedByOneForMore",
+			Name: "tries wait for one another", File: "lock/queue_side.go", Pkg: front,
+			Old: "strconv.FormatUint(c.owners.Add(1), 36)", New: "strconv.FormatUint(0*c.owners.Load(), 36)",
+			Test: "TestManyTriesAtOnce",
 		},
 		{
 			Name: "writers of other processes are starved", File: "lock/share.go", Pkg: front,
@@ -80,7 +91,7 @@ func kindServerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "server: a claim lapses while its writer waits", File: wait, Pkg: "server",
-			Old: "refusal.Again*2/5", New: "refusal.Again*2", Test: "TestAClaimLapsesWhileItsWriterWaits",
+			Old: "driver.PauseFor(refusal.Again)", New: "2*refusal.Again", Test: "TestAClaimLapsesWhileItsWriterWaits",
 		},
 	}
 }

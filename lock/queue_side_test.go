@@ -88,11 +88,47 @@ func TestATryIsRefusedByOneForMore(t *testing.T) {
 		a, b := open(t, newDistant(store, 5*time.Millisecond), nil), open(t, memlock.NewBackend(store), nil)
 		held := mustLock(t, b.Semaphore("a", 8, nil))
 		s := a.Semaphore("a", 8, nil)
-		first, all, again := tryLater(t, s), tryLater(t, s.Permits(8)), tryLater(t, s.Permits(8))
+		all := tryLater(t, s.Permits(8))
 		mustUnlock(t, mustTryLock(t, s))
-		wantErr(t, <-first, nil)
 		wantErr(t, <-all, lock.ErrHeld)
-		wantErr(t, <-again, lock.ErrHeld)
+		mustUnlock(t, held)
+	})
+}
+
+// TestManyTriesAtOnce: none waits for the answer to another one, and all are had.
+func TestManyTriesAtOnce(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		a := open(t, newDistant(memlock.NewStore(nil), 20*time.Millisecond), nil)
+		start := time.Now()
+		var done []<-chan outcome
+		for _, l := range []lock.Lockable{a.Semaphore("s", 1000, nil), a.RWMutex("rw", nil).Reader()} {
+			for range 400 {
+				one := make(chan outcome, 1)
+				done = append(done, one)
+				go func() {
+					lease, err := l.TryLock(t.Context())
+					one <- outcome{lease, err, time.Since(start)}
+				}()
+			}
+		}
+		for _, one := range done {
+			o := <-one
+			wantErr(t, o.err, nil)
+			wantBetween(t, "a try", o.after, 0, 100*time.Millisecond)
+			mustUnlock(t, o.lease)
+		}
+	})
+}
+
+// TestATryIsOfAnotherKindThanOneUnderWay: the store says of what kind the name is.
+func TestATryIsOfAnotherKindThanOneUnderWay(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		a, b := open(t, newDistant(store, 5*time.Millisecond), nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, b.RWMutex("a", nil).Reader())
+		other := tryLater(t, a.Semaphore("a", 2, nil))
+		mustUnlock(t, mustTryLock(t, a.RWMutex("a", nil).Reader()))
+		wantErr(t, <-other, lock.ErrKind)
 		mustUnlock(t, held)
 	})
 }

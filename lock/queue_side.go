@@ -7,18 +7,18 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// A name has one queue in which everybody waits for everybody before, and lanes beside it for those who would wait
+// A name has one queue in which everybody waits for everybody before, and side queues for those who would wait
 // there for what is not in their way. In each the one at the front asks the backend.
 
-const overLane = "over "
+const overSide = "over "
 
-// laneOf returns where somebody queues. Over is the owner of a grant of this process's over which it is had.
-func laneOf(w *want, over string, try bool) string {
+// sideOf returns where somebody queues. Over is the owner of a grant of this process's over which it is had.
+func (c *Client) sideOf(w *want, over string, try bool) string {
 	switch {
 	case over != "": // those before it may wait for that grant to go
-		return overLane + over
-	case try && w.hasCompany(): // who waits may want more
-		return "tries"
+		return overSide + over
+	case try && w.hasCompany(): // each asks by itself: who waits, or tries, may want more
+		return "try " + strconv.FormatUint(c.owners.Add(1), 36)
 	case w.mode == driver.Shared && w.role.includes(upgradeable): // plain readers need not wait for the one there is
 		return "upgradeable"
 	case w.mode == driver.Write && w.role.includes(humble): // it lets readers go first
@@ -32,28 +32,28 @@ func laneOf(w *want, over string, try bool) string {
 
 // overOwner returns the owner of the grant that is in nobody's way here; empty if there is none.
 func (q *queue) overOwner() string {
-	if owner, over := strings.CutPrefix(q.lane, overLane); over {
+	if owner, over := strings.CutPrefix(q.side, overSide); over {
 		return owner
 	}
 	return ""
 }
 
 // queueKey is where a part has a queue of a name. No name has such a character.
-func queueKey(name, lane string) string {
-	if lane == "" {
+func queueKey(name, side string) string {
+	if side == "" {
 		return name
 	}
-	return name + "\x00" + lane
+	return name + "\x00" + side
 }
 
 // besides returns the queues beside that of the name. part.mu is held.
 func (p *part) besides(name string) []*queue {
-	if p.lanes == 0 {
+	if p.sides == 0 {
 		return nil
 	}
 	var found []*queue
 	for _, q := range p.byName {
-		if q.lane != "" && q.name == name {
+		if q.side != "" && q.name == name {
 			found = append(found, q)
 		}
 	}
