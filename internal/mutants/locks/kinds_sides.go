@@ -22,12 +22,6 @@ func sideMutants() []mutants.Mutant {
 			Old: "	if l.unlocked || ", New: "	if ", Test: "TestAnUnlockedReaderReenters",
 		},
 		{
-			Name: "every writer ends the claim of who waits", File: "lock/memlock/crowd.go", Pkg: front,
-			Old:  "		c.readers.beginTurn(s.clock())\n",
-			New:  "		c.writer = claim{}\n		c.readers.beginTurn(s.clock())\n",
-			Test: "TestAWriterIsStarvedByUpgrades",
-		},
-		{
 			Name: "a lost reader is not known by its upgrade", File: "lock/rwmutex.go", Pkg: front,
 			Old: "	l.hold.lose(errTaken)\n", New: "", Test: "TestAnUpgradeDoesNotSayThatItsReaderIsLost",
 		},
