@@ -53,9 +53,9 @@ func (q *queue) stepAside(h *hold) {
 func (q *queue) removeAside(h *hold) {
 	q.part.mu.Lock()
 	q.holds.remove(h)
-	over := q.endUnused()
+	unused := q.endUnused()
 	q.part.mu.Unlock()
-	if over {
+	if unused {
 		q.client.work.Done()
 	}
 }

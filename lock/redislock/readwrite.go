@@ -14,8 +14,8 @@ type readWrite struct{ name, owner, how string }
 const (
 	// writerClaim is for how long a writer's wait keeps readers off, unless it asks again, in ms.
 	writerClaim = "5000"
-	// readersGo is for how long the readers who wait go first after a writer, in ms.
-	readersGo = "100"
+	// readersTurn is for how long the readers who wait go first after a writer, in ms.
+	readersTurn = "100"
 )
 
 // howWord says in the words of the scripts how it is had.
@@ -53,7 +53,7 @@ func (w *readWrite) acquiring(b *backend, req *driver.Request) redisconn.Call {
 		},
 		Args: []string{
 			b.tokenTTL, b.leaseText(req.TTL), w.owner, strconv.Itoa(max(req.Tokens, 1)), req.Meta, w.how, req.Over,
-			claim, readersGo,
+			claim, readersTurn,
 		},
 	}
 }
@@ -67,7 +67,7 @@ func (w *readWrite) releasing(b *backend, publish string) redisconn.Call {
 			beside(holdersKey, w.name), beside(writerKey, w.name), beside(upgradeKey, w.name),
 			beside(readersKey, w.name), beside(turnKey, w.name),
 		},
-		Args: []string{publish, w.owner, w.how, crowdLatch, readersGo},
+		Args: []string{publish, w.owner, w.how, crowdLatch, readersTurn},
 	}
 }
 
