@@ -23,6 +23,7 @@ var (
 	_ driver.Waiter     = (*Backend)(nil)
 	_ driver.Resumer    = (*Backend)(nil)
 	_ driver.Successor  = (*Backend)(nil)
+	_ driver.TurnWaiter = (*Backend)(nil)
 	_ driver.Sharder    = (*Backend)(nil)
 	_ driver.Timekeeper = (*Backend)(nil)
 	_ driver.Inspector  = (*Backend)(nil)
@@ -130,6 +131,17 @@ func (b *Backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 	}
 	return throughOrDrop(ctx, b.faults, Watch, func(ctx context.Context) (driver.Watch, error) {
 		return inner.Watch(ctx, name, kind)
+	}, driver.Watch.Close)
+}
+
+// WatchTurn implements [driver.TurnWaiter]. Faults of Watch hit it.
+func (b *Backend) WatchTurn(ctx context.Context, name, owner string) (driver.Watch, error) {
+	inner, ok := b.inner.(driver.TurnWaiter)
+	if !ok {
+		return nil, driver.ErrUnsupported
+	}
+	return throughOrDrop(ctx, b.faults, Watch, func(ctx context.Context) (driver.Watch, error) {
+		return inner.WatchTurn(ctx, name, owner)
 	}, driver.Watch.Close)
 }
 

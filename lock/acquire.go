@@ -97,7 +97,7 @@ func (c *Client) compete(
 // withoutAsking returns a lease of a grant that is in this process, and may be had at once; nil if there is none.
 func (c *Client) withoutAsking(parent context.Context, w *want) *Lease {
 	switch {
-	case w.mode == driver.Exclusive && c.opts.Linger > 0:
+	case w.mode == driver.Exclusive && c.opts.Linger > 0 && !w.fair:
 		return c.queues.comeBack(parent, w)
 	case w.joinable():
 		return c.queues.joinReaders(parent, w)

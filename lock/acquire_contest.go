@@ -107,6 +107,9 @@ func (k *contest) abandonOwner(g *driver.Grant) {
 		k.given = append(slices.DeleteFunc(k.given, (*release).isOver), k.q.client.releaseUnknown(*g, k.doubt))
 	}
 	k.q.endStanding()
+	if k.q.fair {
+		k.q.stopListening()
+	}
 	k.req.Owner, k.doubt, k.waited = k.q.client.newOwner(), nil, false
 }
 
@@ -285,7 +288,7 @@ func (k *contest) inDoubt(err error) error {
 func (k *contest) heldError(err error) *HeldError {
 	e := &HeldError{Name: k.req.Name}
 	if refusal, ok := errors.AsType[*driver.HeldError](err); ok {
-		e.Owner, e.Waits, k.again = refusal.Owner, refusal.Waits, refusal.Again
+		e.Owner, e.Waits, e.Place, k.again = refusal.Owner, refusal.Waits, refusal.Place, refusal.Again
 	}
 	if k.again == 0 && k.want.mode == driver.Write {
 		k.again = lookAgain

@@ -24,13 +24,13 @@ type listening struct {
 // listens sees to it that the queue hears of releases, if the backend can tell of
 // them. It reports whether a watch has begun just now.
 func (q *queue) listens() (begun bool) {
-	backend, ok := q.client.backend.(driver.Waiter)
-	if !ok || q.watch != nil {
+	watch := q.watcher()
+	if watch == nil || q.watch != nil {
 		return false
 	}
 	switch l := q.listening; {
 	case l == nil && q.client.now() >= q.watchAfter:
-		q.listening = q.beginToListen(backend)
+		q.listening = q.beginToListen(watch)
 	case l != nil && isClosed(l.began):
 		q.listening, q.watch, q.seen = nil, l.watch, 0
 		if l.watch == nil {
@@ -40,23 +40,40 @@ func (q *queue) listens() (begun bool) {
 	return q.watch != nil
 }
 
+// watcher returns what begins a watch that wakes the one at the front; nil if the backend has none.
+func (q *queue) watcher() func(ctx context.Context) (driver.Watch, error) {
+	if q.fair {
+		backend, ok := q.client.backend.(driver.TurnWaiter)
+		if !ok {
+			return nil
+		}
+		owner := q.client.ownerOf(q.asks.Load())
+		return func(ctx context.Context) (driver.Watch, error) { return backend.WatchTurn(ctx, q.name, owner) }
+	}
+	backend, ok := q.client.backend.(driver.Waiter)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) (driver.Watch, error) { return backend.Watch(ctx, q.name, q.kind) }
+}
+
 // resumeListening gets the watch at once that the backend still has of a name.
 func (q *queue) resumeListening() {
-	if r, ok := q.client.backend.(driver.Resumer); ok && q.watch == nil && q.listening == nil {
+	if r, ok := q.client.backend.(driver.Resumer); ok && !q.fair && q.watch == nil && q.listening == nil {
 		if w := r.Resume(q.name, q.kind); w != nil {
 			q.watch, q.seen = w, 0
 		}
 	}
 }
 
-func (q *queue) beginToListen(backend driver.Waiter) *listening {
+func (q *queue) beginToListen(begin func(ctx context.Context) (driver.Watch, error)) *listening {
 	c := q.client
 	ctx, stop := context.WithTimeout(c.background, watchTime)
 	l := &listening{began: make(chan struct{}), stop: stop}
 	c.work.Go(func() {
 		defer close(l.began)
 		defer stop()
-		watch, err := backend.Watch(ctx, q.name, q.kind)
+		watch, err := begin(ctx)
 		if err != nil {
 			c.opts.Logger.Debug("lock: cannot listen for releases, polling", "name", q.name, "err", err)
 			return
@@ -89,6 +106,12 @@ type frontsThings struct {
 	standing  *standing
 	watch     driver.Watch
 	listening *listening
+}
+
+// stopListening ends the watch of who goes on under another owner.
+func (q *queue) stopListening() {
+	frontsThings{watch: q.watch, listening: q.listening}.endAll(q)
+	q.watch, q.listening = nil, nil
 }
 
 // leaveFront takes them out of the queue. part.mu is held.

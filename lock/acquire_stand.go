@@ -37,7 +37,7 @@ func (k *contest) makeRequest(call context.Context) (driver.Grant, error) {
 		k.q.told.Store(0)
 		k.q.asks.Store(numberOf(k.req.Owner))
 	}
-	if c.successor == nil || k.try || !k.want.passable() || k.want.mode != driver.Exclusive {
+	if c.successor == nil || k.try || !k.want.mayStand() {
 		return c.backend.Acquire(call, k.req)
 	}
 	return c.successor.Stand(call, k.req)
@@ -54,7 +54,9 @@ func (k *contest) recordStanding(refusal error) {
 	held, ok := errors.AsType[*driver.HeldError](refusal)
 	before := k.q.standing
 	if !ok || held.Claim == 0 {
-		if before != nil && k.sent >= before.sent+before.claim { // until then it may be granted the lock
+		if k.want.fair { // it keeps its place, and will be told when to ask
+			k.q.standing = nil
+		} else if before != nil && k.sent >= before.sent+before.claim { // until then it may be granted the lock
 			k.abandonOwner(before.grant())
 		}
 		return
@@ -62,7 +64,7 @@ func (k *contest) recordStanding(refusal error) {
 	s := &standing{
 		owner: k.req.Owner, want: k.want, sent: k.sent, claim: held.Claim, token: held.Token, holder: held.Owner,
 	}
-	if before != nil {
+	if before != nil && !k.want.fair {
 		s.idle = before.holder == s.holder && k.sent-before.sent >= s.askAgainAfter()
 	}
 	k.q.part.mu.Lock()
@@ -118,19 +120,20 @@ func (s *standing) grant() *driver.Grant {
 // settleStanding ends a contest whose request stands, and that nobody goes on with: what it was granted is given
 // back before its caller is told, if the store answers soon. It reports whether that is certain.
 func (k *contest) settleStanding() bool {
-	s := k.q.standing
-	if s == nil || !k.doubt.Resolved() || k.q.hasSuccessor(s.want) {
+	s, inLine := k.q.standing, k.want.fair && k.waited
+	if s == nil && !inLine || !k.doubt.Resolved() || k.q.hasSuccessor(k.want) {
 		return true // or in doubt anyway
 	}
 	ctx, cancel := context.WithTimeout(k.q.client.background, releaseGrace)
 	defer cancel()
-	_, err := k.q.client.backend.Release(ctx, *s.grant())
+	_, err := k.q.client.backend.Release(ctx, k.req.Ungranted())
 	if err == nil || errors.Is(err, driver.ErrLost) {
 		k.q.endStanding()
+		k.waited = false
 		return true
 	}
 	k.q.abandonStanding()
-	return false
+	return s == nil
 }
 
 // hasSuccessor reports whether the next one of the queue wants the same.
@@ -174,7 +177,10 @@ func (k *contest) takeHanded() (driver.Grant, bool) {
 
 // isFor reports whether that is the grant which the request stands for.
 func (s *standing) isFor(g *driver.Grant) bool {
-	return s != nil && g.Tokens > 0 && g.Token == s.token && g.Owner == s.owner
+	if s == nil || g.Tokens == 0 || g.Owner != s.owner {
+		return false
+	}
+	return g.Token == s.token || s.want.fair && s.isNewer(g)
 }
 
 // inherit makes a grant the caller's that was passed on. It lives for the claim, from some time

@@ -27,6 +27,9 @@ func (k *contest) waitToAskAgain(ctx context.Context, err error) error {
 		}
 		return stopped
 	}
+	if k.want.fair {
+		return k.awaitPlace(ctx, err)
+	}
 	if k.q.listens() || k.askAgain() {
 		return nil // a release may have come before we listened: ask again
 	}

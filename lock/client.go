@@ -109,7 +109,12 @@ func newID() string {
 // newOwner returns an owner id that no other acquisition anywhere has, in the
 // form Redisson uses: client, colon, number.
 func (c *Client) newOwner() string {
+	return c.ownerOf(c.owners.Add(1))
+}
+
+// ownerOf returns the owner id of that number.
+func (c *Client) ownerOf(number uint64) string {
 	var b [64]byte
 	text := append(append(b[:0], c.id...), ':')
-	return string(strconv.AppendUint(text, c.owners.Add(1), 10))
+	return string(strconv.AppendUint(text, number, 10))
 }

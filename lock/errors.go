@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -40,9 +41,11 @@ type HeldError struct {
 	// Until is when the holder's lease ends unless it is renewed; zero when
 	// the backend does not tell.
 	Until time.Time
-	// Waits says that Owner does not have the lock but waits for it, a writer, and readers who come
-	// later let it go first. Until is when they need not any more.
+	// Waits says that Owner does not have the lock but waits for it, and goes first: a writer, before readers who
+	// come later, or who is before others in the line of a fair lock. Until is when they need not wait for it any more.
 	Waits bool
+	// Place is where the one who asked stands in the line of a fair lock, 1 if it is next; 0 if there is none.
+	Place int
 }
 
 // Error implements error.
@@ -50,6 +53,9 @@ func (e *HeldError) Error() string {
 	text := fmt.Sprintf("lock %q: %v", e.Name, &driver.HeldError{Owner: e.Owner, Waits: e.Waits})
 	if !e.Until.IsZero() {
 		text += " until " + e.Until.Format(time.RFC3339)
+	}
+	if e.Place > 0 {
+		text += ", place " + strconv.Itoa(e.Place) + " in line"
 	}
 	return text
 }

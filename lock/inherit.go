@@ -9,12 +9,17 @@ func (c *Client) inherit(g driver.Grant) {
 	p := c.queues.partOf(g.Name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := p.byName[g.Name]
+	if p.closed || p.holdOf(g.Name, g.Owner) != nil {
+		return
+	}
+	q := p.queueAsking(g.Name, g.Owner)
+	if g.Owner == "" {
+		q = p.byName[g.Name]
+	}
 	switch {
-	case p.closed, q == nil && g.Owner == "", q != nil && q.holds.ofOwner(g.Owner) != nil:
-	case q != nil && (g.Owner == "" || q.asksAs(g.Owner)):
+	case q != nil:
 		q.hand(g)
-	default:
+	case g.Owner != "":
 		if g.TTL == 0 {
 			g.TTL = c.opts.TTL
 		}

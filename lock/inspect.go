@@ -27,6 +27,18 @@ type Info struct {
 	Waiting int
 	// Local is how many goroutines of this process wait.
 	Local int
+	// Line is who waits for a fair lock, in order: see [MutexOptions.Fair].
+	Line []InLine
+}
+
+// InLine is somebody who waits for a fair lock.
+type InLine struct {
+	// Owner is the owner id under which it asks, or what the backend tells of that.
+	Owner string
+	// Since is when it has come, by the backend's clock; zero when it does not tell.
+	Since time.Time
+	// Meta is what it would store: "host" and "pid", and its own.
+	Meta map[string]string
 }
 
 // Held reports whether somebody has the lock.
@@ -176,6 +188,9 @@ func (c *Client) info(found driver.Info) Info {
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
 			Linger: h.Linger, Meta: driver.DecodeMeta(h.Meta),
 		})
+	}
+	for _, w := range found.Line {
+		info.Line = append(info.Line, InLine{Owner: w.Owner, Since: w.Since, Meta: driver.DecodeMeta(w.Meta)})
 	}
 	return info
 }

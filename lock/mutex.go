@@ -10,7 +10,7 @@ import (
 
 // Mutex is an exclusive lock on a name. It holds no state: two Mutexes of one
 // name exclude each other, in one process as between processes. Processes take
-// turns, in no order; it is re-entrant only on request: a context that carries the
+// turns, in no order unless it is [MutexOptions.Fair]; it is re-entrant only on request: a context that carries the
 // lease (see [Lease.Context]) re-enters.
 //
 // A Mutex is safe for concurrent use.
@@ -29,6 +29,12 @@ type MutexOptions struct {
 	// Fixed says that the lease is never renewed: it ends after TTL, whatever
 	// the holder does.
 	Fixed bool
+	// Fair gives the lock to who has waited for longest, of all processes: each Lock has a place of its own in the
+	// backend's line. TryLock fails while somebody waits there. Nothing is passed on among goroutines of
+	// this process meanwhile, and nothing lingers, so that it is slower; it is for where order matters. Who has died
+	// is passed over within seconds. All who use a name should be fair, or none: who is not may go first.
+	// A backend without such a line fails it with [ErrUnsupported].
+	Fair bool
 	// MinHold keeps the lock at least that long, also when it is unlocked
 	// earlier: a job that ran for a moment on one host does not run again on
 	// another whose clock is behind. At most [MaxTTL], and the TTL of a Fixed lease. If
@@ -65,6 +71,7 @@ func (m *Mutex) configure(opts *MutexOptions) {
 	}
 	if opts != nil {
 		m.wait, m.want.fixed, m.want.minHold = opts.Wait, opts.Fixed, opts.MinHold
+		m.want.fair = opts.Fair
 		m.want.ttl = cmp.Or(opts.TTL, c.opts.TTL)
 		m.want.setMaxHold(opts.MaxHold)
 		if opts.MaxHold > 0 {

@@ -24,6 +24,7 @@ type queue struct {
 	name     string
 	side     string // empty for the queue of the name itself: see sideOf
 	kind     driver.Kind
+	fair     bool          // the one who is here stands in the store's line, by itself
 	fronted  bool          // somebody is at the front
 	called   bool          // the call below is in use
 	told     atomic.Uint32 // what was told of the owner who asks before its grant was here, by messageBit
@@ -83,7 +84,7 @@ func (t *queues) enterQueue(
 	q := p.byName[key]
 	if q == nil {
 		q = t.newQueue(p, w, side)
-		p.byName[key] = q
+		p.addQueue(q)
 		t.client.work.Add(1)
 		return q, nil, nil
 	}
@@ -104,9 +105,9 @@ func (t *queues) enterQueue(
 
 // newQueue makes the queue of a name that is used from now on. part.mu is held.
 func (t *queues) newQueue(p *part, w *want, side string) *queue {
-	q := &queue{client: t.client, part: p, name: w.name, side: side, kind: w.mode.Kind(), fronted: true}
-	if side != "" {
-		p.sides++
+	q := &queue{client: t.client, part: p, name: w.name, side: side, kind: w.mode.Kind(), fair: w.fair, fronted: true}
+	if w.fair { // its turn is the store's business
+		return q
 	}
 	if q.kind != driver.Semaphore {
 		q.share = p.shares.takeShare(queueKey(w.name, side), t.client)
@@ -230,10 +231,7 @@ func (q *queue) endUnused() bool {
 	if q.fronted || q.holds.first != nil {
 		return false
 	}
-	delete(q.part.byName, queueKey(q.name, q.side))
-	if q.side != "" {
-		q.part.sides--
-	}
+	q.part.removeQueue(q)
 	return true
 }
 

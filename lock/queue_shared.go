@@ -67,7 +67,7 @@ func (p *part) holdOf(name, owner string) *hold {
 			return h
 		}
 	}
-	for _, q := range p.besides(name) {
+	for _, q := range p.besides[name] {
 		if h := q.holds.ofOwner(owner); h != nil {
 			return h
 		}
@@ -80,7 +80,7 @@ func (p *part) queueAsking(name, owner string) *queue {
 	if q := p.byName[name]; q != nil && q.asksAs(owner) {
 		return q
 	}
-	for _, q := range p.besides(name) {
+	for _, q := range p.besides[name] {
 		if q.asksAs(owner) {
 			return q
 		}

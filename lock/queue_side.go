@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ func (c *Client) sideOf(w *want, over string, try bool) string {
 	switch {
 	case over != "": // those before it may wait for that grant to go
 		return overSide + over
+	case w.fair:
+		return "fair " + strconv.FormatUint(c.owners.Add(1), 36)
 	case try && w.hasCompany(): // each asks by itself: who waits, or tries, may want more
 		return "try " + strconv.FormatUint(c.owners.Add(1), 36)
 	case w.mode == driver.Shared && w.role.includes(upgradeable): // plain readers need not wait for the one there is
@@ -46,16 +49,26 @@ func queueKey(name, side string) string {
 	return name + "\x00" + side
 }
 
-// besides returns the queues beside that of the name. part.mu is held.
-func (p *part) besides(name string) []*queue {
-	if p.sides == 0 {
-		return nil
+// addQueue enters a queue. part.mu is held.
+func (p *part) addQueue(q *queue) {
+	p.byName[queueKey(q.name, q.side)] = q
+	if q.side == "" {
+		return
 	}
-	var found []*queue
-	for _, q := range p.byName {
-		if q.side != "" && q.name == name {
-			found = append(found, q)
-		}
+	if p.besides == nil {
+		p.besides = make(map[string][]*queue)
 	}
-	return found
+	p.besides[q.name] = append(p.besides[q.name], q)
+}
+
+// removeQueue takes a queue out. part.mu is held.
+func (p *part) removeQueue(q *queue) {
+	delete(p.byName, queueKey(q.name, q.side))
+	if q.side == "" {
+		return
+	}
+	others := slices.DeleteFunc(p.besides[q.name], func(o *queue) bool { return o == q })
+	if p.besides[q.name] = others; len(others) == 0 {
+		delete(p.besides, q.name)
+	}
 }

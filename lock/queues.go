@@ -15,12 +15,12 @@ type queues struct {
 
 // part guards the queues of some names: nothing slow happens under its mutex.
 type part struct {
-	mu     sync.Mutex
-	byName map[string]*queue // by queueKey
-	sides  int               // how many of them are not the queue of the name itself
-	shares shares            // of names that have no queue now
-	habits habits            // of the same
-	closed bool
+	mu      sync.Mutex
+	byName  map[string]*queue   // by queueKey
+	besides map[string][]*queue // those of them that are beside the queue of their name
+	shares  shares              // of names that have no queue now
+	habits  habits              // of the same
+	closed  bool
 }
 
 func (t *queues) init(c *Client) {
@@ -48,8 +48,11 @@ func (t *queues) countWaiting(name string) int {
 	if q := p.byName[name]; q != nil {
 		n = q.waiters.len
 	}
-	for _, q := range p.besides(name) {
+	for _, q := range p.besides[name] {
 		n += q.waiters.len
+		if q.fair && q.holds.first == nil {
+			n++
+		}
 	}
 	return n
 }

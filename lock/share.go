@@ -55,7 +55,7 @@ type share struct {
 // account enters a grant that was given back: the request was made at sent, when so
 // many releases had been heard of, and the answer is that so many others wait.
 func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) {
-	if h.aside { // the share is that of whoever is at the front now
+	if h.aside || q.fair { // the share is that of whoever is at the front now, or the order that of the store
 		return
 	}
 	if waiting == 0 { // or the store has passed it on: what was learnt of others is of use when it does not

@@ -62,7 +62,10 @@ func (w *want) check(client string) error {
 func (w *want) isPlain() bool { return !w.fixed && w.minHold == 0 && w.maxHold == 0 }
 
 // passable reports whether a grant had for it may serve several leases, one after the other.
-func (w *want) passable() bool { return w.mode != driver.Shared && w.isPlain() }
+func (w *want) passable() bool { return w.mode != driver.Shared && !w.fair && w.isPlain() }
+
+// mayStand reports whether the store may grant it to a request that stands in line, with a shorter life at first.
+func (w *want) mayStand() bool { return w.mode == driver.Exclusive && w.isPlain() }
 
 // joinable reports whether a grant had for it may serve several leases at once.
 func (w *want) joinable() bool {
@@ -71,7 +74,7 @@ func (w *want) joinable() bool {
 
 // saysThatItWaits reports whether the store is told that somebody waits for it.
 func (w *want) saysThatItWaits() bool {
-	return w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
+	return w.fair || w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
 }
 
 // hasCompany reports whether there may be several grants of the name at once.

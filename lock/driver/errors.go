@@ -50,13 +50,19 @@ type HeldError struct {
 	// stand: see [Successor].
 	Claim time.Duration
 	// Token is the first of those reserved for it, 0 if that is not known. A grant with another one was
-	// that of a time before, and is over.
+	// that of a time before, and is over. Of a request that is Fair it is the newest given out: what is granted
+	// from then on has a higher one.
 	Token uint64
 	// Again is when to ask again at the latest, so that the request keeps what it has by waiting: see
 	// [Request.Waits]. It is 0 if it has nothing; else who gives up releases the owner, which ends that.
 	Again time.Duration
 	// Waits says that Owner does not have the lock, but waits for it, and goes first.
 	Waits bool
+	// Place is where the request stands in the line of those who wait, 1 if it is next; 0 if it does not.
+	Place int
+	// Listen says that the turn of a request that is Fair may be told on no other way than that of
+	// [TurnWaiter].
+	Listen bool
 }
 
 // PauseFor returns how long to wait before asking again, so that it is in time: by [HeldError.Again]. What is so
@@ -84,9 +90,9 @@ const UnknownTTL time.Duration = math.MinInt64
 func (e *HeldError) Error() string {
 	switch {
 	case e.Waits && e.Owner == "":
-		return "kept for a writer"
+		return "kept for who waits"
 	case e.Waits:
-		return "kept for a writer, " + ownerWord(e.Owner)
+		return "kept for " + ownerWord(e.Owner) + ", who waits"
 	case e.Owner == "":
 		return "held"
 	}

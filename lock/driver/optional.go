@@ -51,6 +51,15 @@ type Successor interface {
 	Inherit(tell func(Grant))
 }
 
+// TurnWaiter is implemented by backends that keep to [Request.Fair] and can tell one of those in line that it
+// may be its turn. Where it stands by [Successor.Stand] its grant is told as of any request that stands, unless the
+// refusal says [HeldError.Listen].
+type TurnWaiter interface {
+	// WatchTurn listens for the turn of a request for name by owner. It returns once listening has begun, so
+	// that a try made afterwards cannot miss it.
+	WatchTurn(ctx context.Context, name, owner string) (Watch, error)
+}
+
 // Sharder is implemented by backends whose names live on several servers.
 // Renewals of different shards are sent apart, so that one failing server
 // delays none of the others' leases.
@@ -90,6 +99,18 @@ type Info struct {
 	// Waiting is how many processes listen for the release, 0 for a free lock.
 	// Whoever heard one a moment ago may be among them.
 	Waiting int
+	// Line is who waits for a fair lock, in order; also while nobody has it.
+	Line []InLine
+}
+
+// InLine is somebody who waits for a fair lock.
+type InLine struct {
+	// Owner is the request's, or its [PublicOwner].
+	Owner string
+	// Since is when it has come by the store's clock; zero if unknown.
+	Since time.Time
+	// Meta is what would be stored beside its grant.
+	Meta string
 }
 
 // Holder describes a grant.

@@ -86,8 +86,10 @@ type Request struct {
 	// Waits says that the caller goes on asking if it is refused. A writer who waits keeps
 	// readers off who come later, for as long as the refusal's [HeldError.Again].
 	Waits bool
-	// Fair asks for first come, first served, across processes. A backend that does
-	// not keep to that refuses it with [ErrUnsupported].
+	// Fair asks for first come, first served, across processes, in mode Exclusive. Who is refused and Waits has a
+	// place in the store's line from then on, for as long as the refusal's [HeldError.Again], and keeps it by asking
+	// again; one that is not kept is another's within seconds. Who does not wait is refused, too, while somebody
+	// stands in line. A backend that has no such line refuses it with [ErrUnsupported]. See [TurnWaiter].
 	Fair bool
 	// TTL is how long the grant lives without renewal, [MinTTL] to [MaxTTL].
 	TTL time.Duration
@@ -138,6 +140,8 @@ func (r *Request) checkMode() error {
 		return &input.Error{Field: "permits", Problem: "are for mode permit, not " + r.Mode.String()}
 	case r.Mode != Permit && r.Limit != 0:
 		return &input.Error{Field: "limit", Problem: "is for mode permit, not " + r.Mode.String()}
+	case r.Mode != Exclusive && r.Fair:
+		return &input.Error{Field: "fair", Problem: "is for mode exclusive, not " + r.Mode.String()}
 	case r.Mode == Permit && (r.Limit < 1 || r.Limit > MaxPermits):
 		return outOfRange("limit", r.Limit, 1, MaxPermits)
 	case r.Mode == Permit && (r.Permits < 1 || r.Permits > r.Limit):
