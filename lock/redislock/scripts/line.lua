@@ -33,13 +33,13 @@ local function lineOf(lock)
 
   -- hasOthers reports whether somebody stands in line who is not one of ours, as far as it is known.
   function line.hasOthers()
-    return call('llen', queue) ~= call('hlen', records) - call('hexists', records, 'told')
+    return call('llen', queue) ~= call('hlen', records) - (call('hget', records, 'told') and 1 or 0)
   end
 
   -- hasten has those of Redisson's behind a place wait for as much less as one of ours there would have added.
   local function hasten(place)
     for _, other in ipairs(line.hasOthers() and call('lrange', queue, place, -1) or {}) do
-      if call('hexists', records, other) == 0 and call('zscore', timeouts, other) then
+      if not call('hget', records, other) and call('zscore', timeouts, other) then
         call('zincrby', timeouts, -LINE_WAIT, other)
       end
     end
@@ -60,11 +60,11 @@ local function lineOf(lock)
 
   -- withdraw takes one of ours out who waits, and reports whether it did.
   function line.withdraw(owner)
-    if call('hexists', records, owner) == 0 then
-      return false
+    local known = call('hget', records, owner) -- HEXISTS is what others are known by, see looks
+    if known then
+      line.remove(owner, true)
     end
-    line.remove(owner, true)
-    return true
+    return known
   end
 
   -- told returns when one of Redisson's was told that the lock is free, which has been so since; nothing if it was not.
@@ -114,6 +114,20 @@ local function lineOf(lock)
     end
   end
 
+  -- putOutBefore puts those of ours out who have gone, and are just before a place. It returns what that is then.
+  local function putOutBefore(at)
+    while at > 0 do
+      local other = call('lindex', queue, at - 1)
+      local record = recordOf(other)
+      if not record or record.ends > now then
+        break
+      end
+      line.remove(other, true)
+      at = at - 1
+    end
+    return at
+  end
+
   -- stand gives an owner a place at the end, or keeps the one it has. It returns which that is, the first being 1.
   function line.stand(owner, claim, lease, life, how, meta)
     local record = recordOf(owner)
@@ -127,7 +141,7 @@ local function lineOf(lock)
     elseif not at then
       call('rpush', queue, owner)
     end
-    at = call('lpos', queue, owner)
+    at = putOutBefore(call('lpos', queue, owner))
     call('hset', records, owner, table.concat({since, string.format('%.0f', now + tonumber(claim)), claim, lease, life, how, meta}, ' '))
     local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
     call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
