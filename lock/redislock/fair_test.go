@@ -234,7 +234,8 @@ func TestTimesOfTheLine(t *testing.T) {
 	mustWait(t, b, uuidA+":2")
 	standLikeJava(t, server, javas, time.Hour)
 	mustWait(t, b, uuidA+":3")
-	if first, last := score(uuidA+":2"), score(uuidA+":3"); first != 15*time.Second || last != time.Hour+15*time.Second {
+	first, last := score(uuidA+":2"), score(uuidA+":3")
+	if first != 15*time.Second || last != time.Hour+15*time.Second {
 		t.Errorf("ours may be put out in %v and %v", first, last)
 	}
 	mustRelease(t, b, g)

@@ -3,9 +3,10 @@
 -- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 NUMSUB or SHARDNUMSUB, or empty if it is not known which
 --
--- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a mutex, {kind, last token, listening,
--- owner, how, ms left, what is known, ...} of a read-write lock, and {kind, last token, listening, how many permits
--- are there, {ID, ms when it comes back, ...}, {owner, what is known, ...}, ms now} of a semaphore.
+-- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a
+-- mutex, {kind, last token, listening, owner, how, ms left, what is known, ...} of a read-write lock, and {kind,
+-- last token, listening, how many permits are there, {ID, ms when it comes back, ...}, {owner, what is known, ...},
+-- ms now} of a semaphore.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
