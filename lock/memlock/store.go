@@ -27,7 +27,7 @@ type Store struct {
 	grants    map[string]grant
 	crowds    map[string]*crowd
 	lines     map[string][]*place // of fair locks, in order
-	full      int // how many grants there may be before those that have run out are looked for
+	full      int                 // how many grants there may be before those that have run out are looked for
 	listeners map[string]map[*watch]struct{}
 	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
 	released  recent
