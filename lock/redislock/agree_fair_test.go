@@ -115,7 +115,7 @@ func (l *twinLines) describe(t *testing.T, b driver.Backend) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "; has it:"
+	text := fmt.Sprint("; ", info.Waiting, " wait, has it:")
 	for _, h := range info.Holders {
 		text += h.Owner[len(uuidA):]
 	}
