@@ -33,6 +33,9 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if req.Mode != driver.Exclusive {
 		return b.acquireCrowd(ctx, &req)
 	}
+	if req.Fair {
+		return b.acquireFair(ctx, &req, false)
+	}
 	h := b.newHandle(req.Name, req.Owner)
 	reply, err := b.request(ctx, h, &req, b.lingerWord(&req))
 	if err != nil {

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -49,24 +50,32 @@ type ear interface {
 // watchChannel adds a watch to a channel, and returns when it is subscribed.
 func (h *hub) watchChannel(ctx context.Context, channel string, sharded bool) (*watch, error) {
 	w := &watch{c: make(chan struct{}, 1)}
+	if err := h.addWatch(ctx, w, channel, sharded); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// addWatch begins a watch, and returns when it has begun.
+func (h *hub) addWatch(ctx context.Context, w *watch, channel string, sharded bool) error {
 	t, ready, err := h.joinTopic(w, channel, sharded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.topic = t
 	select {
 	case <-ready:
 		if err := w.topic.failure(); err != nil {
 			w.Close()
-			return nil, err
+			return err
 		}
-		return w, nil
+		return nil
 	case <-ctx.Done():
 		w.Close()
-		return nil, ctx.Err()
+		return ctx.Err()
 	case <-h.background.Done():
 		w.Close()
-		return nil, errClosed
+		return errClosed
 	}
 }
 
@@ -85,7 +94,8 @@ func (h *hub) joinTopic(e ear, channel string, sharded bool) (t *topic, ready <-
 func (h *hub) addEar(e ear, channel string, sharded bool) (t *topic, ready <-chan struct{}) {
 	t = h.topics[channel]
 	if t == nil {
-		t = newTopic(h, channel, sharded)
+		w, isWatch := e.(*watch)
+		t = newTopic(h, channel, sharded, isWatch && !w.ofTurn && !strings.HasPrefix(channel, clientChannel))
 		h.topics[channel] = t
 		if t.ofLock {
 			h.heard.Add(1)

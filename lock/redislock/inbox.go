@@ -15,6 +15,9 @@ type inbox struct {
 	hub     *hub
 	heirs   *heirs // nil where no lock is passed on
 	note    func(driver.Message)
+	give    func(driver.Grant)    // of fair locks
+	inLine  map[string]string     // names, by the owners of this client who may be given them
+	waiters atomic.Int32          // how many those are
 	client  string                // the first part of the owners it is for, with its colon; set before current
 	current atomic.Pointer[topic] // nil before somebody has a lock, or waits for one
 	retry   time.Time             // when to listen again after that could not be done
@@ -30,7 +33,9 @@ const (
 	silence       = time.Second     // after which a connection is given up that has not brought what it should
 )
 
-func newInbox(h *hub) *inbox { return &inbox{hub: h, note: func(driver.Message) {}} }
+func newInbox(h *hub) *inbox {
+	return &inbox{hub: h, note: func(driver.Message) {}, give: func(driver.Grant) {}, inLine: make(map[string]string)}
+}
 
 // Notify implements [driver.Notifier].
 func (b *backend) Notify(tell func(driver.Message)) {
@@ -85,6 +90,9 @@ func (i *inbox) hear(_ *topic, text string) {
 	case "granted":
 		i.heirs.hearGrant(i.client, text)
 		return
+	case givenFirstWord:
+		i.hearGiven(rest)
+		return
 	case "wanted":
 		kind = driver.Wanted
 	case "taken":
@@ -99,6 +107,9 @@ func (i *inbox) hear(_ *topic, text string) {
 // miss implements ear: those who stand ask.
 func (i *inbox) miss() {
 	i.heirs.missGrants()
+	for owner, name := range i.inLine {
+		i.give(driver.Grant{Name: name, Owner: owner})
+	}
 	i.note(driver.Message{Kind: driver.Missed})
 }
 

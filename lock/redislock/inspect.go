@@ -71,9 +71,10 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 		readMutex(&info, answer)
 	}
 	if len(info.Holders) == 0 {
-		return driver.Info{Name: name, Token: info.Token}, nil // who listens to a free lock does not wait for it
+		// Who listens to a free lock does not wait for it.
+		return driver.Info{Name: name, Token: info.Token, Line: info.Line, Waiting: info.Waiting}, nil
 	}
-	info.Waiting = int(answer.At(2).Int)
+	info.Waiting += int(answer.At(2).Int)
 	return info, nil
 }
 
@@ -81,7 +82,8 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 func readMutex(info *driver.Info, answer redisconn.Reply) {
 	holder := driver.Holder{TTL: timeLeft(answer.At(3).Int)}
 	passed := false
-	for i := 4; i+1 < answer.Len(); i += 2 {
+	readLine(info, answer.At(4))
+	for i := 5; i+1 < answer.Len(); i += 2 {
 		switch field, value := answer.At(i).Str, answer.At(i+1).Str; {
 		case field == "bedrock:meta":
 			holder.Meta = value

@@ -28,6 +28,7 @@ const (
 	upgradeKey    = "bedrock_upgrade:"
 	readersKey    = "bedrock_readers:"
 	turnKey       = "bedrock_turn:"
+	lineKey       = "bedrock_line:"
 )
 
 // channelOf returns where releases of a lock are told.
@@ -97,10 +98,10 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [13]string {
+func reserved() [14]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
-		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey,
+		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey, lineKey,
 	}
 }
 

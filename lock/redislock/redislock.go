@@ -56,15 +56,16 @@ type backend struct {
 }
 
 var (
-	_ driver.Backend   = (*backend)(nil)
-	_ driver.Waiter    = (*backend)(nil)
-	_ driver.Resumer   = (*backend)(nil)
-	_ driver.Successor = (*backend)(nil)
-	_ driver.Notifier  = (*backend)(nil)
-	_ driver.Sharder   = (*backend)(nil)
-	_ driver.Inspector = (*backend)(nil)
-	_ driver.Forcer    = (*backend)(nil)
-	_ driver.Checker   = (*backend)(nil)
+	_ driver.Backend    = (*backend)(nil)
+	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Resumer    = (*backend)(nil)
+	_ driver.Successor  = (*backend)(nil)
+	_ driver.TurnWaiter = (*backend)(nil)
+	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Sharder    = (*backend)(nil)
+	_ driver.Inspector  = (*backend)(nil)
+	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Checker    = (*backend)(nil)
 )
 
 func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
@@ -165,7 +166,7 @@ func (b *backend) checkRequest(req *driver.Request) error {
 
 // checkSupported refuses what the layout has no place for.
 func (b *backend) checkSupported(req *driver.Request) error {
-	if req.Fair || b.opts.Profile == Redlock {
+	if b.opts.Profile == Redlock {
 		return req.CheckExclusive()
 	}
 	return nil

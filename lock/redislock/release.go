@@ -42,6 +42,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 		h = b.newHandle(g.Name, g.Owner)
 	}
 	b.heirs.endStanding(g.Owner)
+	b.inbox.leaveLine(g.Owner)
 	reply, err := b.evalRelease(ctx, h, b.pubsub.command(b))
 	if err != nil {
 		return 0, describe("release", g.Name, err)

@@ -21,6 +21,12 @@ var passText string
 //go:embed scripts/keys.lua
 var keysText string
 
+//go:embed scripts/line.lua
+var lineText string
+
+//go:embed scripts/fair_acquire.lua
+var fairAcquireText string
+
 //go:embed scripts/advance.lua
 var advanceText string
 
@@ -98,8 +104,8 @@ var redlockInspectText string
 
 // scripts are what a profile runs.
 type scripts struct {
-	acquire, release, renew, force, inspect, replicas *redisconn.Script
-	rw, permit                                        crowdScripts // nil where there is no such kind
+	acquire, fair, release, renew, force, inspect, replicas *redisconn.Script
+	rw, permit                                              crowdScripts // nil where there is no such kind
 }
 
 // crowdScripts are those of a kind that several may have at once.
@@ -107,10 +113,14 @@ type crowdScripts struct{ acquire, release, renew *redisconn.Script }
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire:  redisconn.NewScript(acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireText),
-		release:  redisconn.NewScript(releaseAloneText, tellText, heirText, passText, releaseText),
-		renew:    redisconn.NewScript(hintText, keysText, renewText),
-		force:    redisconn.NewScript(tellText, heirText, keysText, kindText, rwText, forceText),
+		acquire: redisconn.NewScript(acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireText),
+		fair: redisconn.NewScript(
+			heirText, keysText, kindText, semaphoreText, advanceText, lineText, fairAcquireText),
+		release: redisconn.NewScript(
+			releaseAloneText, tellText, heirText, keysText, advanceText, lineText, passText, releaseText),
+		renew: redisconn.NewScript(hintText, keysText, renewText),
+		force: redisconn.NewScript(
+			tellText, heirText, keysText, kindText, rwText, advanceText, lineText, forceText),
 		inspect:  redisconn.NewScript(keysText, kindText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
 		rw: crowdScripts{

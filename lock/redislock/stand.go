@@ -12,6 +12,9 @@ import (
 // Stand implements [driver.Successor]. A request stands where its client hears of what it is
 // granted, and the name is busy: else there is nothing to be won by it.
 func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if req.Fair {
+		return b.acquireFair(ctx, &req, true)
+	}
 	if b.heirs == nil || req.Mode != driver.Exclusive || req.TTL < shortestLease || !looksLikeOwner(req.Owner) {
 		return b.Acquire(ctx, req)
 	}
@@ -42,6 +45,9 @@ func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, 
 func (b *backend) Inherit(tell func(driver.Grant)) {
 	if b.heirs != nil {
 		b.heirs.tell = tell
+	}
+	if b.inbox != nil {
+		b.inbox.give = tell
 	}
 }
 

@@ -3,7 +3,6 @@ package redislock
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +31,7 @@ type topic struct {
 	channel string
 	sharded bool
 	poke    chan struct{} // something below has changed
-	ofLock  bool          // not of a client
+	ofLock  bool          // not of a client, or of one who waits
 	up      atomic.Bool   // as subscribed
 	down    atomic.Bool   // it has ended
 
@@ -49,10 +48,10 @@ type topic struct {
 	err        error         // why it failed
 }
 
-func newTopic(h *hub, channel string, sharded bool) *topic {
+func newTopic(h *hub, channel string, sharded, ofLock bool) *topic {
 	return &topic{
 		hub: h, channel: channel, sharded: sharded, poke: make(chan struct{}, 1),
-		ears: make(map[ear]struct{}), ready: make(chan struct{}), ofLock: !strings.HasPrefix(channel, clientChannel),
+		ears: make(map[ear]struct{}), ready: make(chan struct{}), ofLock: ofLock,
 	}
 }
 
@@ -219,7 +218,7 @@ func (t *topic) staySubscribed() (lost bool) {
 func (t *topic) lingers() time.Duration {
 	t.hub.mu.Lock()
 	defer t.hub.mu.Unlock()
-	if t.heard {
+	if t.heard && t.ofLock {
 		return linger
 	}
 	return 0

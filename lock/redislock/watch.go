@@ -10,9 +10,10 @@ import (
 
 // watch is one listener for the releases of a name.
 type watch struct {
-	topic *topic
-	c     chan struct{}
-	count atomic.Uint64
+	topic  *topic
+	ofTurn bool // of one who waits, not of all
+	c      chan struct{}
+	count  atomic.Uint64
 }
 
 // Watch implements [driver.Waiter]. It returns once the server has confirmed

@@ -52,7 +52,7 @@ end
 -- reserved when it joins. Nobody joins when the counter has been lost meanwhile.
 local function stand(lock, counter, lease, owner, count, meta, how, about)
   local heirs, when, longest, request = about[3] or '', string.match(how, '^(.)(%d+) (%d+)$')
-  if about[4] or not about[5] or not (when == '=' or about[3] or about[6]) then
+  if about[4] or not about[5] or heirs == '' and about[3] or not (when == '=' or about[3] or about[6]) then
     return
   end
   local life = math.min(tonumber(lease), tonumber(longest))

@@ -82,7 +82,9 @@ local function free()
     return redis.call('del', lock)
   end
   tell(KEYS[3], '0')
-  return redis.call('del', lock)
+  local held = redis.call('del', lock)
+  pcall(function() lineOf(lock).serve(ARGV[1]) end)
+  return held
 end
 
 local held = free()

@@ -1,7 +1,7 @@
 -- A lock that Bedrock holds may have heirs: waiters of other processes, in line. The line
 -- is a field of the lock, "client:owner:request " of each, the last two by their numbers; what
 -- each of them would have is a finished lock in a key of its own, beside it, for as long as its
--- claim lasts.
+-- claim lasts. An empty one says that somebody stands in the line of fair locks: see line.lua.
 
 local HEIRS = 'bedrock:heirs'
 

@@ -3,7 +3,7 @@
 -- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 NUMSUB or SHARDNUMSUB, or empty if it is not known which
 --
--- Returns {kind, last token, listening, ms left, field, value, ...} of a mutex, {kind, last token, listening,
+-- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a mutex, {kind, last token, listening,
 -- owner, how, ms left, what is known, ...} of a read-write lock, and {kind, last token, listening, how many permits
 -- are there, {ID, ms when it comes back, ...}, {owner, what is known, ...}, ms now} of a semaphore.
 
@@ -32,6 +32,11 @@ local answer = {kind, redis.call('get', counter) or '', listening()}
 
 if kind == MUTEX then
   answer[4] = redis.call('pttl', lock)
+  answer[5] = {}
+  for _, owner in ipairs(redis.pcall('lrange', 'redisson_lock_queue:' .. tagged(lock), 0, 999)) do
+    answer[5][#answer[5] + 1] = owner
+    answer[5][#answer[5] + 1] = redis.pcall('hget', beside('bedrock_line:', lock), owner) or ''
+  end
   if redis.call('hlen', lock) <= 64 then
     for _, text in ipairs(redis.call('hgetall', lock)) do
       answer[#answer + 1] = text

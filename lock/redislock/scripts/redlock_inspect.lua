@@ -13,8 +13,8 @@ local function listening()
 end
 
 local holder = redis.call('get', KEYS[1])
-local answer = {0, redis.call('get', KEYS[2]) or '', listening(), redis.call('pttl', KEYS[1])}
+local answer = {0, redis.call('get', KEYS[2]) or '', listening(), redis.call('pttl', KEYS[1]), {}}
 if holder then
-  answer[5], answer[6] = holder, '1'
+  answer[6], answer[7] = holder, '1'
 end
 return answer

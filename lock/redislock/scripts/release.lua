@@ -29,8 +29,20 @@ local function latchShut(latch, owner)
   return has == owner
 end
 
+-- serveLine gives a free lock to who is next in the line of those who want it in their turn. A user who may not do that
+-- has released it all the same.
+local function serveLine(lock)
+  pcall(function() lineOf(lock).serve(ARGV[1]) end)
+end
+
 -- withdraw takes the claim of somebody back who stands in line.
 local function withdraw(lock, owner)
+  if redis.pcall('hexists', beside('bedrock_line:', lock), owner) == 1 and lineOf(lock).withdraw(owner) then
+    if call('exists', lock) == 0 then
+      serveLine(lock)
+    end
+    return
+  end
   local key = heirKey(lock, clientOf(owner))
   if redis.pcall('hget', key, owner) == '1' then -- HEXISTS is what others are known by, see looks
     call('del', key)
@@ -140,6 +152,9 @@ local function give(lock, channel, latch, owner, life, how)
     answer = 0
   end
   shut(lock, latch, owner, life)
+  if has[2] == '' then
+    serveLine(lock)
+  end
   return answer
 end
 

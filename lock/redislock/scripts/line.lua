@@ -1,0 +1,212 @@
+-- line.lua: who waits for a fair lock stands in the line of Redisson's: a list of owners, and a sorted set of when
+-- each may be put out, in ms since 1970. Redisson has a waiter say once for how long it will wait, and takes that off
+-- the others' times when it has gone. Ours says every few seconds that it is there, in a hash beside the line: since
+-- when in µs, until when in ms, its claim, its lease and the life of the fencing counter in ms, how it is told (g: it is
+-- granted the lock, if somebody hears of it; c: it is granted the lock; w: it asks when its channel says so), metadata.
+-- A field of its own, told, has who of the others was told that the lock is free, when, and until when that was seen.
+
+local LINE_WAIT = 15000 -- how much later than who is before it a waiter of ours may be put out by Redisson
+local LINE_COMES = 5000 -- how long one of Redisson's has to come once it was told that the lock is free
+local LINE_SEEN = 4000 -- for how long it is taken to be free still when nobody looks
+local LINE_KEPT = 86400000 -- how long a line is kept that none of ours has touched
+
+-- lineOf returns what can be done with the line of a lock. Functions cost time where they are made: these only where
+-- there is a line.
+local function lineOf(lock)
+  local call = redis.call
+  local name = tagged(lock)
+  local queue, timeouts, records = 'redisson_lock_queue:' .. name, 'redisson_lock_timeout:' .. name,
+    beside('bedrock_line:', lock)
+  local channel, counter = 'redisson_lock__channel:' .. name, 'redisson_lock_token:' .. name
+  local time = call('time')
+  local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  local line = {}
+
+  -- recordOf returns what one of ours has said; nothing of another's.
+  local function recordOf(owner)
+    local text = call('hget', records, owner)
+    local since, ends, claim, lease, life, how, meta = string.match(text or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%a) (.*)$')
+    return since and {
+      since = since, ends = tonumber(ends), claim = claim, lease = lease, life = life, how = how, meta = meta,
+    }
+  end
+
+  -- hasOthers reports whether somebody stands in line who is not one of ours, as far as it is known.
+  function line.hasOthers()
+    return call('llen', queue) ~= call('hlen', records) - call('hexists', records, 'told')
+  end
+
+  -- hasten has those of Redisson's behind a place wait for as much less as one of ours there would have added.
+  local function hasten(place)
+    for _, other in ipairs(line.hasOthers() and call('lrange', queue, place, -1) or {}) do
+      if call('hexists', records, other) == 0 and call('zscore', timeouts, other) then
+        call('zincrby', timeouts, -LINE_WAIT, other)
+      end
+    end
+  end
+
+  -- remove takes an owner out.
+  function line.remove(owner, ours)
+    local at = call('lpos', queue, owner)
+    if at then
+      call('lrem', queue, 1, owner)
+      call('zrem', timeouts, owner)
+    end
+    call('hdel', records, owner)
+    if at and ours then
+      hasten(at)
+    end
+  end
+
+  -- withdraw takes one of ours out who waits, and reports whether it did.
+  function line.withdraw(owner)
+    if call('hexists', records, owner) == 0 then
+      return false
+    end
+    line.remove(owner, true)
+    return true
+  end
+
+  -- told returns when one of Redisson's was told that the lock is free, which has been so since; nothing if it was not.
+  local function told(owner)
+    local who, at, seen = string.match(call('hget', records, 'told') or '', '^(%S+) (%d+) (%d+)$')
+    return who == owner and tonumber(seen) + LINE_SEEN > now and tonumber(at) or nil
+  end
+
+  -- isGone reports whether that one is not there any more, as far as can be known while nobody has the lock or
+  -- somebody does.
+  local function isGone(owner, record, free)
+    if record then
+      return record.ends <= now
+    end
+    local score, since = call('zscore', timeouts, owner), free and told(owner)
+    return score and tonumber(score) <= now or since and since + LINE_COMES <= now
+  end
+
+  -- first returns who is next, and its record if it is one of ours. Those before it who have gone are put out.
+  function line.first(free)
+    while true do
+      local owner = call('lindex', queue, 0)
+      local record = owner and recordOf(owner)
+      if not owner or not isGone(owner, record, free) then
+        return owner, record
+      end
+      line.remove(owner, record)
+    end
+  end
+
+  -- restore puts one of ours back in its place whom Redisson has put out: at the head, behind those who came before it.
+  local function restore(owner, since)
+    local at = 0
+    while true do
+      local other = call('lindex', queue, at)
+      local record = other and recordOf(other)
+      if not record or tonumber(record.since) > tonumber(since) then
+        break
+      end
+      at = at + 1
+    end
+    local other = call('lindex', queue, at)
+    if other then
+      call('linsert', queue, 'before', other, owner)
+    else
+      call('rpush', queue, owner)
+    end
+  end
+
+  -- stand gives an owner a place at the end, or keeps the one it has. It returns which that is, the first being 1.
+  function line.stand(owner, claim, lease, life, how, meta)
+    local record = recordOf(owner)
+    local since = time[1] .. string.sub('00000' .. time[2], -6)
+    local at = call('lpos', queue, owner)
+    if record and record.ends > now then
+      since = record.since
+      if not at then
+        restore(owner, since)
+      end
+    elseif not at then
+      call('rpush', queue, owner)
+    end
+    at = call('lpos', queue, owner)
+    call('hset', records, owner, table.concat({since, string.format('%.0f', now + tonumber(claim)), claim, lease, life, how, meta}, ' '))
+    local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
+    call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
+    for _, key in ipairs({queue, timeouts, records}) do
+      call('pexpire', key, LINE_KEPT)
+    end
+    return at + 1
+  end
+
+  -- grant gives the lock to one of ours, if somebody hears of it.
+  local function grant(owner, record)
+    keepFor = record.life
+    local token = advance(counter, 1)
+    local text = token and string.format('%.0f', token)
+    local heard = text and notify(clientOf(owner),
+      'given ' .. string.match(owner, '%d+$') .. ' ' .. text .. ' ' .. record.lease .. ' ' .. lock)
+    if type(heard) ~= 'number' or heard == 0 and record.how ~= 'c' then
+      return false
+    end
+    line.remove(owner, true)
+    call('hset', lock, owner, '1', 'bedrock:meta', record.meta, 'bedrock:token', text)
+    call('pexpire', lock, record.claim)
+    line.mark()
+    return true
+  end
+
+  -- mark has whoever releases the lock look for the line.
+  function line.mark()
+    if call('exists', queue) == 1 then
+      call('hsetnx', lock, HEIRS, '')
+    end
+  end
+
+  -- wake tells somebody on the channel that is its own, as Redisson does.
+  local function wake(owner, publish)
+    for _, command in ipairs(publish ~= '' and {publish} or {'spublish', 'publish'}) do
+      redis.pcall(command, channel .. ':' .. owner, '0')
+    end
+  end
+
+  -- tellFree tells who is next, that is not granted it, that the lock is free.
+  local function tellFree(owner, record, publish)
+    if not record then
+      call('hset', records, 'told', owner .. string.format(' %.0f %.0f', told(owner) or now, now))
+      call('pexpire', records, LINE_KEPT)
+    end
+    wake(owner, publish)
+  end
+
+  -- seeHeld records that somebody has the lock.
+  function line.seeHeld() call('hdel', records, 'told') end
+
+  -- serve gives a lock that nobody has to who is next, or tells that one. It returns who has it by that. One of
+  -- ours that hears nothing is passed over, and keeps its place: it has died, or asks soon.
+  function line.serve(publish)
+    line.first(true)
+    for _, owner in ipairs(call('lrange', queue, 0, 99)) do
+      local record = recordOf(owner)
+      if not record or record.how == 'w' then
+        if isGone(owner, record, true) then
+          line.remove(owner, record)
+        else
+          return tellFree(owner, record, publish)
+        end
+      elseif record.ends <= now then
+        line.remove(owner, true)
+      elseif grant(owner, record) then
+        return owner
+      end
+    end
+  end
+
+  -- waitsFor returns how long it takes until who is next may be passed over.
+  function line.waitsFor(owner, record)
+    if record then
+      return math.max(record.ends - now, 1)
+    end
+    return math.max((told(owner) or now) + LINE_COMES - now, 1)
+  end
+
+  return line
+end
