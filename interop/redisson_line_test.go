@@ -32,8 +32,9 @@ type contender struct {
 const (
 	// atOnce is the time within which one is served who is told: less than it takes Go to ask again by itself.
 	atOnce = watchdog / 2
-	// passedOver is the time within which it is noticed that who is next has died.
-	passedOver = 8 * time.Second
+	// passedOver is the time within which it is noticed that who is next has died: Go asks every two seconds, and then
+	// gives who is told five.
+	passedOver = 9 * time.Second
 )
 
 func (e *together) fairLine(name string) *fairLine {
@@ -102,6 +103,11 @@ func (f *fairLine) queues(come func() *contender) *contender {
 	before := f.order()
 	c := come()
 	f.until(c.who+" stands in line", func() bool {
+		if len(f.served) > 0 {
+			if got := <-f.served; !got.gone {
+				f.Fatalf("%s: %s, before %s stood in line", got.who, got.answer, c.who)
+			}
+		}
 		order := f.order()
 		return len(order) == len(before)+1 && slices.Equal(order[:len(before)], before)
 	})

@@ -79,7 +79,11 @@ func (e *together) client(rdb *redis.Client) *lock.Client {
 	if err != nil {
 		e.Fatal(err)
 	}
-	e.Cleanup(func() { _ = locks.Stop(context.Background()) })
+	e.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // its process may be dead
+		defer cancel()
+		_ = locks.Stop(ctx)
+	})
 	return locks
 }
 
