@@ -76,7 +76,8 @@ func TestWhatTheLimitsAllowIsAccepted(t *testing.T) {
 		"plain":      func(*driver.Request) {},
 		"long texts": func(r *driver.Request) { r.Name, r.Owner = strings.Repeat("n", 512), strings.Repeat("o", 128) },
 		"any script": func(r *driver.Request) { r.Name, r.Owner = "🔒\u202e", "замок:1" },
-		"shared":     func(r *driver.Request) { r.Mode, r.Fair = driver.Shared, true },
+		"shared":     func(r *driver.Request) { r.Mode, r.Upgradeable = driver.Shared, true },
+		"fair":       func(r *driver.Request) { r.Fair, r.Waits = true, true },
 		"all permits": func(r *driver.Request) {
 			r.Mode, r.Permits, r.Limit = driver.Permit, driver.MaxPermits, driver.MaxPermits
 		},

@@ -15,6 +15,7 @@ const (
 	Telling       Capability = "telling"       // driver.Notifier
 	Sharing       Capability = "sharing"       // the modes of a read-write lock
 	Permitting    Capability = "permitting"    // the mode of a semaphore
+	Ordering      Capability = "ordering"      // Request.Fair
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect

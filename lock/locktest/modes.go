@@ -12,7 +12,7 @@ func modes() []behaviour {
 	return []behaviour{
 		{name: "SharedModeIsIgnored", run: sharedModeIsIgnored, lacks: Sharing},
 		{name: "PermitModeIsIgnored", run: permitModeIsIgnored, lacks: Permitting},
-		{name: "FairnessIsIgnored", run: fairnessIsIgnored},
+		{name: "FairnessIsIgnored", run: fairnessIsIgnored, lacks: Ordering},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // backend is one client's connection to a store.
 type backend struct {
 	store *Store
-	tell  func(driver.Grant) // nil where nobody stands in line
+	tell  func(driver.Grant) // nil where nobody may be granted anything unasked
 	note  func(driver.Message)
 }
 
@@ -19,6 +19,7 @@ var (
 	_ driver.Backend    = (*backend)(nil)
 	_ driver.Waiter     = (*backend)(nil)
 	_ driver.Successor  = (*backend)(nil)
+	_ driver.TurnWaiter = (*backend)(nil)
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Timekeeper = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
@@ -31,7 +32,10 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := b.check(ctx, &req); err != nil {
 		return driver.Grant{}, err
 	}
-	if req.Mode != driver.Exclusive {
+	switch {
+	case req.Fair:
+		return b.store.joinLine(b, req, false)
+	case req.Mode != driver.Exclusive:
 		return b.store.joinCrowd(b, &req)
 	}
 	return b.store.acquire(b, req)
@@ -42,8 +46,8 @@ func (b *backend) check(ctx context.Context, req *driver.Request) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	if req.Fair {
-		return req.CheckExclusive()
+	if req.Fair && req.Mode != driver.Exclusive {
+		return fmt.Errorf("%w: first come, first served in mode %s", driver.ErrUnsupported, req.Mode)
 	}
 	return checkOwner(req.Owner)
 }

@@ -30,6 +30,9 @@ func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, 
 	if err := b.check(ctx, &req); err != nil {
 		return driver.Grant{}, err
 	}
+	if req.Fair {
+		return b.store.joinLine(b, req, b.tell != nil)
+	}
 	if err := req.CheckExclusive(); err != nil {
 		return driver.Grant{}, err
 	}
@@ -114,14 +117,21 @@ func (s *Store) passOn(by *backend, name string, held grant) (passed, turn bool)
 	}
 	s.grants[name] = next
 	heirs[0].backend.tell(heirs[0].told)
-	if held.expires.Sub(now) > longestClaim { // who sleeps was told of a longer life, and may stand in line
-		for w := range s.listeners[name] {
-			if w.backend != heirs[0].backend {
-				w.signal()
-			}
+	s.wakeSleepers(heirs[0].backend, name, held)
+	return true, false
+}
+
+// wakeSleepers has those ask again who sleep since they were told of a longer life, and may stand in line, when
+// the lock has been given to somebody for a claim. s.mu is held.
+func (s *Store) wakeSleepers(to *backend, name string, before grant) {
+	if before.expires.Sub(s.clock()) <= longestClaim {
+		return
+	}
+	for w := range s.listeners[name] {
+		if w.backend != to {
+			w.signal()
 		}
 	}
-	return true, false
 }
 
 // strangers returns how many clients listen for the release who do not stand in line, and did not

@@ -26,7 +26,8 @@ type Store struct {
 	mu        sync.Mutex
 	grants    map[string]grant
 	crowds    map[string]*crowd
-	full      int // how many grants there may be before those that have run out are looked for
+	lines     map[string][]*place // of fair locks, in order
+	full      int                 // how many grants there may be before those that have run out are looked for
 	listeners map[string]map[*watch]struct{}
 	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
 	released  recent
@@ -76,6 +77,7 @@ func NewStore(opts *StoreOptions) *Store {
 		token:     firstToken(started),
 		grants:    make(map[string]grant),
 		crowds:    make(map[string]*crowd),
+		lines:     make(map[string][]*place),
 		listeners: make(map[string]map[*watch]struct{}),
 	}
 }
@@ -149,7 +151,7 @@ func (g *grant) notify(name string, what driver.MessageKind) {
 // makeRoom forgets grants that have run out, for nobody may ever ask for their names
 // again. It looks again when there are twice as many. s.mu is held.
 func (s *Store) makeRoom() {
-	if len(s.grants)+len(s.crowds) < s.full {
+	if len(s.grants)+len(s.crowds)+len(s.lines) < s.full {
 		return
 	}
 	now := s.clock()
@@ -157,7 +159,10 @@ func (s *Store) makeRoom() {
 	for name := range s.crowds {
 		s.liveCrowd(name)
 	}
-	s.full = 2*(len(s.grants)+len(s.crowds)) + 16
+	for name := range s.lines {
+		s.livingLine(name)
+	}
+	s.full = 2*(len(s.grants)+len(s.crowds)+len(s.lines)) + 16
 }
 
 func (s *Store) renew(d driver.Grant) error {
@@ -176,6 +181,7 @@ func (s *Store) renew(d driver.Grant) error {
 	s.grants[d.Name] = g
 	if shortened {
 		s.wakeListeners(d.Name)
+		s.wakeFirst(d.Name)
 	}
 	return nil
 }
@@ -200,14 +206,29 @@ func (s *Store) release(by *backend, d driver.Grant) (listening int, err error) 
 	}
 	if g, held := s.live(d.Name); held && g.owner == d.Owner {
 		s.released.add(d.Owner)
-		passed, turn := s.passOn(by, d.Name, g)
-		if passed {
-			return 0, nil
-		}
-		return s.free(by, d.Name, turn), nil
+		return s.handOver(by, d.Name, g), nil
 	}
 	s.endStanding(d.Name, d.Owner)
+	s.leaveLine(d.Name, d.Owner)
 	return s.releasedBefore(d.Owner)
+}
+
+// handOver gives what was released to who waits for it: first those of the line, then who stands behind the holder,
+// then whoever asks. Who stands behind it has tokens that are older than those of the line, and asks anew. s.mu is
+// held.
+func (s *Store) handOver(by *backend, name string, held grant) (listening int) {
+	first, granted := s.serveLine(name)
+	if granted {
+		s.wakeSleepers(first.backend, name, held)
+		return 0
+	}
+	turn := false
+	if first == nil {
+		if granted, turn = s.passOn(by, name, held); granted {
+			return 0
+		}
+	}
+	return s.free(by, name, turn)
 }
 
 // releasedBefore answers the release of what the owner does not have. s.mu is held.
@@ -249,7 +270,11 @@ func (s *Store) force(name string) bool {
 	g, held := s.live(name)
 	s.token++
 	crowded := s.forceOut(name)
-	s.free(nil, name, false)
+	if first, granted := s.serveLine(name); granted {
+		s.wakeSleepers(first.backend, name, g)
+	} else {
+		s.free(nil, name, false)
+	}
 	if held {
 		g.notify(name, driver.Taken)
 	}
@@ -285,7 +310,7 @@ func (s *Store) list(prefix string, limit int) []driver.Info {
 
 // describe returns what is known of name. s.mu is held.
 func (s *Store) describe(name string) driver.Info {
-	info := driver.Info{Name: name, Token: s.token}
+	info := driver.Info{Name: name, Token: s.token, Line: s.describeLine(name)}
 	if g, held := s.live(name); held { // who listens to a free lock does not wait for it
 		info.Waiting = len(s.listeners[name])
 		left := g.expires.Sub(s.clock())

@@ -7,7 +7,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// watch is one listener for releases of a name.
+// watch is one listener for releases of a name, or for a turn.
 type watch struct {
 	backend *backend
 	name    string
@@ -17,6 +17,11 @@ type watch struct {
 
 // Watch implements [driver.Waiter].
 func (b *backend) Watch(_ context.Context, name string, _ driver.Kind) (driver.Watch, error) {
+	return b.startWatch(name), nil
+}
+
+// startWatch listens for the releases of a name, or for somebody's turn: see [turnOf].
+func (b *backend) startWatch(name string) *watch {
 	s := b.store
 	w := &watch{backend: b, name: name, c: make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -25,7 +30,7 @@ func (b *backend) Watch(_ context.Context, name string, _ driver.Kind) (driver.W
 		s.listeners[name] = make(map[*watch]struct{})
 	}
 	s.listeners[name][w] = struct{}{}
-	return w, nil
+	return w
 }
 
 // C implements [driver.Watch].

@@ -41,6 +41,11 @@
 //	~bedrock_turn:* ~redisson_rwlock:* &redisson_rwlock:* ~redisson_sc:* &redisson_sc:*
 //	+hdel +hexists +hrandfield +incrby +decrby +zadd +zrem +zscore +zcard +zcount +zrange +zremrangebyscore
 //
+// For fair locks it needs besides:
+//
+//	~redisson_lock_queue:* ~redisson_lock_timeout:* ~bedrock_line:*
+//	+hdel +hsetnx +zadd +zrem +zscore +zincrby +llen +lrange +lindex +lpos +lrem +rpush +linsert
+//
 // Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
 // passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client
 // no lock lingers either, and who loses one by force hears of it at its next renewal; Client.Check tells.

@@ -3,9 +3,10 @@
 -- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 NUMSUB or SHARDNUMSUB, or empty if it is not known which
 --
--- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a mutex, {kind, last token, listening,
--- owner, how, ms left, what is known, ...} of a read-write lock, and {kind, last token, listening, how many permits
--- are there, {ID, ms when it comes back, ...}, {owner, what is known, ...}, ms now} of a semaphore.
+-- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a
+-- mutex, {kind, last token, listening, owner, how, ms left, what is known, ...} of a read-write lock, and {kind,
+-- last token, listening, how many permits are there, {ID, ms when it comes back, ...}, {owner, what is known, ...},
+-- ms now} of a semaphore.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
@@ -30,13 +31,23 @@ end
 
 local answer = {kind, redis.call('get', counter) or '', listening()}
 
+-- waiting returns who waits for a fair lock, and what those of ours have said, but for those who have gone.
+local function waiting()
+  local found, time = {}, redis.call('time')
+  for _, owner in ipairs(redis.pcall('lrange', 'redisson_lock_queue:' .. tagged(lock), 0, 999)) do
+    local record = redis.pcall('hget', beside('bedrock_line:', lock), owner)
+    local ends = type(record) == 'string' and tonumber(string.match(record, '^%d+ (%d+) '))
+    if not ends or ends > tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 then
+      found[#found + 1] = owner
+      found[#found + 1] = ends and record or ''
+    end
+  end
+  return found
+end
+
 if kind == MUTEX then
   answer[4] = redis.call('pttl', lock)
-  answer[5] = {}
-  for _, owner in ipairs(redis.pcall('lrange', 'redisson_lock_queue:' .. tagged(lock), 0, 999)) do
-    answer[5][#answer[5] + 1] = owner
-    answer[5][#answer[5] + 1] = redis.pcall('hget', beside('bedrock_line:', lock), owner) or ''
-  end
+  answer[5] = waiting()
   if redis.call('hlen', lock) <= 64 then
     for _, text in ipairs(redis.call('hgetall', lock)) do
       answer[#answer + 1] = text

@@ -1,9 +1,10 @@
 -- line.lua: who waits for a fair lock stands in the line of Redisson's: a list of owners, and a sorted set of when
 -- each may be put out, in ms since 1970. Redisson has a waiter say once for how long it will wait, and takes that off
 -- the others' times when it has gone. Ours says every few seconds that it is there, in a hash beside the line: since
--- when in µs, until when in ms, its claim, its lease and the life of the fencing counter in ms, how it is told (g: it is
--- granted the lock, if somebody hears of it; c: it is granted the lock; w: it asks when its channel says so), metadata.
--- A field of its own, told, has who of the others was told that the lock is free, when, and until when that was seen.
+-- when in µs, until when in ms, its claim, its lease and the life of the fencing counter in ms, how it is told (g: it
+-- is granted the lock, if somebody hears of it; c: it is granted the lock; w: it asks when its channel says so), and
+-- its metadata. A field of its own, told, has who of the others was told that the lock is free, when, and when that
+-- was seen last.
 
 local LINE_WAIT = 15000 -- how much later than who is before it a waiter of ours may be put out by Redisson
 local LINE_COMES = 5000 -- how long one of Redisson's has to come once it was told that the lock is free
@@ -25,7 +26,8 @@ local function lineOf(lock)
   -- recordOf returns what one of ours has said; nothing of another's.
   local function recordOf(owner)
     local text = call('hget', records, owner)
-    local since, ends, claim, lease, life, how, meta = string.match(text or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%a) (.*)$')
+    local since, ends, claim, lease, life, how, meta =
+      string.match(text or '', '^(%d+) (%d+) (%d+) (%d+) (%d+) (%a) (.*)$')
     return since and {
       since = since, ends = tonumber(ends), claim = claim, lease = lease, life = life, how = how, meta = meta,
     }
@@ -33,13 +35,13 @@ local function lineOf(lock)
 
   -- hasOthers reports whether somebody stands in line who is not one of ours, as far as it is known.
   function line.hasOthers()
-    return call('llen', queue) ~= call('hlen', records) - call('hexists', records, 'told')
+    return call('llen', queue) ~= call('hlen', records) - (call('hget', records, 'told') and 1 or 0)
   end
 
   -- hasten has those of Redisson's behind a place wait for as much less as one of ours there would have added.
   local function hasten(place)
     for _, other in ipairs(line.hasOthers() and call('lrange', queue, place, -1) or {}) do
-      if call('hexists', records, other) == 0 and call('zscore', timeouts, other) then
+      if not call('hget', records, other) and call('zscore', timeouts, other) then
         call('zincrby', timeouts, -LINE_WAIT, other)
       end
     end
@@ -60,11 +62,11 @@ local function lineOf(lock)
 
   -- withdraw takes one of ours out who waits, and reports whether it did.
   function line.withdraw(owner)
-    if call('hexists', records, owner) == 0 then
-      return false
+    local known = call('hget', records, owner) -- HEXISTS is what others are known by, see looks
+    if known then
+      line.remove(owner, true)
     end
-    line.remove(owner, true)
-    return true
+    return known
   end
 
   -- told returns when one of Redisson's was told that the lock is free, which has been so since; nothing if it was not.
@@ -114,21 +116,36 @@ local function lineOf(lock)
     end
   end
 
+  -- putOutBefore puts those of ours out who have gone, and are just before a place. It returns what that is then.
+  local function putOutBefore(at)
+    while at > 0 do
+      local other = call('lindex', queue, at - 1)
+      local record = recordOf(other)
+      if not record or record.ends > now then
+        break
+      end
+      line.remove(other, true)
+      at = at - 1
+    end
+    return at
+  end
+
   -- stand gives an owner a place at the end, or keeps the one it has. It returns which that is, the first being 1.
   function line.stand(owner, claim, lease, life, how, meta)
     local record = recordOf(owner)
     local since = time[1] .. string.sub('00000' .. time[2], -6)
     local at = call('lpos', queue, owner)
-    if record and record.ends > now then
+    if record and (at or record.ends > now) then
       since = record.since
-      if not at then
-        restore(owner, since)
-      end
+    end
+    if not at and record and since == record.since then
+      restore(owner, since)
     elseif not at then
       call('rpush', queue, owner)
     end
-    at = call('lpos', queue, owner)
-    call('hset', records, owner, table.concat({since, string.format('%.0f', now + tonumber(claim)), claim, lease, life, how, meta}, ' '))
+    at = putOutBefore(call('lpos', queue, owner))
+    local ends = string.format('%.0f', now + tonumber(claim))
+    call('hset', records, owner, table.concat({since, ends, claim, lease, life, how, meta}, ' '))
     local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
     call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
     for _, key in ipairs({queue, timeouts, records}) do
@@ -183,19 +200,20 @@ local function lineOf(lock)
   -- serve gives a lock that nobody has to who is next, or tells that one. It returns who has it by that. One of
   -- ours that hears nothing is passed over, and keeps its place: it has died, or asks soon.
   function line.serve(publish)
-    line.first(true)
-    for _, owner in ipairs(call('lrange', queue, 0, 99)) do
-      local record = recordOf(owner)
-      if not record or record.how == 'w' then
-        if isGone(owner, record, true) then
-          line.remove(owner, record)
-        else
-          return tellFree(owner, record, publish)
-        end
-      elseif record.ends <= now then
-        line.remove(owner, true)
+    local at = 0
+    while true do
+      local owner = call('lindex', queue, at)
+      local record = owner and recordOf(owner)
+      if not owner then
+        return
+      elseif isGone(owner, record, true) then
+        line.remove(owner, record)
+      elseif not record or record.how == 'w' then
+        return tellFree(owner, record, publish)
       elseif grant(owner, record) then
         return owner
+      else
+        at = at + 1
       end
     end
   end

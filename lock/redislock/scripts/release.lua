@@ -37,7 +37,7 @@ end
 
 -- withdraw takes the claim of somebody back who stands in line.
 local function withdraw(lock, owner)
-  if redis.pcall('hexists', beside('bedrock_line:', lock), owner) == 1 and lineOf(lock).withdraw(owner) then
+  if type(redis.pcall('hget', beside('bedrock_line:', lock), owner)) == 'string' and lineOf(lock).withdraw(owner) then
     if call('exists', lock) == 0 then
       serveLine(lock)
     end
