@@ -96,8 +96,8 @@ type Info struct {
 	Token uint64
 	// Holders are those who have the lock now; none when it is free.
 	Holders []Holder
-	// Waiting is how many processes listen for the release, 0 for a free lock.
-	// Whoever heard one a moment ago may be among them.
+	// Waiting is how many processes listen for the release, 0 for a free lock, and how many have somebody in
+	// Line. Whoever heard one a moment ago may be among them.
 	Waiting int
 	// Line is who waits for a fair lock, in order; also while nobody has it.
 	Line []InLine

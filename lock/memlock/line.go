@@ -181,3 +181,12 @@ func (s *Store) describeLine(name string) []driver.InLine {
 	}
 	return told
 }
+
+// backendsInLine counts those who wait there. s.mu is held.
+func (s *Store) backendsInLine(name string) int {
+	there := make(map[*backend]bool)
+	for _, p := range s.livingLine(name) {
+		there[p.backend] = true
+	}
+	return len(there)
+}

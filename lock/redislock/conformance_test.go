@@ -38,7 +38,6 @@ func TestConformanceRedlockProfile(t *testing.T) {
 func unstriking() map[locktest.Capability]string {
 	return map[locktest.Capability]string{
 		locktest.Striking: "a single server is restarted and frozen instead",
-		locktest.Ordering: "not yet",
 	}
 }
 
@@ -139,7 +138,6 @@ func TestConformanceSentinel(t *testing.T) {
 			Exempt: map[locktest.Capability]string{
 				locktest.Freezing:   "covered alone; here it is a fail-over",
 				locktest.Lagging:    "covered alone",
-				locktest.Ordering:   "not yet",
 				locktest.Restarting: "covered alone; here it is a fail-over",
 			},
 		})
@@ -173,7 +171,6 @@ func TestConformanceCluster(t *testing.T) {
 			Exempt: map[locktest.Capability]string{
 				locktest.Freezing:   "covered alone",
 				locktest.Passing:    "a cluster wakes who waits",
-				locktest.Ordering:   "not yet",
 				locktest.Lagging:    "covered alone: its servers tell clients their own addresses",
 				locktest.Restarting: "covered alone",
 			},
