@@ -196,17 +196,17 @@ func (f *fairLine) servesAll(holder *contender, line ...*contender) {
 	f.isGone()
 }
 
-// isGone checks that nothing is left of the lock and of its line.
+// isGone checks that nothing is left of the lock and of its line, but what ends soon: who was told last.
 func (f *fairLine) isGone() {
 	f.Helper()
-	keys := []string{
-		f.name, "redisson_lock_queue:{" + f.name + "}", "redisson_lock_timeout:{" + f.name + "}",
-		"bedrock_line:{" + f.name + "}",
-	}
-	for _, key := range keys {
+	name := "{" + f.name + "}"
+	for _, key := range []string{f.name, "redisson_lock_queue:" + name, "redisson_lock_timeout:" + name} {
 		if n, err := f.rdb.Exists(f.Context(), key).Result(); n != 0 || err != nil {
 			f.Errorf("%s is left (%v)", key, err)
 		}
+	}
+	if left := f.rdb.PTTL(f.Context(), "bedrock_line:"+name).Val(); left == -1 || left > 10*time.Second {
+		f.Errorf("what ours have said is kept for %s", left)
 	}
 }
 
