@@ -93,14 +93,18 @@ func (j *java) begin(thread, command, name string, argument any) (id string) {
 	return id
 }
 
+// answerTo returns where the answer to a command comes.
+func (j *java) answerTo(id string) <-chan string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.answers[id]
+}
+
 // await returns the answer to a command.
 func (j *java) await(id string) string {
 	j.t.Helper()
-	j.mu.Lock()
-	waiting := j.answers[id]
-	j.mu.Unlock()
 	select {
-	case answer := <-waiting:
+	case answer := <-j.answerTo(id):
 		return answer
 	case <-time.After(patience):
 		j.t.Fatalf("no answer to %q", id)

@@ -24,6 +24,7 @@ type together struct {
 	server *testenv.RedisServer
 	rdb    *redis.Client
 	locks  *lock.Client
+	jars   string
 	java   *java
 }
 
@@ -37,7 +38,7 @@ func TestRedisson(t *testing.T) {
 	for _, version := range []string{"3.24.3", "4.7.0"} {
 		t.Run(version, func(t *testing.T) {
 			jars := redissonJars(t, version)
-			for _, scenes := range []map[string]func(*together){ofMutex(), ofReadWrite(), ofSemaphore()} {
+			for _, scenes := range []map[string]func(*together){ofMutex(), ofReadWrite(), ofSemaphore(), ofFair()} {
 				for name, test := range scenes {
 					t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
 				}
@@ -66,13 +67,29 @@ func bringTogether(t *testing.T, jars string) *together {
 	server := testenv.Redis(t, nil)
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = rdb.Close() })
-	// Java's fenced locks use the names too.
+	e := &together{t, server, rdb, nil, jars, nil}
+	e.locks, e.java = e.client(rdb), e.anotherJava()
+	return e
+}
+
+// client returns one of Bedrock. Java's fenced locks use the names too.
+func (e *together) client(rdb *redis.Client) *lock.Client {
+	e.Helper()
 	locks, err := redislock.New(goredis.Wrap(rdb), &redislock.Options{TokenTTL: -1})
 	if err != nil {
-		t.Fatal(err)
+		e.Fatal(err)
 	}
-	t.Cleanup(func() { _ = locks.Stop(context.Background()) })
-	return &together{t, server, rdb, locks, startJava(t, jars, server, watchdog)}
+	e.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // its process may be dead
+		defer cancel()
+		_ = locks.Stop(ctx)
+	})
+	return locks
+}
+
+func (e *together) anotherJava() *java {
+	e.Helper()
+	return startJava(e.T, e.jars, e.server, watchdog)
 }
 
 // lock takes the lock for Go within d.

@@ -48,7 +48,9 @@ public class Peer {
           ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
           : words[2].startsWith("permit.")
               ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
-              : run(redisson, words[2], words[3], argument);
+              : words[2].startsWith("fair.")
+                  ? fair(redisson.getFairLock(words[3]), words[2], argument)
+                  : run(redisson, words[2], words[3], argument);
       say(words[0] + " " + result);
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
@@ -100,6 +102,30 @@ public class Peer {
         return lock.readLock().isLocked();
       case "rw.iswritten":
         return lock.writeLock().isLocked();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  /** The lock that goes to who has waited for longest. */
+  private static Object fair(RLock lock, String command, String argument) throws Exception {
+    switch (command) {
+      case "fair.lock": // waits in line
+        lock.lock();
+        return true;
+      case "fair.wait": // waits in line for so long
+        return lock.tryLock(Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "fair.try": // does not stand in line
+        return lock.tryLock();
+      case "fair.unlock":
+        lock.unlock();
+        return true;
+      case "fair.locked":
+        return lock.isLocked();
+      case "fair.left":
+        return lock.remainTimeToLive();
+      case "fair.holds":
+        return lock.getHoldCount();
       default:
         throw new IllegalArgumentException(command);
     }

@@ -97,12 +97,13 @@ end
 if first then
   line.remove(owner, true)
 end
-call('hset', lock, owner, '1', 'bedrock:meta', meta, 'bedrock:token', string.format('%.0f', token + given - 1))
+-- Whoever releases it looks for the line: one of Redisson's that comes later leaves no mark.
+call('hset', lock, owner, '1', 'bedrock:meta', meta, 'bedrock:token', string.format('%.0f', token + given - 1),
+  HEIRS, '')
 local expiring = redis.pcall('pexpire', lock, lease)
 if expiring ~= 1 then
   -- A user without this permission must not leave a lock that never ends.
   call('del', lock)
   return expiring
 end
-line.mark()
 return {1, token, given}

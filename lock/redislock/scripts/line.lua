@@ -47,6 +47,12 @@ local function lineOf(lock)
     end
   end
 
+  -- keepRecords keeps the hash: not for long when nobody of ours is in it.
+  local function keepRecords()
+    local ours = call('hlen', records) - (call('hget', records, 'told') and 1 or 0)
+    call('pexpire', records, ours == 0 and LINE_COMES + LINE_SEEN or LINE_KEPT)
+  end
+
   -- remove takes an owner out.
   function line.remove(owner, ours)
     local at = call('lpos', queue, owner)
@@ -54,7 +60,9 @@ local function lineOf(lock)
       call('lrem', queue, 1, owner)
       call('zrem', timeouts, owner)
     end
-    call('hdel', records, owner)
+    if call('hdel', records, owner) == 1 and call('hlen', records) == 1 then
+      keepRecords()
+    end
     if at and ours then
       hasten(at)
     end
@@ -187,9 +195,9 @@ local function lineOf(lock)
 
   -- tellFree tells who is next, that is not granted it, that the lock is free.
   local function tellFree(owner, record, publish)
-    if not record then
+    if not record and call('lindex', queue, 0) == owner then -- else it cannot come yet
       call('hset', records, 'told', owner .. string.format(' %.0f %.0f', told(owner) or now, now))
-      call('pexpire', records, LINE_KEPT)
+      keepRecords()
     end
     wake(owner, publish)
   end
