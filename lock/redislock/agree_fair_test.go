@@ -83,7 +83,8 @@ func (l *twinLines) step() (what string, act func(t *testing.T, b driver.Backend
 		func(t *testing.T, b driver.Backend) string {
 			_, err := ask(b, t.Context(), req)
 			if held, ok := errors.AsType[*driver.HeldError](err); ok {
-				return fmt.Sprint("held by ", held.Owner, " waits=", held.Waits, " place=", held.Place, " claim=", held.Claim)
+				return fmt.Sprint(
+					"held by ", held.Owner, " waits=", held.Waits, " place=", held.Place, " claim=", held.Claim)
 			}
 			return verdict(err)
 		}

@@ -47,13 +47,16 @@ func fairRedisMutants() []mutants.Mutant {
 			Old: "      call('pexpire', key, LINE_KEPT)\n", New: "", Test: "TestTimesOfTheLine",
 		},
 		{
-			Name: "redis: a plain release does not look for the line", File: "lock/redislock/scripts/release.lua", Pkg: redis,
+			Name: "redis: a plain release does not look for the line",
+			File: "lock/redislock/scripts/release.lua", Pkg: redis,
 			Old: "  if has[2] == '' then\n    serveLine(lock)\n", New: "  if false then\n    serveLine(lock)\n",
 			Test: "TestPlainReleaseServesTheLine",
 		},
 		{
-			Name: "redis: a forced release does not look for the line", File: "lock/redislock/scripts/force.lua", Pkg: redis,
-			Old: "  pcall(function() lineOf(lock).serve(ARGV[1]) end)\n", New: "", Test: "TestPlainReleaseServesTheLine",
+			Name: "redis: a forced release does not look for the line",
+			File: "lock/redislock/scripts/force.lua", Pkg: redis,
+			Old: "  pcall(function() lineOf(lock).serve(ARGV[1]) end)\n",
+			New: "", Test: "TestPlainReleaseServesTheLine",
 		},
 		{
 			Name: "redis: who hears nothing is given the lock", File: script, Pkg: redis,
@@ -66,7 +69,8 @@ func fairRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: who has gone counts in line", File: script, Pkg: redis,
-			Old: "      if not record or record.ends > now then\n        break\n", New: "      if true then\n        break\n",
+			Old:  "      if not record or record.ends > now then\n        break\n",
+			New:  "      if true then\n        break\n",
 			Test: "TestTheDeadHaveNoPlace",
 		},
 		{
