@@ -77,6 +77,7 @@ func held(e *driver.HeldError) *connect.Error {
 	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
 	m := &bedrockv1.Problem{
 		Kind: kindHeld, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again), Place: count(e.Place),
+		Token: e.Token,
 	}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
@@ -88,7 +89,7 @@ func held(e *driver.HeldError) *connect.Error {
 func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 	e := &driver.HeldError{
 		Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(), Again: m.GetAgain().AsDuration(),
-		Place: int(m.GetPlace()),
+		Place: int(m.GetPlace()), Token: m.GetToken(),
 	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()
