@@ -18,6 +18,8 @@ const (
 	longestInLine = 2 * time.Second
 	// shortestInLine is what is worth a request.
 	shortestInLine = 10 * time.Millisecond
+	// lastAnswer is what must be left of the caller's time for another request: it would be broken off, and in doubt.
+	lastAnswer = 100 * time.Millisecond
 	// visibly is how long an answer must have been kept back at least to show that the server waits.
 	visibly = 100 * time.Millisecond
 )
@@ -38,14 +40,14 @@ func waitInLine(ctx context.Context, req *driver.Request) time.Duration {
 	return wait
 }
 
-// askAgainAtOnce has who stands in line ask again at once, after a server that has waited. One that has not would be
-// asked in a loop; and at the end of the caller's time another request would be broken off, and in doubt.
+// askAgainAtOnce has who stands in line ask again at once, after a server that has waited: one that has not would be
+// asked in a loop.
 func askAgainAtOnce(ctx context.Context, err error, took, wait time.Duration) error {
 	held, ok := errors.AsType[*driver.HeldError](err)
 	if !ok || wait == 0 || held.Place == 0 || took < min(wait/2, visibly) {
 		return err
 	}
-	if end, limited := ctx.Deadline(); limited && time.Until(end) < 3*shortestInLine {
+	if end, limited := ctx.Deadline(); limited && time.Until(end) < lastAnswer {
 		return err
 	}
 	held.Again, held.Listen, held.Claim = time.Nanosecond, false, 0

@@ -18,7 +18,7 @@ func (l *locks) waitInLine(
 	defer cancel()
 	bounded, stop := context.WithCancelCause(bounded)
 	defer stop(nil)
-	defer l.fairWaits.enter(fairWait{req.Name, req.Owner}, stop)()
+	defer l.fairWaits.enterWait(fairWait{req.Name, req.Owner}, stop)()
 	grant, err := l.contend(ctx, bounded, req)
 	if err == nil {
 		return grant, nil
@@ -42,8 +42,8 @@ type fairWaits struct {
 	all map[fairWait]map[*context.CancelCauseFunc]struct{}
 }
 
-// enter enters a wait, until leave.
-func (w *fairWaits) enter(at fairWait, stop context.CancelCauseFunc) (leave func()) {
+// enterWait enters one, until leave.
+func (w *fairWaits) enterWait(at fairWait, stop context.CancelCauseFunc) (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.all == nil {
@@ -65,9 +65,9 @@ func (w *fairWaits) remove(at fairWait, stop *context.CancelCauseFunc) {
 	}
 }
 
-// end ends the waits of an owner, whose caller has left. The call goes on until then: to break it off would cost the
-// caller a connection.
-func (w *fairWaits) end(at fairWait) {
+// endWaits ends the waits of an owner, whose caller has left. The call goes on until then: to break it off would cost
+// the caller a connection.
+func (w *fairWaits) endWaits(at fairWait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for stop := range w.all[at] {

@@ -137,11 +137,13 @@ func TestAPlaceIsKeptWhileItWaits(t *testing.T) {
 	s.post(t, locks+"Acquire", `{"name": "a", "owner": "first"}`).want(t, 200)
 	b := s.fairly(t, "b", `"wait": "20s", "ttl": "0.5s"`)
 	came := s.line(t)[0].Since
-	for start := time.Now(); time.Since(start) < 1200*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+	start := time.Now()
+	eventually(t, func() bool {
 		if line := s.line(t); len(line) != 1 || !line[0].Since.Equal(came) {
 			t.Fatalf("after %s there are %v in line", time.Since(start), line)
 		}
-	}
+		return time.Since(start) > 1200*time.Millisecond
+	})
 	s.release(t, "first")
 	(<-b).want(t, 200)
 }

@@ -102,7 +102,7 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 	if err != nil {
 		return nil, l.translate(ctx, "release", err)
 	}
-	l.fairWaits.end(fairWait{g.Name, g.Owner})
+	l.fairWaits.endWaits(fairWait{g.Name, g.Owner})
 	waiting, err := l.backend.Release(ctx, g)
 	l.observeAnswer(ctx, LockEventReleased, g.Name, err)
 	if err != nil {

@@ -86,7 +86,8 @@ func pauseForRelease(ctx context.Context, watch driver.Watch, held error) bool {
 		signal = watch.C()
 	}
 	refusal, ok := errors.AsType[*driver.HeldError](held)
-	if left := driver.TimeLeft(held); left != driver.UnknownTTL && (!ok || refusal.Place < 2) { // else it is another's turn
+	further := ok && refusal.Place > 1 // when the holder's time is up, it is another's turn
+	if left := driver.TimeLeft(held); left != driver.UnknownTTL && !further {
 		most = min(most, left+time.Millisecond)
 	}
 	if ok && refusal.Again > 0 {

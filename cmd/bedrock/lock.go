@@ -47,20 +47,20 @@ func (v *lockView) holders() []holderView {
 // placeView is somebody who waits for a fair lock, as the commands print it: like a holder, but for the lock.
 type placeView struct{ holderView }
 
-// line are those who wait for a fair lock, in order.
-func (v *lockView) line() []placeView {
-	line := make([]placeView, len(v.Line))
+// places are those who wait for a fair lock, in order.
+func (v *lockView) places() []placeView {
+	places := make([]placeView, len(v.Line))
 	for i, w := range v.Line {
-		line[i] = placeView{holderView{lock.Holder{Owner: w.Owner, Since: w.Since, Meta: w.Meta}}}
+		places[i] = placeView{holderView{lock.Holder{Owner: w.Owner, Since: w.Since, Meta: w.Meta}}}
 	}
-	return line
+	return places
 }
 
 // String names who waits, and says for how long.
 func (p *placeView) String() string { return p.who() + ", for " + p.held() }
 
-// waiting is how many wait: those in line need not listen.
-func (v *lockView) waiting() string { return strconv.Itoa(max(v.Waiting, len(v.Line))) }
+// countWaiting is how many wait: those in line need not listen.
+func (v *lockView) countWaiting() string { return strconv.Itoa(max(v.Waiting, len(v.Line))) }
 
 // inLine says where this very program stands in line, if it does.
 func (v *lockView) inLine() string {

@@ -304,7 +304,7 @@ func whyNotGiven(info lock.Info, err error) error {
 	view := lockView{info}
 	switch {
 	case !info.Held() && len(info.Line) > 0:
-		first := view.line()[0]
+		first := view.places()[0]
 		why.Owner, why.Waits = first.owner(), true
 		return fmt.Errorf("%w, %s", why, first.who())
 	case !info.Held():

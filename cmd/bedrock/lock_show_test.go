@@ -143,7 +143,9 @@ func TestThoseInLineAreWaiting(t *testing.T) {
 		want  string
 	}{{held, "held", "2"}, {free, "free", "2"}, {listening, "held", "3"}} {
 		show := printedBy(t, func(s *system) error { return writeTable(s.stdout, test.view.rows()) })
-		for _, row := range []string{"state " + test.state, "waiting " + test.want, "place 1 -, for ", "place 2 -, for "} {
+		for _, row := range []string{
+			"state " + test.state, "waiting " + test.want, "place 1 -, for ", "place 2 -, for ",
+		} {
 			if !strings.Contains(strings.Join(strings.Fields(show), " "), row) {
 				t.Errorf("want %q in\n%s", row, show)
 			}

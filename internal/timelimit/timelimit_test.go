@@ -186,7 +186,9 @@ func TestCallersWithoutAnEnd(t *testing.T) {
 func TestDeadlineIsTheEarlierOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := timelimit.NewShared(t.Context(), 8*time.Second)
-		for caller, want := range map[time.Duration]time.Duration{0: 8 * time.Second, 3: 3, 9 * time.Second: 8 * time.Second} {
+		for caller, want := range map[time.Duration]time.Duration{
+			0: 8 * time.Second, time.Second: time.Second, 9 * time.Second: 8 * time.Second,
+		} {
 			ctx := t.Context()
 			if caller > 0 {
 				var cancel context.CancelFunc
