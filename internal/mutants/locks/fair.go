@@ -1,10 +1,14 @@
 package main
 
-import "github.com/bedrock-go/bedrock/internal/mutants"
+import (
+	"slices"
+
+	"github.com/bedrock-go/bedrock/internal/mutants"
+)
 
 // fairMutants are faults in the line of a fair lock.
 func fairMutants() []mutants.Mutant {
-	return append(append(fairLineMutants(), fairServiceMutants()...), fairFrontMutants()...)
+	return slices.Concat(fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants())
 }
 
 const fairLine = "lock/memlock/line.go"
