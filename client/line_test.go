@@ -53,7 +53,7 @@ func inLine(owner string, ttl time.Duration) driver.Request {
 }
 
 // askInLine makes one request, and returns its refusal and how long that took.
-func askInLine(t *testing.T, ctx context.Context, url string, req driver.Request) (*driver.HeldError, time.Duration) {
+func askInLine(ctx context.Context, t *testing.T, url string, req driver.Request) (*driver.HeldError, time.Duration) {
 	t.Helper()
 	b := dial(t, url, nil).Backend()
 	defer b.Close()
@@ -108,7 +108,7 @@ func TestWhoStandsInLineWaitsAtTheServer(t *testing.T) {
 				ctx, cancel = context.WithTimeout(ctx, tc.patience)
 				defer cancel()
 			}
-			held, took := askInLine(t, ctx, url, inLine(name, tc.ttl))
+			held, took := askInLine(ctx, t, url, inLine(name, tc.ttl))
 			if held.Place < 1 || held.Again != time.Nanosecond || took < tc.least || took > tc.most {
 				t.Errorf("after %s: %+v", took, held)
 			}
@@ -119,7 +119,7 @@ func TestWhoStandsInLineWaitsAtTheServer(t *testing.T) {
 // TestAServerThatDoesNotWaitIsAskedInALoop: the next request is made in time for the place, and no sooner.
 func TestAServerThatDoesNotWaitIsAskedInALoop(t *testing.T) {
 	url, c, _, _ := serveLine(t, &server.Limits{Wait: time.Millisecond})
-	held, took := askInLine(t, t.Context(), url, inLine("b", time.Minute))
+	held, took := askInLine(t.Context(), t, url, inLine("b", time.Minute))
 	if held.Again < time.Second || took > time.Second {
 		t.Errorf("after %s: %+v", took, held)
 	}

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,5 +184,30 @@ func TestAStoreThatTellsNoTurnsIsAskedForThem(t *testing.T) {
 	(<-b).want(t, 200)
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("it has the lock after %s", took)
+	}
+}
+
+// counted is a store that counts the requests, and tells of turns.
+type counted struct {
+	driver.Backend
+	driver.TurnWaiter
+	asks atomic.Int32
+}
+
+func (c *counted) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	c.asks.Add(1)
+	return c.Backend.Acquire(ctx, req)
+}
+
+// TestWhoIsToldOfItsTurnKeepsAsking: it asks to have a place, once it listens, and in time to keep its place.
+func TestWhoIsToldOfItsTurnKeepsAsking(t *testing.T) {
+	memory := memlock.NewBackend(nil)
+	store := &counted{Backend: memory, TurnWaiter: memory.(driver.TurnWaiter)}
+	s := serve(t, setup{Services: server.Services{Locks: store}}, nil)
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "first"}`).want(t, 200)
+	store.asks.Store(0)
+	s.post(t, locks+"Acquire", `{"name": "a", "fair": true, "wait": "1s"}`).want(t, 409)
+	if n := store.asks.Load(); n > 3 {
+		t.Errorf("in a second it has asked %d times", n)
 	}
 }
