@@ -1,13 +1,13 @@
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -23,26 +23,32 @@ public class Storm {
 
   public static void main(String[] args) throws Exception {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-    ObjectMapper json = new ObjectMapper();
-    JsonNode job = json.readTree(in.readLine());
+    String job = in.readLine();
     Config config = new Config();
     config.setLockWatchdogTimeout(30_000);
     config.setCodec(StringCodec.INSTANCE);
-    config.useSingleServer().setAddress("redis://" + job.get("Redis").asText());
+    config.useSingleServer().setAddress("redis://" + field(job, "Redis"));
     RedissonClient redisson = Redisson.create(config);
-    int threads = job.get("Goroutines").asInt();
-    String key = job.get("Key").asText();
+    int threads = Integer.parseInt(field(job, "Goroutines"));
+    String key = field(job, "Key");
     race(redisson.getFairLock(key + "/warm/" + ProcessHandle.current().pid()), threads, WARMTH);
     System.out.println("\"ready\"");
     in.readLine();
-    System.out.println(json.writeValueAsString(race(redisson.getFairLock(key), threads, job.get("Time").asLong())));
+    System.out.println(race(redisson.getFairLock(key), threads, Long.parseLong(field(job, "Time"))));
     while (in.readLine() != null) {}
     redisson.shutdown();
     System.exit(0);
   }
 
-  /** Has as many threads have the lock for so many nanoseconds, and returns what they counted. */
-  private static Map<String, Object> race(RLock lock, int threads, long length) throws Exception {
+  /** Returns a field of a job, none of which has quotes in it. */
+  private static String field(String job, String name) {
+    Matcher found = Pattern.compile("\"" + name + "\":\"?([^\",}]*)").matcher(job);
+    found.find();
+    return found.group(1);
+  }
+
+  /** Has as many threads have the lock for so many nanoseconds, and returns what they counted, as JSON. */
+  private static String race(RLock lock, int threads, long length) throws Exception {
     AtomicInteger inside = new AtomicInteger();
     List<Racer> racers = new ArrayList<>();
     long began = System.nanoTime();
@@ -60,12 +66,14 @@ public class Storm {
       violations += racer.violations;
       racer.times.forEach((bucket, n) -> times.merge(bucket, n, Long::sum));
     }
-    Map<String, Object> tally = new LinkedHashMap<>();
-    tally.put("Counts", counts);
-    tally.put("Times", times);
-    tally.put("Elapsed", System.nanoTime() - began);
-    tally.put("Violations", violations);
-    return tally;
+    return String.format(
+        "{\"Counts\":%s,\"Times\":{%s},\"Elapsed\":%d,\"Violations\":%d}",
+        counts,
+        times.entrySet().stream()
+            .map(e -> "\"" + e.getKey() + "\":" + e.getValue())
+            .collect(Collectors.joining(",")),
+        System.nanoTime() - began,
+        violations);
   }
 
   private static class Racer extends Thread {
