@@ -13,7 +13,8 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
-		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(), expiry(), renewal(), releasing(),
+		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(),
+		expiry(), renewal(), releasing(),
 		wakeUps(), passing(), telling(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {

@@ -23,6 +23,7 @@ func ordering() []behaviour {
 		{name: "DeadWaiterHoldsUpTheLine", run: deadWaiterHoldsUpTheLine, needs: seen},
 		{name: "LongDeadWaiterHoldsUpTheLine", run: longDeadWaiterHoldsUpTheLine, needs: seen},
 		{name: "WaiterWhoGaveUpHoldsUpTheLine", run: waiterWhoGaveUpHoldsUpTheLine, needs: seen},
+		{name: "TurnIsNotTold", run: turnIsNotTold, needs: needs},
 		{name: "TurnOfWhoGaveUpIsLost", run: turnOfWhoGaveUpIsLost, needs: needs},
 		{name: "LiveWaiterLosesItsPlace", run: liveWaiterLosesItsPlace, needs: seen},
 		{name: "FixedLeaseIsNotServedWhole", run: fixedLeaseIsNotServedWhole, needs: seen},
@@ -148,18 +149,21 @@ func (e *env) inLine(req driver.Request) *inLine {
 	return w
 }
 
-// stand asks for the lock, and is refused: it has a place from then on.
-func (w *inLine) stand(req driver.Request) *driver.HeldError {
+// wait asks for the lock, and is refused: it has a place from then on, and may be granted the lock unasked.
+func (w *inLine) wait(req driver.Request, unasked bool) {
 	w.e.Helper()
-	_, err := w.Stand(w.e.contextFor(soon), req)
+	ask := w.Acquire
+	if unasked {
+		ask = w.Stand
+	}
+	_, err := ask(w.e.contextFor(soon), req)
 	refusal, ok := errors.AsType[*driver.HeldError](err)
 	if !ok {
 		w.e.Fatalf("want a *driver.HeldError, got %v", err)
 	}
-	if refusal.Again <= 0 || refusal.Claim > refusal.Again {
+	if refusal.Again <= 0 || refusal.Claim > refusal.Again || refusal.Claim > 0 && !unasked {
 		w.e.Errorf("who waits is to ask again within %s, and stands for %s", refusal.Again, refusal.Claim)
 	}
-	return refusal
 }
 
 // comesFirst waits until the request is granted, or is told that it may be its turn, and then asks.
@@ -293,6 +297,24 @@ func waiterWhoGaveUpHoldsUpTheLine(e *env) {
 	}
 }
 
+// turnIsNotTold has two wait past the front, who ask only when they are told: one after the other is granted the
+// lock, or told that it is its turn.
+func turnIsNotTold(e *env) {
+	a, name := e.store(), e.name("a")
+	for _, unasked := range []bool{true, false} {
+		one, two := e.fairRequest(name), e.fairRequest(name)
+		held := e.grant(a, e.fairRequest(name))
+		first, second := e.inLine(one), e.inLine(two)
+		first.wait(one, unasked)
+		second.wait(two, unasked)
+		e.release(a, held)
+		next := first.comesFirst(one)
+		e.heldBy(a, e.tryOf(name), one.Owner)
+		e.release(first, next)
+		e.release(second, second.comesFirst(two))
+	}
+}
+
 // turnOfWhoGaveUpIsLost has somebody give up whose turn it is: the next one has to be told, or granted the lock.
 func turnOfWhoGaveUpIsLost(e *env) {
 	a, b, name := e.store(), e.store(), e.name("a")
@@ -300,7 +322,7 @@ func turnOfWhoGaveUpIsLost(e *env) {
 	held := e.grant(a, e.fairRequest(name))
 	w := e.inLine(comes)
 	e.heldBy(b, leaves, held.Owner)
-	w.stand(comes)
+	w.wait(comes, true)
 	e.release(a, held)
 	e.giveUp(b, leaves)
 	e.release(w, w.comesFirst(comes))
@@ -412,21 +434,24 @@ func lineIsNotShown(e *env) {
 
 // forcedReleaseSkipsTheLine takes the lock away from who has it: it is that of the first in line then.
 func forcedReleaseSkipsTheLine(e *env) {
+	a, b := e.client(nil), e.client(nil)
 	for i, opts := range waysToWait(e.long) {
-		a, b, name := e.client(nil), e.client(nil), e.name(numbered(i))
+		name := e.name(numbered(i))
 		victim := e.lockSoon(a, name, fairly())
-		first := e.lineUp(e.contextFor(time.Minute), b, name, opts, 1)
+		req := e.fairRequest(name)
+		first := e.inLine(req)
+		first.wait(req, !opts.Fixed)
 		second := e.lineUp(e.contextFor(time.Minute), a, name, opts, 2)
 		if held, err := b.ForceRelease(e.contextFor(soon), name); err != nil || !held {
 			e.Fatalf("force release: held %v, error %v", held, err)
 		}
-		lease := e.servedBefore(first, soon, second)
-		if lease.Token() <= victim.Token()+1 {
-			e.Errorf("the victim's token is %d, the next holder's %d: none was skipped", victim.Token(), lease.Token())
+		g := first.comesFirst(req)
+		if g.Token <= victim.Token()+1 {
+			e.Errorf("the victim's token is %d, the next holder's %d: none was skipped", victim.Token(), g.Token)
 		}
 		e.lost(victim.Unlock(e.contextFor(soon)))
-		e.unlock(lease)
-		e.serveInOrder(lease.Token(), second)
+		e.release(first, g)
+		e.serveInOrder(g.Token, second)
 	}
 }
 

@@ -18,8 +18,8 @@ type place struct {
 	stands  bool      // it is granted the lock unasked; else it is told that it is its turn
 }
 
-// claim is for how long a place is kept without asking again, and how long what it is granted unasked lives.
-func (p *place) claim() time.Duration { return min(p.req.TTL, longestClaim) }
+// keptFor is for how long a place is kept without asking again, and how long what it is granted unasked lives.
+func (p *place) keptFor() time.Duration { return min(p.req.TTL, longestClaim) }
 
 // turnOf is what the watches of an owner's turn listen for. No name has such a character.
 func turnOf(name, owner string) string { return name + "\x00" + owner }
@@ -73,7 +73,7 @@ func (s *Store) refusalInLine(req *driver.Request) *driver.HeldError {
 func (s *Store) keepPlace(p *place, refusal *driver.HeldError) {
 	s.makeRoom()
 	now := s.clock()
-	p.since, p.expires = now, now.Add(p.claim())
+	p.since, p.expires = now, now.Add(p.keptFor())
 	line := s.livingLine(p.req.Name)
 	at := placeOf(line, p.req.Owner)
 	if at < 0 {
@@ -83,9 +83,9 @@ func (s *Store) keepPlace(p *place, refusal *driver.HeldError) {
 		p.since, line[at] = line[at].since, p
 	}
 	s.lines[p.req.Name] = line
-	refusal.Place, refusal.Again, refusal.Token = at+1, p.claim(), s.token
+	refusal.Place, refusal.Again, refusal.Token = at+1, p.keptFor(), s.token
 	if refusal.Listen = !p.stands; p.stands {
-		refusal.Claim = p.claim()
+		refusal.Claim = p.keptFor()
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *Store) serveLine(name string) (first *place, granted bool) {
 func (s *Store) grantUnasked(p *place) {
 	g := grant{owner: p.req.Owner, since: s.clock(), meta: p.req.Meta, backend: p.backend}
 	g.first, g.tokens = s.reserve(p.req.Tokens)
-	g.expires = g.since.Add(p.claim())
+	g.expires = g.since.Add(p.keptFor())
 	s.grants[p.req.Name] = g
 	p.backend.tell(driver.Grant{
 		Name: p.req.Name, Owner: p.req.Owner, Mode: p.req.Mode, TTL: p.req.TTL, Token: g.first, Tokens: g.tokens,

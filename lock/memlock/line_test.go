@@ -78,7 +78,8 @@ func TestWhoIsGrantedUnaskedHasTheClaim(t *testing.T) {
 		held := c[0].take(fair("h"))
 		refusal := c[1].refusal(fair("w"), true)
 		if want := (driver.HeldError{
-			Owner: "h", TTL: time.Minute, Claim: 5 * time.Second, Again: 5 * time.Second, Token: held.Token + 1, Place: 1,
+			Owner: "h", TTL: time.Minute, Claim: 5 * time.Second, Again: 5 * time.Second,
+			Token: held.Token + 1, Place: 1,
 		}); *refusal != want {
 			t.Errorf("told %+v, want %+v", *refusal, want)
 		}

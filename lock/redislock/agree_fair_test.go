@@ -49,14 +49,7 @@ func TestLinesDifferFromMemory(t *testing.T) {
 func awaitGrants(t *testing.T, b driver.Backend) {
 	t.Helper()
 	mustAcquire(t, b, waiting(uuidA+":1"))
-	for claim := time.Duration(0); claim == 0; {
-		_, err := b.(driver.Successor).Stand(ctxFor(t), waiting(uuidA+":2"))
-		held, ok := errors.AsType[*driver.HeldError](err)
-		if !ok {
-			t.Fatal(err)
-		}
-		claim = held.Claim
-	}
+	awaitStanding(t, b, uuidA+":2")
 	mustRelease(t, b, driver.Grant{Name: "a", Owner: uuidA + ":1"})
 	mustRelease(t, b, driver.Grant{Name: "a", Owner: uuidA + ":2"})
 }
@@ -90,7 +83,8 @@ func (l *twinLines) step() (what string, act func(t *testing.T, b driver.Backend
 		func(t *testing.T, b driver.Backend) string {
 			_, err := ask(b, t.Context(), req)
 			if held, ok := errors.AsType[*driver.HeldError](err); ok {
-				return fmt.Sprint("held by ", held.Owner, " waits=", held.Waits, " place=", held.Place, " claim=", held.Claim)
+				return fmt.Sprint(
+					"held by ", held.Owner, " waits=", held.Waits, " place=", held.Place, " claim=", held.Claim)
 			}
 			return verdict(err)
 		}

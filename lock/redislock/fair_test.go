@@ -205,17 +205,16 @@ func TestPutOutByRedissonKeepsItsPlace(t *testing.T) {
 		mustWait(t, b, uuidA+":"+strconv.Itoa(i))
 	}
 	standLikeJava(t, server, javas, time.Hour)
-	for range 2 {
-		server.Do("ZREM", fairTimes, fmt.Sprint(server.Do("LPOP", fairQueue)))
+	for _, order := range [][]string{{":3", ":2"}, {":2", ":3"}} {
+		for range 2 {
+			server.Do("ZREM", fairTimes, fmt.Sprint(server.Do("LPOP", fairQueue)))
+		}
+		wantLine(t, server, uuidA+":4", javas)
+		for _, owner := range order {
+			mustWait(t, b, uuidA+owner)
+		}
+		wantLine(t, server, uuidA+":2", uuidA+":3", uuidA+":4", javas)
 	}
-	wantLine(t, server, uuidA+":4", javas)
-	if held := mustWait(t, b, uuidA+":3"); held.Place != 1 {
-		t.Errorf("the second is in place %d", held.Place)
-	}
-	if held := mustWait(t, b, uuidA+":2"); held.Place != 1 {
-		t.Errorf("the first is in place %d", held.Place)
-	}
-	wantLine(t, server, uuidA+":2", uuidA+":3", uuidA+":4", javas)
 }
 
 // TestTimesOfTheLine: Redisson puts out who is at the head when its time is over, takes off the others' what one that
@@ -299,14 +298,7 @@ func TestGoneWaiterIsPassedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		away.(driver.Successor).Inherit(func(driver.Grant) {})
-		for claim := time.Duration(0); claim == 0; { // until it hears what it is granted
-			_, err := away.(driver.Successor).Stand(ctxFor(t), waiting(uuidA+":1"))
-			held, ok := errors.AsType[*driver.HeldError](err)
-			if !ok {
-				t.Fatal(err)
-			}
-			claim = held.Claim
-		}
+		awaitStanding(t, away, uuidA+":1")
 		got := make(chan error, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a claim is longer
 		defer cancel()
@@ -329,4 +321,63 @@ func TestGoneWaiterIsPassedOver(t *testing.T) {
 			t.Errorf("behind one whose process has died: %v", err)
 		}
 	})
+}
+
+// TestTheDeadHaveNoPlace: who has not asked again is not counted, wherever in line.
+func TestTheDeadHaveNoPlace(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(server)), nil)
+	mustAcquire(t, b, waiting(uuidA+":1"))
+	mustWait(t, b, uuidA+":2")
+	dead := waiting(uuidB + ":1")
+	dead.TTL = 100 * time.Millisecond
+	if _, err := b.Acquire(ctxFor(t), dead); !errors.Is(err, driver.ErrHeld) {
+		t.Fatal(err)
+	}
+	if held := mustWait(t, b, uuidA+":3"); held.Place != 3 {
+		t.Errorf("behind two: %+v", held)
+	}
+	<-time.After(150 * time.Millisecond)
+	info, err := b.(driver.Inspector).Inspect(ctxFor(t), "a")
+	if err != nil || len(info.Line) != 2 {
+		t.Errorf("in line are %+v, %v", info.Line, err)
+	}
+	if held := mustWait(t, b, uuidA+":3"); held.Place != 2 {
+		t.Errorf("behind one that lives: %+v", held)
+	}
+	wantLine(t, server, uuidA+":2", uuidA+":3")
+}
+
+// TestMissedGrantIsAskedFor: the connection for messages breaks, and is made again; who stands in line is told so.
+func TestMissedGrantIsAskedFor(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		server := testenv.Redis(t, nil)
+		b := open(t, connect(t, single(server)), nil)
+		told := make(chan driver.Grant, 16)
+		b.(driver.Successor).Inherit(func(g driver.Grant) { told <- g })
+		mustAcquire(t, b, waiting(uuidB+":1"))
+		awaitStanding(t, b, uuidB+":2")
+		server.Do("CLIENT", "KILL", "TYPE", "pubsub")
+		select {
+		case g := <-told:
+			if g.Name != "a" || g.Owner != uuidB+":2" || g.Tokens != 0 {
+				t.Errorf("told of %+v", g)
+			}
+		case <-time.After(5 * time.Second):
+			t.Error("who stands in line was not told that it may have missed something")
+		}
+	})
+}
+
+// awaitStanding has an owner stand in line so that it may be given the lock, which needs the client to listen.
+func awaitStanding(t *testing.T, b driver.Backend, owner string) {
+	t.Helper()
+	for claim := time.Duration(0); claim == 0; {
+		_, err := b.(driver.Successor).Stand(ctxFor(t), waiting(owner))
+		held, ok := errors.AsType[*driver.HeldError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		claim = held.Claim
+	}
 }

@@ -10,7 +10,7 @@ import (
 func kindMutants() []mutants.Mutant {
 	return slices.Concat(
 		kindFrontMutants(), sideMutants(), kindServerMutants(), crowdMutants(),
-		kindRedisMutants(), sharingRedisMutants(), permitRedisMutants(),
+		kindRedisMutants(), sharingRedisMutants(), permitRedisMutants(), fairRedisMutants(),
 	)
 }
 

@@ -51,12 +51,12 @@ func sideMutants() []mutants.Mutant {
 		},
 		{
 			Name: "tries wait for one another", File: "lock/queue_side.go", Pkg: front,
-			Old: "strconv.FormatUint(c.owners.Add(1), 36)", New: "strconv.FormatUint(0*c.owners.Load(), 36)",
+			Old: "		return \"try \" + strconv.FormatUint(c.owners.Add(1), 36)\n", New: "		return \"try\"\n",
 			Test: "TestManyTriesAtOnce",
 		},
 		{
 			Name: "writers of other processes are starved", File: "lock/share.go", Pkg: front,
-			Old: "	if h.aside { // the share", New: "	if h.aside || h.q.kind > 0 { // the share",
+			Old: "	if h.aside || q.fair {", New: "	if h.aside || q.fair || h.q.kind > 0 {",
 			Test: "TestAWriterFarAwayIsStarved",
 		},
 		{

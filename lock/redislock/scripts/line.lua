@@ -173,9 +173,8 @@ local function lineOf(lock)
       return false
     end
     line.remove(owner, true)
-    call('hset', lock, owner, '1', 'bedrock:meta', record.meta, 'bedrock:token', text)
+    call('hset', lock, owner, '1', 'bedrock:meta', record.meta, 'bedrock:token', text, HEIRS, '')
     call('pexpire', lock, record.claim)
-    line.mark()
     return true
   end
 

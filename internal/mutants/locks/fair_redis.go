@@ -1,0 +1,82 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// fairRedisMutants are faults in fair locks on Redis.
+func fairRedisMutants() []mutants.Mutant {
+	const script = "lock/redislock/scripts/line.lua"
+	return []mutants.Mutant{
+		{
+			Name: "redis: who comes last is first in line", File: script, Pkg: redis,
+			Old: "    elseif not at then\n      call('rpush', queue, owner)\n",
+			New: "    elseif not at then\n      call('lpush', queue, owner)\n", Test: "TestFairLockGoesInOrder",
+		},
+		{
+			Name: "redis: the line is in a key of its own", File: script, Pkg: redis,
+			Old: "'redisson_lock_queue:' .. name", New: "'bedrock_lock_queue:' .. name", Test: "TestJavaInLineIsTold",
+		},
+		{
+			Name: "redis: the one of Redisson's is told on another channel", File: script, Pkg: redis,
+			Old: "redis.pcall(command, channel .. ':' .. owner, '0')", New: "redis.pcall(command, channel, '0')",
+			Test: "TestJavaInLineIsTold",
+		},
+		{
+			Name: "redis: the one of Redisson's is waited for without end", File: script, Pkg: redis,
+			Old: "since and since + LINE_COMES <= now", New: "false", Test: "TestJavaInLineIsTold",
+		},
+		{
+			Name: "redis: who was told once is passed over ever after", File: "lock/redislock/scripts/fair_acquire.lua",
+			Pkg: redis, Old: "  line.seeHeld()\n", New: "", Test: "TestJavaComesInTime",
+		},
+		{
+			Name: "redis: who was put out by Redisson begins anew", File: script, Pkg: redis,
+			Old: "    if not at and record and since == record.since then\n", New: "    if false then\n",
+			Test: "TestPutOutByRedissonKeepsItsPlace",
+		},
+		{
+			Name: "redis: who was put out by Redisson comes before all", File: script, Pkg: redis,
+			Old: "      if not record or tonumber(record.since) > tonumber(since) then\n", New: "      if true then\n",
+			Test: "TestPutOutByRedissonKeepsItsPlace",
+		},
+		{
+			Name: "redis: nothing is taken off the times of Redisson's", File: script, Pkg: redis,
+			Old: "    if at and ours then\n", New: "    if false then\n", Test: "TestTimesOfTheLine",
+		},
+		{
+			Name: "redis: a line is kept for ever", File: script, Pkg: redis,
+			Old: "      call('pexpire', key, LINE_KEPT)\n", New: "", Test: "TestTimesOfTheLine",
+		},
+		{
+			Name: "redis: a plain release does not look for the line",
+			File: "lock/redislock/scripts/release.lua", Pkg: redis,
+			Old: "  if has[2] == '' then\n    serveLine(lock)\n", New: "  if false then\n    serveLine(lock)\n",
+			Test: "TestPlainReleaseServesTheLine",
+		},
+		{
+			Name: "redis: a forced release does not look for the line",
+			File: "lock/redislock/scripts/force.lua", Pkg: redis,
+			Old: "  pcall(function() lineOf(lock).serve(ARGV[1]) end)\n",
+			New: "", Test: "TestPlainReleaseServesTheLine",
+		},
+		{
+			Name: "redis: who hears nothing is given the lock", File: script, Pkg: redis,
+			Old: "heard == 0 and record.how ~= 'c'", New: "false", Test: "TestGoneWaiterIsPassedOver",
+		},
+		{
+			Name: "redis: two names have one line", File: "lock/redislock/fair.go", Pkg: redis,
+			Old: "open && closed && !strings.Contains(inner, \"{\")", New: "false && open && closed",
+			Test: "TestFairNameOfAnother",
+		},
+		{
+			Name: "redis: who has gone counts in line", File: script, Pkg: redis,
+			Old:  "      if not record or record.ends > now then\n        break\n",
+			New:  "      if true then\n        break\n",
+			Test: "TestTheDeadHaveNoPlace",
+		},
+		{
+			Name: "redis: a missed grant is waited for", File: "lock/redislock/inbox.go", Pkg: redis,
+			Old: "		i.give(driver.Grant{Name: name, Owner: owner})\n", New: "		_, _ = owner, name\n",
+			Test: "TestMissedGrantIsAskedFor",
+		},
+	}
+}
