@@ -41,7 +41,7 @@ func measureOrder(ctx context.Context, m measurement) (Sample, error) {
 	if _, err := workers.storm(); err != nil {
 		return nil, err
 	}
-	seen, err := watch.end(ctx)
+	seen, err := watch.endWatch(ctx)
 	if err != nil {
 		return nil, err
 	}

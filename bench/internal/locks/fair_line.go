@@ -14,13 +14,12 @@ type line struct {
 }
 
 func newLine(name string) *line {
-	return &line{
-		name: name, queue: "redisson_lock_queue:{" + name + "}", place: make(map[string]int), left: make(map[string]int),
-	}
+	queue := "redisson_lock_queue:{" + name + "}"
+	return &line{name: name, queue: queue, place: make(map[string]int), left: make(map[string]int)}
 }
 
-// follow takes a command as MONITOR tells it: time, [database client], and then each word in quotes.
-func (l *line) follow(text string) {
+// followCommand takes a command as MONITOR tells it: time, [database client], and then each word in quotes.
+func (l *line) followCommand(text string) {
 	_, text, _ = strings.Cut(text, `] "`)
 	word := strings.SplitN(strings.TrimSuffix(text, `"`), `" "`, 6)
 	if len(word) < 2 {
@@ -31,7 +30,7 @@ func (l *line) follow(text string) {
 		l.followQueue(command, word[2:])
 	case word[1] != l.name || len(word) < 4:
 	case command == "hset" && word[3] == "1", command == "hincrby" && word[3] == "1":
-		l.serve(word[2])
+		l.serveOne(word[2])
 	}
 }
 
@@ -39,21 +38,21 @@ func (l *line) follow(text string) {
 func (l *line) followQueue(command string, rest []string) {
 	switch {
 	case command == "rpush" && len(rest) == 1:
-		l.come(rest[0])
+		l.comeLast(rest[0])
 	case command == "linsert" && len(rest) == 3: // back in its place
 		l.place[rest[2]] = l.left[rest[2]]
 		delete(l.left, rest[2])
 	case command == "lpop":
 		if first, ok := l.first(); ok {
-			l.leave(first)
+			l.leavePlace(first)
 		}
 	case command == "lrem" && len(rest) == 2:
-		l.leave(rest[1])
+		l.leavePlace(rest[1])
 	}
 }
 
-// come has somebody stand at the end. Who was put out though it still waits has lost its turn.
-func (l *line) come(who string) {
+// comeLast has somebody stand at the end. Who was put out though it still waits has lost its turn.
+func (l *line) comeLast(who string) {
 	if _, ok := l.left[who]; ok {
 		l.outOfTurn++
 		delete(l.left, who)
@@ -62,7 +61,7 @@ func (l *line) come(who string) {
 	l.place[who] = l.last
 }
 
-func (l *line) leave(who string) {
+func (l *line) leavePlace(who string) {
 	if at, ok := l.place[who]; ok {
 		l.left[who] = at
 		delete(l.place, who)
@@ -79,10 +78,10 @@ func (l *line) first() (who string, ok bool) {
 	return who, ok
 }
 
-// serve has somebody get the lock, from the line or as it comes.
-func (l *line) serve(who string) {
+// serveOne has somebody get the lock, from the line or as it comes.
+func (l *line) serveOne(who string) {
 	l.served++
-	l.leave(who)
+	l.leavePlace(who)
 	at, stood := l.left[who]
 	delete(l.left, who)
 	if stood {

@@ -49,12 +49,12 @@ func (w *lineWatch) read(in *bufio.Reader) error {
 		if strings.HasSuffix(text, `"`+w.last+`"`) {
 			return nil
 		}
-		w.line.follow(text)
+		w.line.followCommand(text)
 	}
 }
 
-// end returns what was seen by now.
-func (w *lineWatch) end(ctx context.Context) (*line, error) {
+// endWatch returns what was seen by now.
+func (w *lineWatch) endWatch(ctx context.Context) (*line, error) {
 	rdb := redis.NewClient(&redis.Options{Addr: w.addr})
 	defer rdb.Close()
 	if err := rdb.Echo(ctx, w.last).Err(); err != nil {

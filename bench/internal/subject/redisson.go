@@ -65,13 +65,13 @@ func buildRedisson(ctx context.Context, folder string) error {
 	if err := os.CopyFS(draft, redissonSources); err != nil {
 		return err
 	}
-	jars := filepath.Join(draft, "jars")
+	source, jars := filepath.Join(draft, "redisson"), filepath.Join(draft, "jars")
 	for _, args := range [][]string{
 		{
-			"mvn", "-q", "-B", "-f", filepath.Join(draft, "redisson", "pom.xml"), "-Dredisson.version=" + redissonVersion,
+			"mvn", "-q", "-B", "-f", filepath.Join(source, "pom.xml"), "-Dredisson.version=" + redissonVersion,
 			"dependency:copy-dependencies", "-DoutputDirectory=" + jars,
 		},
-		{"javac", "-cp", filepath.Join(jars, "*"), "-d", draft, filepath.Join(draft, "redisson", "Storm.java")},
+		{"javac", "-cp", filepath.Join(jars, "*"), "-d", draft, filepath.Join(source, "Storm.java")},
 	} {
 		if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", args[0], err, out)

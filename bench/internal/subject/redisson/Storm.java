@@ -19,7 +19,7 @@ import org.redisson.config.Config;
  * a job comes in, "ready" goes out, "go" comes in, and what was counted goes out.
  */
 public class Storm {
-  private static final long WARMTH = 2_000_000_000L;
+  private static final long WARMTH = 5_000_000_000L;
 
   public static void main(String[] args) throws Exception {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
