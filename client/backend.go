@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -74,14 +75,14 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
 	b.work.Add(1)
-	began := time.Now()
+	began, wait := time.Now(), waitInLine(ctx, &req)
 	res, err := driver.Await(ctx, func() (*bedrockv1.AcquireResponse, error) {
 		defer b.work.Done()
-		return b.acquire(ctx, req)
+		return b.acquire(ctx, req, wait)
 	})
 	if err != nil {
-		b.leftUnheard(began, err)
-		return driver.Grant{}, acquireError(req.Name, err)
+		b.leftUnheard(began.Add(wait), err)
+		return driver.Grant{}, askAgainAtOnce(ctx, acquireError(req.Name, err), time.Since(began), wait)
 	}
 	grant, err := apiwire.GrantOf(res.GetGrant())
 	if err != nil {
@@ -96,12 +97,18 @@ const callTime = 10 * time.Second
 
 // acquire is not broken off when its caller leaves. That would close the connection and not
 // call the request back, and nobody would know when to clean up. Nor is it repeated: the
-// next try has another owner.
-func (b *backend) acquire(ctx context.Context, req driver.Request) (*bedrockv1.AcquireResponse, error) {
+// next try has another owner. The server may take so long as wait besides.
+func (b *backend) acquire(
+	ctx context.Context, req driver.Request, wait time.Duration,
+) (*bedrockv1.AcquireResponse, error) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
-	res, err := tryOnce(lasting, b.client, b.acquireTime(), b.client.locks.Acquire, apiwire.Request(req))
+	m := apiwire.Request(req)
+	if wait > 0 {
+		m.Wait = durationpb.New(wait)
+	}
+	res, err := tryOnce(lasting, b.client, wait+b.acquireTime(), b.client.locks.Acquire, m)
 	b.slow.Store(errors.Is(err, errUnheard))
 	return res, err
 }

@@ -21,8 +21,6 @@ func TestLockConformance(t *testing.T) {
 		locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
 			locktest.Telling:             "a server tells nothing unasked",
 			locktest.Passing:             "a server wakes who waits",
-			locktest.Ordering:            "not yet",
-			"FairnessIsIgnored":          "not yet: a server asks its store for what it does not keep itself",
 			locktest.Striking:            "a single server is restarted and frozen instead",
 			"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
 		}})

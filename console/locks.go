@@ -60,7 +60,7 @@ func (c *console) locks(w http.ResponseWriter, r *http.Request) {
 
 func lockRowOf(i *lock.Info, h lock.Holder, now time.Time) lockRow {
 	row := lockRow{
-		Name: i.Name, Token: i.Token, Waiting: i.Waiting,
+		Name: i.Name, Token: i.Token, Waiting: max(i.Waiting, len(i.Line)),
 		Mode: h.Has(), Owner: driver.PublicOwner(h.Owner), Since: h.Since, Held: "–", Left: "never ends",
 	}
 	row.Holder = strings.TrimSuffix(h.Meta["host"]+"/"+h.Meta["pid"], "/")

@@ -77,7 +77,11 @@ func (q *queue) silentFor() time.Duration {
 // unlessSilent returns why the lock was not had, to who came at that time: where the backend was silent for
 // more than a moment since, nobody knows whether the lock is still held.
 func (q *queue) unlessSilent(why error, came time.Time) error {
-	if silent := q.silentFor(); silent >= aMoment && (why == nil || errors.Is(why, ErrHeld)) {
+	moment := aMoment
+	if q.fair {
+		moment += heldBack
+	}
+	if silent := q.silentFor(); silent >= moment && (why == nil || errors.Is(why, ErrHeld)) {
 		return &silence{waited: min(silent, time.Since(came))}
 	}
 	return why

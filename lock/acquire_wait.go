@@ -15,6 +15,7 @@ const (
 	blindPause  = 5 * time.Second        // with a watch, when the holder's time left is not known
 	longestWait = 30 * time.Second       // with a watch, at most: it may listen where nobody tells of releases any more
 	aMoment     = time.Second            // how long a request may take and not count as unanswered
+	heldBack    = 2 * time.Second        // and one that is fair besides: its backend may wait for its turn
 	lookAgain   = 5 * time.Second        // a writer asks again before: who reads for longest may not be the last to go
 )
 

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
@@ -15,19 +16,19 @@ func fairRequest(owner string, ttl time.Duration) driver.Request {
 	return driver.Request{Name: "a", Owner: owner, Fair: true, Waits: true, TTL: ttl, Tokens: 1}
 }
 
-// fairClient is a client of a store in which a fair lock is held for so long.
-func fairClient(t *testing.T, ttl time.Duration) (c *lock.Client, b driver.Backend, held driver.Grant) {
+// fairClient is a client of a store in which a fair lock is held for so long, and how it reaches it.
+func fairClient(t *testing.T, ttl time.Duration) (c *lock.Client, link *bedrocktest.Backend, held driver.Grant) {
 	t.Helper()
 	store := memlock.NewStore(nil)
-	b = memlock.NewBackend(store)
-	held, err := b.Acquire(t.Context(), fairRequest("h", ttl))
+	held, err := memlock.NewBackend(store).Acquire(t.Context(), fairRequest("h", ttl))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = memlock.New(store, nil); err != nil {
+	link = bedrocktest.NewBackend(memlock.NewBackend(store))
+	if c, err = lock.New(link, nil); err != nil {
 		t.Fatal(err)
 	}
-	return c, b, held
+	return c, link, held
 }
 
 // TestWhoIsNextSleepsPastADeadHolder: it is told how long the holder lives, and asks then, not when it has to ask
@@ -58,7 +59,7 @@ func TestWhoIsNextSleepsPastADeadHolder(t *testing.T) {
 func TestATurnIsHeardOfAtOnce(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			c, b, held := fairClient(t, time.Minute)
+			c, link, held := fairClient(t, time.Minute)
 			done := make(chan time.Time)
 			go func() {
 				defer close(done)
@@ -74,13 +75,17 @@ func TestATurnIsHeardOfAtOnce(t *testing.T) {
 			}()
 			time.Sleep(time.Second)
 			released := time.Now()
-			if _, err := b.Release(t.Context(), held); err != nil {
+			asked := link.Calls(bedrocktest.Acquire)
+			if _, err := link.Release(t.Context(), held); err != nil {
 				t.Fatal(err)
 			}
 			if took := (<-done).Sub(released); took > time.Millisecond {
 				t.Errorf("fixed %v: the lock was had %s after its release", fixed, took)
 			}
 			<-done
+			if n := link.Calls(bedrocktest.Acquire) - asked; !fixed && n > 0 {
+				t.Errorf("who was granted the lock has asked for it %d times", n)
+			}
 			stopped(t, c)
 		})
 	}
@@ -90,9 +95,9 @@ func TestATurnIsHeardOfAtOnce(t *testing.T) {
 // is renewed before.
 func TestAFairLeaseOutlivesItsClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, b, held := fairClient(t, time.Minute)
+		c, link, held := fairClient(t, time.Minute)
 		time.AfterFunc(1900*time.Millisecond, func() {
-			if _, err := b.Release(t.Context(), held); err != nil {
+			if _, err := link.Release(t.Context(), held); err != nil {
 				t.Error(err)
 			}
 		})

@@ -286,6 +286,9 @@ func TestBadLockRequests(t *testing.T) {
 			`mode: is \"magic\", there are exclusive, shared, write and permit`,
 		},
 		"mutex permits": {"Acquire", `{"name": "a", "permits": 1}`, "permits: are for mode permit, not exclusive"},
+		"fair readers": {
+			"Acquire", `{"name": "a", "mode": "shared", "fair": true}`, "fair: is for mode exclusive, not shared",
+		},
 		"no permits": {
 			"Acquire", `{"name": "a", "mode": "permit", "limit": 3}`, "permits: is 0, allowed are 1 to 3",
 		},

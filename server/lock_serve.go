@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
@@ -22,6 +21,7 @@ type locks struct {
 	log       *slog.Logger
 	observer  LockObserver
 	lines     lines
+	fairWaits fairWaits
 	listeners listeners
 }
 
@@ -40,7 +40,7 @@ func (l *locks) Acquire(ctx context.Context, m *bedrockv1.AcquireRequest) (*bedr
 		return nil, l.translate(ctx, "acquire", err)
 	}
 	grant, err := l.observeRequest(ctx, req, func(ctx context.Context, req driver.Request) (driver.Grant, error) {
-		return l.acquire(ctx, req, m.GetWait().AsDuration())
+		return l.acquire(ctx, req, m)
 	})
 	if err != nil {
 		return nil, l.translate(ctx, "acquire", err)
@@ -52,11 +52,18 @@ func (l *locks) Acquire(ctx context.Context, m *bedrockv1.AcquireRequest) (*bedr
 	return &bedrockv1.AcquireResponse{Grant: apiwire.Grant(grant)}, nil
 }
 
-func (l *locks) acquire(ctx context.Context, req driver.Request, wait time.Duration) (driver.Grant, error) {
-	if wait > 0 {
-		return l.waitFor(ctx, req, min(wait, l.limits.Wait))
+func (l *locks) acquire(
+	ctx context.Context, req driver.Request, m *bedrockv1.AcquireRequest,
+) (driver.Grant, error) {
+	wait := min(m.GetWait().AsDuration(), l.limits.Wait)
+	switch {
+	case req.Fair && req.Waits:
+		return l.waitInLine(ctx, req, wait, m.GetWaits())
+	case wait > 0:
+		return l.waitFor(ctx, req, wait)
+	default:
+		return l.askStore(ctx, req)
 	}
-	return l.askStore(ctx, req)
 }
 
 // newOwner makes up an owner that nobody can guess, because knowing it is enough to release
@@ -95,6 +102,7 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 	if err != nil {
 		return nil, l.translate(ctx, "release", err)
 	}
+	l.fairWaits.endWaits(fairWait{g.Name, g.Owner})
 	waiting, err := l.backend.Release(ctx, g)
 	l.observeAnswer(ctx, LockEventReleased, g.Name, err)
 	if err != nil {

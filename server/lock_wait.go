@@ -41,11 +41,14 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 	if !errors.Is(err, driver.ErrHeld) {
 		return grant, err
 	}
-	watch := l.startWatch(bounded, req.Name, req.Mode.Kind())
+	if bounded.Err() != nil {
+		return driver.Grant{}, stillHeld(ctx, bounded, err)
+	}
+	watch := l.startWatch(bounded, &req)
 	if watch != nil {
 		defer watch.Close()
 	}
-	for { // a release may have come before the watch: ask first
+	for { // a release, or its turn, may have come before the watch: ask first
 		grant, err := l.askStore(ctx, req)
 		if !errors.Is(err, driver.ErrHeld) {
 			return grant, err
@@ -56,15 +59,17 @@ func (l *locks) contend(ctx, bounded context.Context, req driver.Request) (drive
 	}
 }
 
-// startWatch listens for releases, if the store can tell of them.
-func (l *locks) startWatch(ctx context.Context, name string, kind driver.Kind) driver.Watch {
-	waiter, ok := l.backend.(driver.Waiter)
-	if !ok {
-		return nil
-	}
+// startWatch listens for releases, or for the turn of a fair request, if the store can tell of them.
+func (l *locks) startWatch(ctx context.Context, req *driver.Request) driver.Watch {
 	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
-	w, err := waiter.Watch(ctx, name, kind)
+	var w driver.Watch
+	err := driver.ErrUnsupported
+	if waiter, ok := l.backend.(driver.TurnWaiter); ok && req.Fair {
+		w, err = waiter.WatchTurn(ctx, req.Name, req.Owner)
+	} else if waiter, ok := l.backend.(driver.Waiter); ok && !req.Fair {
+		w, err = waiter.Watch(ctx, req.Name, req.Mode.Kind())
+	}
 	if err != nil {
 		return nil
 	}
@@ -80,10 +85,12 @@ func pauseForRelease(ctx context.Context, watch driver.Watch, held error) bool {
 	} else {
 		signal = watch.C()
 	}
-	if left := driver.TimeLeft(held); left != driver.UnknownTTL {
+	refusal, ok := errors.AsType[*driver.HeldError](held)
+	further := ok && refusal.Place > 1 // when the holder's time is up, it is another's turn
+	if left := driver.TimeLeft(held); left != driver.UnknownTTL && !further {
 		most = min(most, left+time.Millisecond)
 	}
-	if refusal, ok := errors.AsType[*driver.HeldError](held); ok && refusal.Again > 0 {
+	if ok && refusal.Again > 0 {
 		most = min(most, driver.PauseFor(refusal.Again))
 	}
 	timer := time.NewTimer(most)

@@ -25,6 +25,7 @@ const (
 type benchFlags struct {
 	clients, goroutines, names int
 	duration                   time.Duration
+	fair                       bool
 }
 
 func newBenchLock(sys *system) *cobra.Command {
@@ -52,6 +53,7 @@ do nothing while they hold one. Names begin with "bedrock-bench:"; no lock is le
 	f.IntVar(&flags.goroutines, "goroutines", 4, "goroutines of each client")
 	f.IntVar(&flags.names, "names", 1, "how many locks they share")
 	f.DurationVar(&flags.duration, "duration", 5*time.Second, "how long to measure")
+	f.BoolVar(&flags.fair, "fair", false, "first come, first served, across all clients")
 	return sys.onBackend(c)
 }
 
@@ -83,7 +85,9 @@ func (s *system) benchLock(ctx context.Context, flags *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	plan := lockbench.Plan{Goroutines: flags.goroutines, Names: benchNames(flags.names), Duration: flags.duration}
+	plan := lockbench.Plan{
+		Goroutines: flags.goroutines, Names: benchNames(flags.names), Duration: flags.duration, Fair: flags.fair,
+	}
 	for range flags.clients {
 		session, err := backend.Open(lock.Options{})
 		if err != nil {

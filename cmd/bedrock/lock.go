@@ -44,6 +44,33 @@ func (v *lockView) holders() []holderView {
 	return holders
 }
 
+// placeView is somebody who waits for a fair lock, as the commands print it: like a holder, but for the lock.
+type placeView struct{ holderView }
+
+// places are those who wait for a fair lock, in order.
+func (v *lockView) places() []placeView {
+	places := make([]placeView, len(v.Line))
+	for i, w := range v.Line {
+		places[i] = placeView{holderView{lock.Holder{Owner: w.Owner, Since: w.Since, Meta: w.Meta}}}
+	}
+	return places
+}
+
+// String names who waits, and says for how long.
+func (p *placeView) String() string { return p.who() + ", for " + p.held() }
+
+// countWaiting is how many wait: those in line need not listen.
+func (v *lockView) countWaiting() string { return strconv.Itoa(max(v.Waiting, len(v.Line))) }
+
+// inLine says where this very program stands in line, if it does.
+func (v *lockView) inLine() string {
+	at := slices.IndexFunc(v.Line, func(w lock.InLine) bool { return isThisProgram(w.Meta) })
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", place %d in line", at+1)
+}
+
 // owner is what others may be told of the holder's owner, which itself is the key to a release.
 func (h *holderView) owner() string { return driver.PublicOwner(h.Owner) }
 
@@ -55,6 +82,9 @@ func (v *lockView) asJSON() json.RawMessage {
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
 			Linger: h.Linger, Meta: driver.EncodeMeta(h.Meta),
 		})
+	}
+	for _, w := range v.Line {
+		i.Line = append(i.Line, driver.InLine{Owner: w.Owner, Since: w.Since, Meta: driver.EncodeMeta(w.Meta)})
 	}
 	return asJSON(apiwire.Lock(i))
 }
@@ -81,11 +111,13 @@ func (v *lockView) heldBy() string {
 
 // ours reports whether this very program is a holder.
 func (v *lockView) ours() bool {
+	return slices.ContainsFunc(v.Holders, func(h lock.Holder) bool { return isThisProgram(h.Meta) })
+}
+
+// isThisProgram reports whether the metadata are those of this very program.
+func isThisProgram(meta map[string]string) bool {
 	host, err := os.Hostname()
-	pid := strconv.Itoa(os.Getpid())
-	return err == nil && slices.ContainsFunc(v.Holders, func(h lock.Holder) bool {
-		return h.Meta["host"] == host && h.Meta["pid"] == pid
-	})
+	return err == nil && meta["host"] == host && meta["pid"] == strconv.Itoa(os.Getpid())
 }
 
 // owners lists the holders' owners. They are keys, and not for print.

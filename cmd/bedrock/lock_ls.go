@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -66,7 +65,7 @@ func (v *lockView) lines() [][]string {
 	var lines [][]string
 	for _, h := range v.holders() {
 		lines = append(lines, []string{
-			v.Name, h.Has(), h.who(), h.held(), h.ttl(), v.token(), strconv.Itoa(v.Waiting), h.owner(),
+			v.Name, h.Has(), h.who(), h.held(), h.ttl(), v.token(), v.countWaiting(), h.owner(),
 		})
 	}
 	return lines

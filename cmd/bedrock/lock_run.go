@@ -22,7 +22,7 @@ import (
 // runFlags are those of lock run.
 type runFlags struct {
 	ttl, wait, minHold, maxHold, grace time.Duration
-	fixed, shared, write               bool
+	fixed, fair, shared, write         bool
 	permits                            string // N/M
 	meta                               map[string]string
 
@@ -66,6 +66,7 @@ ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
   bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy
+  bedrock lock run print --fair -- ./print.sh         # first come, first served, on all hosts
   bedrock lock run index --shared -- ./search.sh      # beside others, but for --write
   bedrock lock run scrape --permits 1/4 -- ./scrape.sh   # four at a time, on all hosts`,
 		Args: runArgs,
@@ -82,6 +83,7 @@ ended by signal n.`,
 	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the lock is lost")
 	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
 	f.DurationVar(&flags.maxHold, "max-hold", 0, "end the command then, and give the lock back (default never)")
+	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
 	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
@@ -115,6 +117,8 @@ func (f *runFlags) check() error {
 		return &exitError{exitUsage, errors.New("--wait and --grace cannot be negative")}
 	case kinds > 1:
 		return &exitError{exitUsage, errors.New("--shared, --write and --permits exclude each other")}
+	case kinds > 0 && f.fair:
+		return &exitError{exitUsage, errors.New("--fair is for a mutex: not with --shared, --write or --permits")}
 	}
 	_, _, err := f.permitsOf()
 	return err
@@ -142,7 +146,9 @@ func (f *runFlags) permitsOf() (n, of int, err error) {
 
 // lockFor returns the lock that the flags ask for.
 func (f *runFlags) lockFor(session *lockurl.Session, name string) (lock.Lockable, error) {
-	o := lock.MutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
+	o := lock.MutexOptions{
+		Fixed: f.fixed, Fair: f.fair, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta,
+	}
 	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
 	switch {
 	case f.shared:
@@ -268,9 +274,9 @@ func (s *system) sayWaiting(ctx context.Context, session *lockurl.Session, name 
 	case err != nil:
 		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
 	case info.Held() && !view.ours(): // a grant of ours waits for its replicas
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q, %s\n", name, view.heldBy())
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s, %s\n", name, view.inLine(), view.heldBy())
 	default:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q\n", name)
+		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s\n", name, view.inLine())
 	}
 }
 
@@ -286,15 +292,29 @@ func whyNot(ctx context.Context, session *lockurl.Session, name string, err erro
 	if failure != nil {
 		return withoutKey(err)
 	}
-	if !info.Held() {
-		return fmt.Errorf("%w until a moment ago", &lock.HeldError{Name: name})
+	return whyNotGiven(info, err)
+}
+
+// whyNotGiven is whyNot by the state of the lock.
+func whyNotGiven(info lock.Info, err error) error {
+	why := &lock.HeldError{Name: info.Name}
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		why.Place = held.Place
 	}
 	view := lockView{info}
-	if view.ours() { // a request that was broken off has been granted, and is being cleaned up
+	switch {
+	case !info.Held() && len(info.Line) > 0:
+		first := view.places()[0]
+		why.Owner, why.Waits = first.owner(), true
+		return fmt.Errorf("%w, %s", why, first.who())
+	case !info.Held():
+		why.Place = 0 // nor is there a line
+		return fmt.Errorf("%w until a moment ago", why)
+	case view.ours(): // a request that was broken off has been granted, and is being cleaned up
 		return withoutKey(err)
 	}
-	owner := view.holders()[0].owner()
-	return fmt.Errorf("%w, %s", &lock.HeldError{Name: name, Owner: owner}, view.heldBy())
+	why.Owner = view.holders()[0].owner()
+	return fmt.Errorf("%w, %s", why, view.heldBy())
 }
 
 // withoutKey hides the owner that a refusal names: it is the key to the release.

@@ -55,3 +55,57 @@ func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
 		}
 	}
 }
+
+// TestTheProgramKnowsItsPlaceInLine: while it waits, and when it has waited in vain, also for a lock that nobody has.
+func TestTheProgramKnowsItsPlaceInLine(t *testing.T) {
+	b, err := lockurl.New("mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := b.Open(lock.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Stop(context.Background())
+	fair := session.Mutex("a", &lock.MutexOptions{Fair: true})
+	if _, err := fair.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		_, _ = fair.Lock(ctx)
+	}()
+	defer func() { cancel(); <-waited }()
+	var info lock.Info
+	for len(info.Line) == 0 {
+		if info, err = session.Inspect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := printedBy(t, func(s *system) error { s.sayWaiting(t.Context(), session, "a"); return nil })
+	if want := "bedrock: waiting for lock \"a\", place 1 in line\n"; said != want {
+		t.Errorf("said %q, want %q", said, want)
+	}
+}
+
+// TestWhyNotTellsThePlace where the program stood when it gave up, and who goes first.
+func TestWhyNotTellsThePlace(t *testing.T) {
+	refusal := &lock.HeldError{Name: "a", Owner: "another", Place: 2}
+	holder := lock.Holder{Owner: "holds", Meta: map[string]string{"host": "web-1", "pid": "7"}}
+	first := lock.InLine{Owner: "first", Meta: map[string]string{"host": "web-2", "pid": "8"}}
+	for want, info := range map[string]lock.Info{
+		`lock "a": held by ` + driver.PublicOwner("holds") + `, place 2 in line, holder web-1/7, for -`: {
+			Name: "a", Holders: []lock.Holder{holder}, Line: []lock.InLine{first},
+		},
+		`lock "a": kept for ` + driver.PublicOwner("first") + `, who waits, place 2 in line, web-2/8`: {
+			Name: "a", Line: []lock.InLine{first},
+		},
+		`lock "a": held until a moment ago`: {Name: "a"},
+	} {
+		if err := whyNotGiven(info, refusal); err == nil || err.Error() != want || !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("told as %v, want %s", err, want)
+		}
+	}
+}

@@ -39,14 +39,16 @@ func newLockShow(sys *system) *cobra.Command {
 
 // rows lists the fields of the lock and of its holders for people.
 func (v *lockView) rows() [][]string {
-	rows := [][]string{{"name", v.Name}, {"state", "free"}, {"token", v.token()}, {"waiting", strconv.Itoa(v.Waiting)}}
-	if !v.Held() {
-		return rows
+	rows := [][]string{{"name", v.Name}, {"state", "free"}, {"token", v.token()}, {"waiting", v.countWaiting()}}
+	if v.Held() {
+		rows[1][1] = "held"
+		rows = append(rows, []string{"kind", v.what()})
 	}
-	rows[1][1] = "held"
-	rows = append(rows, []string{"kind", v.what()})
 	for _, h := range v.holders() {
 		rows = append(rows, h.rows()...)
+	}
+	for i, w := range v.places() {
+		rows = append(rows, []string{"place " + strconv.Itoa(i+1), w.String() + "  " + w.owner()})
 	}
 	return rows
 }

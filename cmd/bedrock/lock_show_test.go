@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
@@ -48,6 +49,12 @@ func TestPrintedOwnersReleaseNothing(t *testing.T) {
 		if name != "run" && !strings.Contains(printed, driver.PublicOwner(key)) {
 			t.Errorf("%s does not tell owners apart:\n%s", name, printed)
 		}
+		if strings.Contains(printed, keyInLine) {
+			t.Errorf("%s prints the key of who waits:\n%s", name, printed)
+		}
+		if name == "show" && !strings.Contains(printed, driver.PublicOwner(keyInLine)) {
+			t.Errorf("%s does not tell those in line apart:\n%s", name, printed)
+		}
 	}
 }
 
@@ -63,6 +70,9 @@ func TestMetadataRewritesTheTerminal(t *testing.T) {
 				if strings.HasPrefix(line, "orders/9") || len(line) > 400 {
 					t.Errorf("a forged row, or one without an end: %q", line)
 				}
+			}
+			if places := strings.Count("\n"+printed, "\nplace "); name == "show" && places != 1 {
+				t.Errorf("%d in line:\n%s", places, printed)
 			}
 			if states := strings.Count("\n"+printed, "\nstate "); name == "show" && states != 1 {
 				t.Errorf("%d states:\n%s", states, printed)
@@ -94,7 +104,7 @@ func TestAWatchLeavesLocksOutInSilence(t *testing.T) {
 	}
 }
 
-// heldWith describes a lock that was taken with that metadata.
+// heldWith describes a lock that was taken with that metadata, and that somebody waits for in line.
 func heldWith(t *testing.T, meta map[string]string) lock.Info {
 	t.Helper()
 	b, err := lockurl.New("mem:")
@@ -113,7 +123,43 @@ func heldWith(t *testing.T, meta map[string]string) lock.Info {
 	if err != nil {
 		t.Fatal(err)
 	}
+	info.Line = []lock.InLine{{Owner: keyInLine, Since: time.Now(), Meta: meta}}
 	return info
+}
+
+// keyInLine is the owner of who waits in line for that lock.
+const keyInLine = "who waits"
+
+// TestThoseInLineAreWaiting, whether or not they listen; also for a lock that nobody has.
+func TestThoseInLineAreWaiting(t *testing.T) {
+	held := lockView{heldWith(t, nil)}
+	held.Line = append(held.Line, held.Line[0])
+	free := lockView{lock.Info{Name: "a", Line: held.Line}}
+	listening := held
+	listening.Waiting = 3
+	for _, test := range []struct {
+		view  lockView
+		state string
+		want  string
+	}{{held, "held", "2"}, {free, "free", "2"}, {listening, "held", "3"}} {
+		show := printedBy(t, func(s *system) error { return writeTable(s.stdout, test.view.rows()) })
+		for _, row := range []string{
+			"state " + test.state, "waiting " + test.want, "place 1 -, for ", "place 2 -, for ",
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(show), " "), row) {
+				t.Errorf("want %q in\n%s", row, show)
+			}
+		}
+		for _, line := range test.view.lines() {
+			if line[6] != test.want {
+				t.Errorf("listed as %q, want %s waiting", line, test.want)
+			}
+		}
+		asJSON := string(test.view.asJSON())
+		if n := strings.Count(asJSON, driver.PublicOwner(keyInLine)); n != 2 || strings.Contains(asJSON, keyInLine) {
+			t.Errorf("as JSON: %s", asJSON)
+		}
+	}
 }
 
 // printedBy returns what is printed on standard output.

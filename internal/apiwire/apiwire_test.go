@@ -225,11 +225,14 @@ func TestCursorLosesNothing(t *testing.T) {
 	}
 }
 
-// withMeta has the metadata of all holders in the form in which it is stored.
+// withMeta has the metadata of all holders, and of all in line, in the form in which it is stored.
 func withMeta(i lockdriver.Info) lockdriver.Info {
 	for n := range i.Holders {
 		h := &i.Holders[n]
 		h.Meta = lockdriver.EncodeMeta(lockdriver.DecodeMeta(h.Meta))
+	}
+	for n := range i.Line {
+		i.Line[n].Meta = lockdriver.EncodeMeta(lockdriver.DecodeMeta(i.Line[n].Meta))
 	}
 	return i
 }
@@ -253,12 +256,15 @@ func TestLocksLoseNothing(t *testing.T) {
 		t.Errorf("grant (-want +got):\n%s, error %v", diff, err)
 	}
 	for _, want := range []lockdriver.Info{
-		filled[lockdriver.Info](t), {}, {Holders: []lockdriver.Holder{{}, {TTL: -1}}},
+		filled[lockdriver.Info](t), {}, {Holders: []lockdriver.Holder{{}, {TTL: -1}}}, {Line: []lockdriver.InLine{{}}},
 	} {
 		want = withMeta(want)
 		got, err := apiwire.LockOf(over(t, apiwire.Lock(want), &bedrockv1.Lock{}))
 		for i := range want.Holders {
 			want.Holders[i].Owner = lockdriver.PublicOwner(want.Holders[i].Owner)
+		}
+		for i := range want.Line {
+			want.Line[i].Owner = lockdriver.PublicOwner(want.Line[i].Owner)
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("lock (-want +got):\n%s, error %v", diff, err)
@@ -416,6 +422,24 @@ func TestRefusalsTellTheTimeLeft(t *testing.T) {
 		held, ok := errors.AsType[*lockdriver.HeldError](err)
 		if !told || !ok || held.TTL != left || held.Owner != lockdriver.PublicOwner("a") {
 			t.Errorf("with %d left: got %+v (%v)", left, held, err)
+		}
+	}
+}
+
+// TestRefusalsTellThePlaceInLine, and when to ask again so as to keep it; not what the store tells the server alone.
+func TestRefusalsTellThePlaceInLine(t *testing.T) {
+	refusal := filled[lockdriver.HeldError](t)
+	for _, want := range []lockdriver.HeldError{refusal, {}} {
+		sent := apiwire.LockError(&want)
+		arrived := connect.NewWireError(sent.Code(), sent.Unwrap())
+		for _, detail := range sent.Details() {
+			arrived.AddDetail(detail)
+		}
+		_, err := apiwire.LockErrorOf(arrived)
+		got, ok := errors.AsType[*lockdriver.HeldError](err)
+		want.Owner, want.Claim, want.Listen = lockdriver.PublicOwner(want.Owner), 0, false
+		if diff := cmp.Diff(&want, got); diff != "" || !ok {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }

@@ -71,10 +71,14 @@ func isUnderway(err error) bool {
 	return underway
 }
 
-// held writes a refusal. It does not tell the owner, who is known by the key to the lock.
+// held writes a refusal. It does not tell the owner, who is known by the key to the lock, nor what only who asks the
+// store itself can use: how it is told of its turn.
 func held(e *driver.HeldError) *connect.Error {
 	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
-	m := &bedrockv1.Problem{Kind: kindHeld, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again)}
+	m := &bedrockv1.Problem{
+		Kind: kindHeld, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again), Place: count(e.Place),
+		Token: e.Token,
+	}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
 	}
@@ -85,6 +89,7 @@ func held(e *driver.HeldError) *connect.Error {
 func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 	e := &driver.HeldError{
 		Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(), Again: m.GetAgain().AsDuration(),
+		Place: int(m.GetPlace()), Token: m.GetToken(),
 	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()

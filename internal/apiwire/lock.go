@@ -72,6 +72,11 @@ func Lock(i driver.Info) *bedrockv1.Lock {
 			Linger: duration(h.Linger), Upgradeable: h.Upgradeable,
 		})
 	}
+	for _, w := range i.Line {
+		m.Line = append(m.Line, &bedrockv1.InLine{
+			Owner: driver.PublicOwner(w.Owner), Since: Timestamp(w.Since), Meta: driver.DecodeMeta(w.Meta),
+		})
+	}
 	return m
 }
 
@@ -91,6 +96,11 @@ func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
 			Upgradeable: h.GetUpgradeable(),
 			TTL:         timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(),
 			Meta: driver.EncodeMeta(h.GetMeta()),
+		})
+	}
+	for _, w := range m.GetLine() {
+		i.Line = append(i.Line, driver.InLine{
+			Owner: w.GetOwner(), Since: Time(w.GetSince()), Meta: driver.EncodeMeta(w.GetMeta()),
 		})
 	}
 	return i, nil

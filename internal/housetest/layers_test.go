@@ -161,7 +161,7 @@ func layers() layerMap {
 		{
 			packages: "client", own: []string{
 				"input", "txn", "txn/modes", "lock/driver", "proto/...", "internal/apiwire", "internal/http1",
-				"internal/sleep",
+				"internal/sleep", "internal/timelimit",
 			},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "go.opentelemetry.io/otel"},
 		},

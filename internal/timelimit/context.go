@@ -3,6 +3,7 @@ package timelimit
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // Context is the context of a call: it ends with that of its caller, or with a limit. It
@@ -98,4 +99,18 @@ func Ends(ctx context.Context) (caller, limit <-chan struct{}) {
 		return c.Context.Done(), c.limit.Done()
 	}
 	return ctx.Done(), nil
+}
+
+// Deadline returns when a call's context ends at the latest, by its caller's time or by the limit, for who plans by it;
+// the context itself tells the caller's alone.
+func Deadline(ctx context.Context) (end time.Time, ok bool) {
+	end, ok = ctx.Deadline()
+	c, isCall := ctx.(*Context)
+	if !isCall {
+		return end, ok
+	}
+	if limit, limited := c.limit.Deadline(); limited && (!ok || limit.Before(end)) {
+		return limit, true
+	}
+	return end, ok
 }

@@ -181,3 +181,30 @@ func TestCallersWithoutAnEnd(t *testing.T) {
 		t.Errorf("%v allocations for a call that is answered", n)
 	}
 }
+
+// TestDeadlineIsTheEarlierOne, and the context itself tells its caller's alone.
+func TestDeadlineIsTheEarlierOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := timelimit.NewShared(t.Context(), 8*time.Second)
+		for caller, want := range map[time.Duration]time.Duration{
+			0: 8 * time.Second, time.Second: time.Second, 9 * time.Second: 8 * time.Second,
+		} {
+			ctx := t.Context()
+			if caller > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, caller)
+				defer cancel()
+			}
+			c := begin(ctx, s)
+			if end, ok := timelimit.Deadline(c); !ok || time.Until(end) != want {
+				t.Errorf("a caller with %s has %s", caller, time.Until(end))
+			}
+			if _, ok := c.Deadline(); ok != (caller > 0) {
+				t.Errorf("a caller with %s: the context tells the limit", caller)
+			}
+			if _, ok := timelimit.Deadline(ctx); ok != (caller > 0) {
+				t.Errorf("a context without a limit has one")
+			}
+		}
+	})
+}

@@ -10,7 +10,7 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants(), kindMutants())
+		passingMutants(), lingeringMutants(), kindMutants(), fairMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

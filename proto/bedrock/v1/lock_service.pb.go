@@ -153,7 +153,9 @@ type AcquireRequest struct {
 	// For mode permit: how many of the name's limit.
 	Permits uint32 `protobuf:"varint,8,opt,name=permits,proto3" json:"permits,omitempty"`
 	Limit   uint32 `protobuf:"varint,9,opt,name=limit,proto3" json:"limit,omitempty"`
-	// First come, first served, among all who want the name.
+	// For mode exclusive: first come, first served, among all who ask so. Who waits has a place in line, as the
+	// refusal says, and keeps it by asking again under the same owner; who does not wait is refused while
+	// somebody stands there.
 	Fair bool `protobuf:"varint,10,opt,name=fair,proto3" json:"fair,omitempty"`
 	// For mode shared: of those who ask for it one at a time has the name, and may ask for mode write
 	// over what it has.
@@ -161,8 +163,9 @@ type AcquireRequest struct {
 	// The owner of another grant that is not in the way of this one: of one that is upgradeable, for mode
 	// write; and of one in mode write, for mode shared.
 	Over string `protobuf:"bytes,12,opt,name=over,proto3" json:"over,omitempty"`
-	// The caller goes on asking if it is refused. A writer who waits keeps readers off who come later; who
-	// gives up releases the owner. Who waits at the server need not say so.
+	// The caller goes on asking if it is refused. A writer who waits keeps readers off who come later, and who is
+	// fair keeps its place in line; who gives up releases the owner. Who waits at the server only, and not
+	// again, need not say so.
 	Waits         bool `protobuf:"varint,13,opt,name=waits,proto3" json:"waits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -687,7 +690,9 @@ type Lock struct {
 	// What it is: mutex, read-write lock or semaphore. Left out if nobody has it.
 	Kind string `protobuf:"bytes,5,opt,name=kind,proto3" json:"kind,omitempty"`
 	// How many permits a semaphore has in all.
-	Limit         uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit uint32 `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Who waits for a fair lock, in order; also while nobody has it.
+	Line          []*InLine `protobuf:"bytes,7,rep,name=line,proto3" json:"line,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -762,6 +767,13 @@ func (x *Lock) GetLimit() uint32 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *Lock) GetLine() []*InLine {
+	if x != nil {
+		return x.Line
+	}
+	return nil
 }
 
 // Holder describes a grant to those who have not got it.
@@ -874,6 +886,69 @@ func (x *Holder) GetUpgradeable() bool {
 	return false
 }
 
+// InLine describes somebody who waits for a fair lock.
+type InLine struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As that of a holder.
+	Owner string                 `protobuf:"bytes,1,opt,name=owner,proto3" json:"owner,omitempty"`
+	Since *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
+	// What it would have as a holder.
+	Meta          map[string]string `protobuf:"bytes,3,rep,name=meta,proto3" json:"meta,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InLine) Reset() {
+	*x = InLine{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InLine) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InLine) ProtoMessage() {}
+
+func (x *InLine) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InLine.ProtoReflect.Descriptor instead.
+func (*InLine) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *InLine) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *InLine) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *InLine) GetMeta() map[string]string {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
 type InspectRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -883,7 +958,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -895,7 +970,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -908,7 +983,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -927,7 +1002,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1014,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1027,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -973,7 +1048,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1060,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1073,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -1024,7 +1099,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +1111,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +1124,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -1070,7 +1145,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1082,7 +1157,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1095,7 +1170,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -1121,7 +1196,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +1208,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +1221,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -1164,7 +1239,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1176,7 +1251,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1189,7 +1264,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
 }
 
 type DiagnoseResponse struct {
@@ -1202,7 +1277,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1214,7 +1289,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1227,7 +1302,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -1250,7 +1325,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1337,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1350,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Finding) GetLevel() string {
@@ -1347,14 +1422,15 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x12\n" +
 	"\x04mode\x18\x03 \x01(\tR\x04mode\"\x10\n" +
-	"\x0eListenResponse\"\xa2\x01\n" +
+	"\x0eListenResponse\"\xca\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
 	"\aholders\x18\x03 \x03(\v2\x12.bedrock.v1.HolderR\aholders\x12\x18\n" +
 	"\awaiting\x18\x04 \x01(\rR\awaiting\x12\x12\n" +
 	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x14\n" +
-	"\x05limit\x18\x06 \x01(\rR\x05limit\"\xeb\x02\n" +
+	"\x05limit\x18\x06 \x01(\rR\x05limit\x12&\n" +
+	"\x04line\x18\a \x03(\v2\x12.bedrock.v1.InLineR\x04line\"\xeb\x02\n" +
 	"\x06Holder\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x18\n" +
@@ -1364,6 +1440,13 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x121\n" +
 	"\x06linger\x18\a \x01(\v2\x19.google.protobuf.DurationR\x06linger\x12 \n" +
 	"\vupgradeable\x18\b \x01(\bR\vupgradeable\x1a7\n" +
+	"\tMetaEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xbb\x01\n" +
+	"\x06InLine\x12\x14\n" +
+	"\x05owner\x18\x01 \x01(\tR\x05owner\x120\n" +
+	"\x05since\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x04meta\x18\x03 \x03(\v2\x1c.bedrock.v1.InLine.MetaEntryR\x04meta\x1a7\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"$\n" +
@@ -1410,7 +1493,7 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
@@ -1424,56 +1507,61 @@ var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*ListenResponse)(nil),        // 9: bedrock.v1.ListenResponse
 	(*Lock)(nil),                  // 10: bedrock.v1.Lock
 	(*Holder)(nil),                // 11: bedrock.v1.Holder
-	(*InspectRequest)(nil),        // 12: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 13: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 14: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 15: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 16: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 17: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 18: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 19: bedrock.v1.DiagnoseResponse
-	(*Finding)(nil),               // 20: bedrock.v1.Finding
-	nil,                           // 21: bedrock.v1.Holder.MetaEntry
-	(*durationpb.Duration)(nil),   // 22: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*InLine)(nil),                // 12: bedrock.v1.InLine
+	(*InspectRequest)(nil),        // 13: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 14: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 15: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 16: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 17: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 18: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 19: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 20: bedrock.v1.DiagnoseResponse
+	(*Finding)(nil),               // 21: bedrock.v1.Finding
+	nil,                           // 22: bedrock.v1.Holder.MetaEntry
+	nil,                           // 23: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 24: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	22, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	22, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	22, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	24, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	24, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	24, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
 	0,  // 3: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
 	0,  // 4: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
 	5,  // 5: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
 	0,  // 6: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
 	11, // 7: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	23, // 8: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	22, // 9: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	21, // 10: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	22, // 11: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	10, // 12: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 13: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	20, // 14: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 15: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 16: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 17: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 18: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	12, // 19: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	14, // 20: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	16, // 21: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	18, // 22: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	2,  // 23: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 24: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 25: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 26: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	13, // 27: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	15, // 28: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	17, // 29: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	19, // 30: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	23, // [23:31] is the sub-list for method output_type
-	15, // [15:23] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	12, // 8: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	25, // 9: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	24, // 10: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	22, // 11: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	24, // 12: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	25, // 13: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	23, // 14: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	10, // 15: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	10, // 16: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	21, // 17: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 18: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 19: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	6,  // 20: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	8,  // 21: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	13, // 22: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	15, // 23: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	17, // 24: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	19, // 25: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	2,  // 26: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 27: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	7,  // 28: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	9,  // 29: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	14, // 30: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	16, // 31: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	18, // 32: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	20, // 33: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	26, // [26:34] is the sub-list for method output_type
+	18, // [18:26] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -1487,7 +1575,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -43,8 +43,12 @@ type Problem struct {
 	// When to ask again at the latest, so as to keep what waiting gives.
 	Again *durationpb.Duration `protobuf:"bytes,8,opt,name=again,proto3" json:"again,omitempty"`
 	// Of the kind other_kind: what the name is, and what was asked for.
-	Found         string `protobuf:"bytes,9,opt,name=found,proto3" json:"found,omitempty"`
-	Wanted        string `protobuf:"bytes,10,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	Found  string `protobuf:"bytes,9,opt,name=found,proto3" json:"found,omitempty"`
+	Wanted string `protobuf:"bytes,10,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	// Where who asked stands in the line of a fair lock, 1 if it is next; left out if it does not stand there.
+	Place uint32 `protobuf:"varint,11,opt,name=place,proto3" json:"place,omitempty"`
+	// For who stands there: the newest token given out. What is granted from then on has a higher one.
+	Token         uint64 `protobuf:"varint,12,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -149,12 +153,26 @@ func (x *Problem) GetWanted() string {
 	return ""
 }
 
+func (x *Problem) GetPlace() uint32 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
+func (x *Problem) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
 var File_bedrock_v1_problem_proto protoreflect.FileDescriptor
 
 const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\n" +
 	"\x18bedrock/v1/problem.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\x93\x02\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\xbf\x02\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -166,7 +184,9 @@ const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\x05again\x18\b \x01(\v2\x19.google.protobuf.DurationR\x05again\x12\x14\n" +
 	"\x05found\x18\t \x01(\tR\x05found\x12\x16\n" +
 	"\x06wanted\x18\n" +
-	" \x01(\tR\x06wantedB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	" \x01(\tR\x06wanted\x12\x14\n" +
+	"\x05place\x18\v \x01(\rR\x05place\x12\x14\n" +
+	"\x05token\x18\f \x01(\x04R\x05tokenB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_problem_proto_rawDescOnce sync.Once

@@ -23,6 +23,8 @@ type Plan struct {
 	// Names are the locks; the contenders are spread over them.
 	Names    []string
 	Duration time.Duration
+	// Fair has them come first come, first served.
+	Fair bool
 }
 
 // Result is what was measured.
@@ -70,7 +72,7 @@ func (p *Plan) contenders() []*contender {
 	for _, client := range p.Clients {
 		for range p.Goroutines {
 			name := p.Names[len(all)%len(p.Names)]
-			all = append(all, &contender{mutex: client.Mutex(name, nil)})
+			all = append(all, &contender{mutex: client.Mutex(name, &lock.MutexOptions{Fair: p.Fair})})
 		}
 	}
 	return all

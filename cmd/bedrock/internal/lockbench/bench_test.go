@@ -14,8 +14,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRunMeasures(t *testing.T) {
+	t.Run("as they come", func(t *testing.T) { measure(t, false) })
+	t.Run("in order", func(t *testing.T) { measure(t, true) })
+}
+
+func measure(t *testing.T, fair bool) {
+	t.Helper()
 	store := memlock.NewStore(nil)
-	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: 50 * time.Millisecond}
+	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: 50 * time.Millisecond, Fair: fair}
 	for range 2 {
 		client, err := memlock.New(store, &lock.Options{})
 		if err != nil {
@@ -24,12 +30,34 @@ func TestRunMeasures(t *testing.T) {
 		defer client.Stop(t.Context())
 		plan.Clients = append(plan.Clients, client)
 	}
-	r := Run(t.Context(), plan)
+	ran := make(chan Result)
+	go func() { ran <- Run(t.Context(), plan) }()
+	r, inLine := whileLooking(t, plan.Clients[0], ran)
+	if inLine != fair {
+		t.Errorf("somebody stands in line: %v, want %v", inLine, fair)
+	}
 	if r.Contenders != 4 || r.Names != 2 || r.Locks == 0 || r.PerSecond <= 0 || r.Errors != 0 || r.Err != nil {
 		t.Errorf("unexpected result %+v", r)
 	}
 	if r.P50 > r.P99 || r.P99 > r.Max || r.Max == 0 {
 		t.Errorf("quantiles out of order: %+v", r)
+	}
+}
+
+// whileLooking waits for the result, and reports whether somebody stood in line meanwhile.
+func whileLooking(t *testing.T, client *lock.Client, ran <-chan Result) (r Result, inLine bool) {
+	t.Helper()
+	for {
+		select {
+		case r := <-ran:
+			return r, inLine
+		default:
+		}
+		info, err := client.Inspect(t.Context(), "a")
+		if err != nil {
+			t.Error(err)
+		}
+		inLine = inLine || len(info.Line) > 0
 	}
 }
 
