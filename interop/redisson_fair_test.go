@@ -17,6 +17,7 @@ func ofFair() map[string]func(*together) {
 		"FairJavaAlone":            fairJavaAlone,
 		"FairGoIsWoken":            fairGoIsWoken,
 		"FairJavaIsWoken":          fairJavaIsWoken,
+		"FairJavaComesLater":       fairJavaComesLater,
 		"FairOrderOfArrival":       fairOrderOfArrival,
 		"FairJavaDiesBehindGo":     func(e *together) { fairJavaDies(e, false) },
 		"FairJavaDiesBehindJava":   func(e *together) { fairJavaDies(e, true) },
@@ -78,6 +79,22 @@ func fairJavaIsWoken(e *together) {
 		f.isGone()
 	}
 	f.tells("Java", took)
+}
+
+// fairJavaComesLater to one of Go's that was next, was given the lock, and left nobody in line.
+func fairJavaComesLater(e *together) {
+	e.javaIsWarmInLine()
+	f := e.fairLine("a")
+	process, _ := e.process()
+	for _, locks := range []*lock.Client{e.locks, process} {
+		holder := f.goHas(e.locks, "holder")
+		given := f.goQueues(locks, "given")
+		f.passesTo(holder, given, atOnce)
+		before := e.scripts()
+		later := f.javaQueues(e.java, "later")
+		e.asleep(before)
+		f.servesAll(given, later)
+	}
 }
 
 // tells logs how long wake-ups took.

@@ -34,7 +34,7 @@ const (
 	atOnce = watchdog / 2
 	// passedOver is the time within which it is noticed that who is next has died: Go asks every two seconds, and then
 	// gives who is told five.
-	passedOver = 9 * time.Second
+	passedOver = 10 * time.Second
 )
 
 func (e *together) fairLine(name string) *fairLine {

@@ -12,7 +12,8 @@ import (
 func TestWorkloadNamesAreAContract(t *testing.T) {
 	want := []string{
 		"uncontended-1", "uncontended-1-shared", "own-keys-64", "contended-64", "contended-4x16",
-		"contended-4x1", "waiters-1000", "handoff", "recall", "hold-1ms-64", "held-100k",
+		"contended-4x1", "fair-4x16", "fair-4x16-order", "waiters-1000", "handoff", "recall", "hold-1ms-64",
+		"held-100k",
 	}
 	for _, quick := range []bool{true, false} {
 		var got []string

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // WorkerCommand is the argument that makes this program a worker.
@@ -19,6 +21,14 @@ const WorkerCommand = "locks-worker"
 // grace is how long a worker may take on top of the time it measures: to
 // connect, to warm up, to let go and to report.
 const grace = 20 * time.Second
+
+// graceOf is the same of a subject: a program of another kind is slow to start, and warms up for longer.
+func graceOf(s subject.Subject) time.Duration {
+	if s.Program != nil {
+		return 3 * grace
+	}
+	return grace
+}
 
 // process is a worker seen from the program that started it.
 type process struct {
@@ -30,11 +40,11 @@ type process struct {
 
 // launch starts a worker on job and waits until it is ready to go.
 func launch(ctx context.Context, job Job) (*process, error) {
-	executable, err := os.Executable()
+	command, err := workerOf(ctx, job)
 	if err != nil {
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
-	p := &process{cmd: exec.CommandContext(ctx, executable, WorkerCommand), errors: new(bytes.Buffer)}
+	p := &process{cmd: exec.CommandContext(ctx, command[0], command[1:]...), errors: new(bytes.Buffer)}
 	p.cmd.Stderr = p.errors
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.run(job); err != nil {
@@ -44,6 +54,15 @@ func launch(ctx context.Context, job Job) (*process, error) {
 		return nil, p.killWith(err)
 	}
 	return p, nil
+}
+
+// workerOf returns the command that does a job.
+func workerOf(ctx context.Context, job Job) ([]string, error) {
+	if s, _ := subject.Find(job.Subject); s.Program != nil {
+		return s.Program(ctx)
+	}
+	executable, err := os.Executable()
+	return []string{executable, WorkerCommand}, err
 }
 
 // run starts the process in its place, with pipes to it.

@@ -63,7 +63,7 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 		if !chosen(s.Workloads, w.Name) || !w.Job.Place.possible(s.Server) {
 			continue
 		}
-		outcomes := s.outcomes(w)
+		outcomes := s.outcomes(ctx, w)
 		for round := range w.Rounds {
 			s.runRound(ctx, outcomes, round, run)
 		}
@@ -73,17 +73,29 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 }
 
 // outcomes returns an empty outcome for each subject that fits w.
-func (s *Suite) outcomes(w Workload) []*Outcome {
+func (s *Suite) outcomes(ctx context.Context, w Workload) []*Outcome {
 	var list []*Outcome
 	for _, sub := range subject.All() {
-		if s.Quick && sub.Tuned && len(s.Subjects) == 0 {
+		if s.Quick && (sub.Tuned || sub.Program != nil) && len(s.Subjects) == 0 {
 			continue // the variants are for the full picture
 		}
-		if w.Fits(sub) && chosen(s.Subjects, sub.Name) {
+		if w.Fits(sub) && chosen(s.Subjects, sub.Name) && s.isThere(ctx, w, sub) {
 			list = append(list, &Outcome{Workload: w, Subject: sub})
 		}
 	}
 	return list
+}
+
+// isThere reports whether a subject can be measured here, and says why if not.
+func (s *Suite) isThere(ctx context.Context, w Workload, sub subject.Subject) bool {
+	if sub.Program == nil {
+		return true
+	}
+	_, err := sub.Program(ctx)
+	if err != nil {
+		s.showProgress("%s  %s is not measured: %v", w.Name, sub.Name, err)
+	}
+	return err == nil
 }
 
 // runRound measures every subject once. Each round starts at another subject, so
@@ -114,7 +126,7 @@ func (s *Suite) measureSubject(ctx context.Context, o *Outcome, key string) (Sam
 	if s.Profile != "" {
 		job.Profile = filepath.Join(s.Profile, job.Workload+"."+job.Subject+".prof")
 	}
-	ctx, cancel := context.WithTimeout(ctx, job.Time+grace)
+	ctx, cancel := context.WithTimeout(ctx, job.Time+graceOf(o.Subject))
 	defer cancel()
 	return o.Workload.measure(ctx, measurement{job: job, subject: o.Subject})
 }

@@ -94,6 +94,8 @@ func Workloads(quick bool) []Workload {
 		contended(quick),
 		fleet(quick),
 		few(quick),
+		fairFleet(quick),
+		fairOrder(quick),
 		waiters(quick),
 		handoff(quick),
 		recall(quick),
@@ -123,7 +125,7 @@ func either[T any](quick bool, quickly, fully T) T {
 // everyone fits all subjects that go through Redis and do not differ by
 // waiting alone.
 func everyone(s subject.Subject) bool {
-	return !s.Tuned && s.Role != subject.Local && s.Role != subject.Message && s.Role != subject.Lingering
+	return !s.Fair && !s.Tuned && s.Role != subject.Local && s.Role != subject.Message && s.Role != subject.Lingering
 }
 
 // everyoneAndLingering fits the same and those whose locks linger.
@@ -131,8 +133,11 @@ func everyoneAndLingering(s subject.Subject) bool { return everyone(s) || s.Role
 
 // patient fits all subjects that can wait for a distributed lock.
 func patient(s subject.Subject) bool {
-	return s.Role == subject.Bedrock || s.Role == subject.Peer
+	return !s.Fair && (s.Role == subject.Bedrock || s.Role == subject.Peer)
 }
+
+// fairOnes fits those whose waiters are served in order.
+func fairOnes(s subject.Subject) bool { return s.Fair }
 
 // patientOrMessage fits the same and the fewest messages.
 func patientOrMessage(s subject.Subject) bool { return patient(s) || s.Role == subject.Message }

@@ -75,6 +75,11 @@ func targets() []target {
 			workload: "contended-4x1", text: "the same, longest wait in us", limit: 30_000, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Max }),
 		},
+		{workload: "fair-4x16", text: "4 processes, served in order, x RFairLock", limit: 3, measure: toBestPeer},
+		{
+			workload: "fair-4x16-order", text: "the same, served out of turn", limit: 0, atMost: true,
+			measure: own(func(r *Row) *float64 { return &r.Value }),
+		},
 		{
 			workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Commands }),

@@ -52,9 +52,24 @@ func bedrockRueidis(name string, linger time.Duration) Subject {
 	}
 }
 
+// fair has the locks of one of Bedrock's go to who has waited for longest.
+func fair(s Subject) Subject {
+	open := s.Open
+	s.Fair = true
+	s.Open = func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
+		l, err := open(ctx, addr, lease)
+		if b, ok := l.(*bedrockLocker); ok {
+			b.options = &lock.MutexOptions{Fair: true}
+		}
+		return l, err
+	}
+	return s
+}
+
 // bedrockLocker makes Bedrock mutexes.
 type bedrockLocker struct {
 	client     *lock.Client
+	options    *lock.MutexOptions
 	disconnect func() error
 }
 
@@ -68,7 +83,7 @@ func newBedrock(conn redisconn.Conn, lease, linger time.Duration, disconnect fun
 
 // Mutex implements Locker.
 func (l *bedrockLocker) Mutex(name string) Mutex {
-	return &bedrockMutex{mutex: l.client.Mutex(name, nil)}
+	return &bedrockMutex{mutex: l.client.Mutex(name, l.options)}
 }
 
 // Close releases what is held before it disconnects.

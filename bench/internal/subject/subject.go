@@ -46,11 +46,16 @@ type Subject struct {
 	// Poll is the longest pause between two tries of a waiter, 0 when waiters
 	// are woken.
 	Poll time.Duration
+	// Fair marks a lock that goes to who has waited for longest, across processes.
+	Fair bool
 	// Plain are the commands it sends beside its scripts.
 	Plain []string
 	// Open connects it to the Redis server at addr; its locks live for lease
 	// without renewal.
 	Open func(ctx context.Context, addr string, lease time.Duration) (Locker, error)
+	// Program returns the command of a worker that is no program of Go's, and does without Open; nil for this
+	// program. It is slow to start: a quick run leaves it out unless it is asked for.
+	Program func(ctx context.Context) ([]string, error)
 }
 
 // Locker is a subject as one process of a user's service has it.
@@ -94,6 +99,9 @@ func All() []Subject {
 		rawRueidis(),
 		messageGoredis(),
 		localMutex(),
+		fair(bedrockGoredis("bedrock-goredis-fair", 0)),
+		fair(bedrockRueidis("bedrock-rueidis-fair", 0)),
+		redissonFair(),
 	}
 }
 
