@@ -8,7 +8,9 @@ import (
 
 // fairMutants are faults in the line of a fair lock.
 func fairMutants() []mutants.Mutant {
-	return slices.Concat(fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants(), fairServerMutants())
+	return slices.Concat(
+		fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants(), fairServerMutants(),
+	)
 }
 
 const fairLine = "lock/memlock/line.go"
