@@ -80,6 +80,12 @@ func (t *queues) enterQueue(
 		return nil, nil, opError("lock", w.name, ErrClosed)
 	}
 	side := t.client.sideOf(w, over, try)
+	if main := p.byName[w.name]; w.fair && main != nil {
+		if try && main.isVacated() { // by what has lingered: it waits until that is given back
+			side = ""
+		}
+		main.lingering().endLinger()
+	}
 	key := queueKey(w.name, side)
 	q := p.byName[key]
 	if q == nil {

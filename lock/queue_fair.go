@@ -12,7 +12,8 @@ import (
 // of its own here, in which nobody else is. Nothing is passed on among them but by the store.
 
 // awaitPlace passes the time until the next request of who stands in the store's line is worth making: it is told
-// that it may be its turn, or has to ask so as to keep its place. Who is next looks when the holder's time is up, too.
+// that it may be its turn, or has to ask so as to keep its place. Who comes next when the time of the one before it is
+// up looks then, too.
 func (k *contest) awaitPlace(ctx context.Context, refusal error) error {
 	held, ok := errors.AsType[*driver.HeldError](refusal)
 	if !ok || held.Place == 0 { // it does not stand
@@ -20,11 +21,11 @@ func (k *contest) awaitPlace(ctx context.Context, refusal error) error {
 		return k.pauseFor(ctx, k.q.client.jitter(pollPause(k.refusals, driver.TimeLeft(refusal))), nil)
 	}
 	k.refusals = 0
-	if (held.Listen || held.Claim == 0) && k.q.listens() {
+	if (held.Listen || held.Claim == 0 || k.q.listening != nil) && k.q.listens() {
 		return nil // it may have been its turn before we listened: ask again
 	}
-	pause := k.keepPlace(k.q.standing.shorten(longestWait))
-	if left := driver.TimeLeft(refusal); held.Place == 1 && left != driver.UnknownTTL {
+	pause := k.q.standing.shorten(min(driver.PauseInLine(k.again), longestWait))
+	if left := driver.TimeLeft(refusal); held.MayBeNext() && left != driver.UnknownTTL {
 		pause = min(pause, left+time.Millisecond)
 	}
 	var signal <-chan struct{}

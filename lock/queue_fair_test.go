@@ -1,6 +1,8 @@
 package lock_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,4 +121,101 @@ func stopped(t *testing.T, c *lock.Client) {
 	if err := c.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// quiet is a backend that tells the first who waits to listen for its turn, and the others that they are granted it.
+type quiet struct {
+	*bedrocktest.Backend
+	asked int
+}
+
+// Stand implements [driver.Successor].
+func (q *quiet) Stand(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if q.asked++; q.asked == 1 {
+		return q.Acquire(ctx, req)
+	}
+	return q.Backend.Stand(ctx, req)
+}
+
+// TestWhoNeedNotListenAnyMoreAsksInALoop: it has begun to listen, and then is told that it need not.
+func TestWhoNeedNotListenAnyMoreAsksInALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, link, held := fairClient(t, time.Minute)
+		store := &quiet{Backend: link}
+		c, err := lock.New(store, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(20*time.Second, func() {
+			if _, err := link.Release(t.Context(), held); err != nil {
+				t.Error(err)
+			}
+		})
+		lease, err := c.Mutex("a", &lock.MutexOptions{Fair: true}).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if store.asked > 15 {
+			t.Errorf("asked %d times in 20 s", store.asked)
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stopped(t, c)
+	})
+}
+
+// TestShortLeasesLoseTheirPlaces: who has to ask keeps its place for no longer than its lease would live, and asks
+// again before.
+func TestShortLeasesLoseTheirPlaces(t *testing.T) {
+	for _, ttl := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second} {
+		for name, opts := range map[string]lock.MutexOptions{
+			"granted": {}, "fixed": {Fixed: true}, "held on": {MinHold: ttl},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				c, link, held := fairClient(t, time.Minute)
+				opts.Fair, opts.TTL = true, ttl
+				order, done := []int{}, make(chan struct{})
+				for i := range 6 {
+					go func() {
+						defer func() { done <- struct{}{} }()
+						lease, err := c.Mutex("a", &opts).Lock(t.Context())
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						order = append(order, i)
+						if err := lease.Unlock(t.Context()); err != nil {
+							t.Error(err)
+						}
+					}()
+					time.Sleep(7 * time.Millisecond)
+				}
+				time.Sleep(3017 * time.Millisecond)
+				if _, err := link.Release(t.Context(), held); err != nil {
+					t.Error(err)
+				}
+				for range 6 {
+					<-done
+				}
+				if !slices.IsSorted(order) {
+					t.Errorf("%s for %s: served in the order %v", name, ttl, order)
+				}
+				stopped(t, c)
+			})
+		}
+	}
+}
+
+// TestAFairTryIsRefusedForWhatLingers: nobody has the lock, but a grant of this client that has stayed.
+func TestAFairTryIsRefusedForWhatLingers(t *testing.T) {
+	inHousehold(t, nil, func(t *testing.T, h *household) {
+		lease, err := h.locks.Mutex("a", &lock.MutexOptions{Fair: true}).TryLock(t.Context())
+		if err == nil {
+			err = lease.Unlock(t.Context())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -86,11 +86,15 @@ func pauseForRelease(ctx context.Context, watch driver.Watch, held error) bool {
 		signal = watch.C()
 	}
 	refusal, ok := errors.AsType[*driver.HeldError](held)
-	further := ok && refusal.Place > 1 // when the holder's time is up, it is another's turn
+	further := ok && refusal.Place > 0 && !refusal.MayBeNext() // when the holder's time is up, it is another's turn
 	if left := driver.TimeLeft(held); left != driver.UnknownTTL && !further {
 		most = min(most, left+time.Millisecond)
 	}
-	if ok && refusal.Again > 0 {
+	switch {
+	case !ok || refusal.Again == 0:
+	case refusal.Place > 0:
+		most = min(most, driver.PauseInLine(refusal.Again))
+	default:
 		most = min(most, driver.PauseFor(refusal.Again))
 	}
 	timer := time.NewTimer(most)

@@ -65,11 +65,17 @@ type HeldError struct {
 	Listen bool
 }
 
+// MayBeNext reports whether it may be the turn of the one who stands in line when TTL has passed.
+func (e *HeldError) MayBeNext() bool { return e.Place == 1 || e.Place == 2 && e.Waits }
+
 // PauseFor returns how long to wait before asking again, so that it is in time: by [HeldError.Again]. What is so
 // short that nothing can be kept by it, such as a turn of others, is waited for as a whole.
 func PauseFor(again time.Duration) time.Duration {
 	return max(again*2/5, min(again, 100*time.Millisecond)) + time.Millisecond
 }
+
+// PauseInLine returns how long who stands in line waits before it asks again, by [HeldError.Again].
+func PauseInLine(again time.Duration) time.Duration { return again * 2 / 5 }
 
 // TimeLeft returns how long the holder's grant goes on that a refusal tells of: 0 if it has
 // run out, [UnknownTTL] if that is not known.

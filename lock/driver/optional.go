@@ -39,7 +39,7 @@ type Successor interface {
 	// Stand is Acquire by a request that may stand in the store's line when it is refused, as the
 	// refusal's Claim tells. It may be granted as long as it stands; asking again in time under
 	// the same owner makes it stand for longer, and in its old place. A request stands alone of its
-	// client, and name.
+	// client, and name; those that are Fair each have a place.
 	//
 	// Who does not want it any more releases what the owner may have been granted, as after a
 	// request without an answer.

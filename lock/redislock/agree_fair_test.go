@@ -72,14 +72,14 @@ func (l *twinLines) step() (what string, act func(t *testing.T, b driver.Backend
 		}
 	}
 	req := request(l.name, owner)
-	req.Fair, req.Waits = true, n > 6
+	req.Fair, req.Waits = !strings.HasSuffix(owner, "5"), n > 6
 	ask := driver.Backend.Acquire
-	if n > 9 {
+	if n > 9 && req.Fair {
 		ask = func(b driver.Backend, ctx context.Context, req driver.Request) (driver.Grant, error) {
 			return b.(driver.Successor).Stand(ctx, req)
 		}
 	}
-	return fmt.Sprintf("ask %s waits=%t unasked=%t", owner[len(uuidA):], req.Waits, n > 9),
+	return fmt.Sprintf("ask %s fair=%t waits=%t unasked=%t", owner[len(uuidA):], req.Fair, req.Waits, n > 9),
 		func(t *testing.T, b driver.Backend) string {
 			_, err := ask(b, t.Context(), req)
 			if held, ok := errors.AsType[*driver.HeldError](err); ok {

@@ -77,13 +77,19 @@ func (b *backend) toldHow(req *driver.Request, unasked bool) string {
 	switch {
 	case !req.Waits:
 		return toldOfNothing
-	case !unasked || b.opts.Acks != AcksNone || !b.inbox.attends(req.Owner):
+	case !unasked || b.opts.Acks != AcksNone || !b.inbox.attends(req.Owner) || !isNumbered(req.Owner):
 		return toldByChannel
 	case b.conn.Cluster():
 		return toldUncounted
 	default:
 		return toldByGrant
 	}
+}
+
+// isNumbered reports whether a client knows its owners apart by what it is told: by their numbers.
+func isNumbered(owner string) bool {
+	_, err := strconv.ParseUint(owner[strings.LastIndexByte(owner, ':')+1:], 10, 64)
+	return err == nil
 }
 
 // readFair reads the answer of fair_acquire.lua.

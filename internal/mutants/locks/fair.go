@@ -9,7 +9,7 @@ import (
 // fairMutants are faults in the line of a fair lock.
 func fairMutants() []mutants.Mutant {
 	return slices.Concat(
-		fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants(), fairServerMutants(),
+		fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants(), fairRightsMutants(), fairServerMutants(),
 	)
 }
 
@@ -135,6 +135,19 @@ func fairServiceMutants() []mutants.Mutant {
 // fairFrontMutants are faults in how a process waits in line.
 func fairFrontMutants() []mutants.Mutant {
 	return []mutants.Mutant{
+		{
+			Name: "who has begun to listen asks in a loop", File: "lock/queue_fair.go", Pkg: front,
+			Old: " || k.q.listening != nil) && k.q.listens()", New: ") && k.q.listens()",
+			Test: "TestWhoNeedNotListenAnyMoreAsksInALoop",
+		},
+		{
+			Name: "short leases ask too late", File: "lock/queue_fair.go", Pkg: front,
+			Old: "driver.PauseInLine(k.again)", New: "driver.PauseFor(k.again)", Test: "TestShortLeasesLoseTheirPlaces",
+		},
+		{
+			Name: "a fair try is refused for what lingers", File: "lock/queue.go", Pkg: front,
+			Old: "			side = \"\"\n", New: "			side += \"\"\n", Test: "TestAFairTryIsRefusedForWhatLingers",
+		},
 		{
 			Name: "goroutines of a process wait for one another in line", File: "lock/queue_side.go", Pkg: memory,
 			Old:  "		return \"fair \" + strconv.FormatUint(c.owners.Add(1), 36)\n",

@@ -49,7 +49,7 @@ func fairRedisMutants() []mutants.Mutant {
 		{
 			Name: "redis: a plain release does not look for the line",
 			File: "lock/redislock/scripts/release.lua", Pkg: redis,
-			Old: "  if has[2] == '' then\n    serveLine(lock)\n", New: "  if false then\n    serveLine(lock)\n",
+			Old: "  if line then\n    serveLine(lock)\n", New: "  if false then\n    serveLine(lock)\n",
 			Test: "TestPlainReleaseServesTheLine",
 		},
 		{
@@ -77,6 +77,40 @@ func fairRedisMutants() []mutants.Mutant {
 			Name: "redis: a missed grant is waited for", File: "lock/redislock/inbox.go", Pkg: redis,
 			Old: "		i.give(driver.Grant{Name: name, Owner: owner})\n", New: "		_, _ = owner, name\n",
 			Test: "TestMissedGrantIsAskedFor",
+		},
+	}
+}
+
+// fairRightsMutants are faults in what becomes of a line where not all goes well.
+func fairRightsMutants() []mutants.Mutant {
+	const script = "lock/redislock/scripts/line.lua"
+	return []mutants.Mutant{
+		{
+			Name: "redis: who is given what never ends is told so", File: script, Pkg: redis,
+			Old:  "redis.pcall('pexpire', lock, record.claim) == 1 and notify(",
+			New:  "redis.pcall('pexpire', lock, record.claim) and notify(",
+			Test: "TestWhoMayNotGiveMakesTwoHolders",
+		},
+		{
+			Name: "redis: who is refused keeps its place", File: "lock/redislock/scripts/fair_acquire.lua", Pkg: redis,
+			Old: "  line.undo(owner)\n", New: "", Test: "TestWhoIsRefusedHasNoPlace",
+		},
+		{
+			Name: "redis: a lock is passed on before the line", File: "lock/redislock/scripts/release.lua", Pkg: redis,
+			Old: "  if has[2] and has[2] ~= '' and not line then\n", New: "  if has[2] and has[2] ~= '' then\n",
+			Test: "TestPassedOnLockForgetsTheLine",
+		},
+		{
+			Name: "redis: an odd waiter stops the line", File: script, Pkg: redis,
+			Old: "'^(%d+) (%d+) (.*)$'", New: "'^(%d+) (%d+) (%S+)$'", Test: "TestOddWaitersStopTheLine",
+		},
+		{
+			Name: "redis: an owner without a number is given the lock", File: "lock/redislock/fair.go", Pkg: redis,
+			Old: " || !isNumbered(req.Owner)", New: "", Test: "TestOddOwnersInLine",
+		},
+		{
+			Name: "redis: those of Redisson's wait behind who hears nothing", File: script, Pkg: redis,
+			Old: "        putAside(at)\n", New: "", Test: "TestRedissonsWaitBehindTheUnheard",
 		},
 	}
 }

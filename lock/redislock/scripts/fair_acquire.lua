@@ -70,31 +70,43 @@ local function askHeld()
   return {0, call('pttl', lock), who, 0, place, newest(), alone}
 end
 
--- waitBehind answers when somebody is before the caller in line.
+-- waitBehind answers when somebody is before the caller in line, unless it is the caller's turn because those hear
+-- nothing.
 local function waitBehind(first, record)
   local place = stand()
-  if line.serve(publish) == owner then -- those before it hear nothing
+  local given, own = line.serve(publish, owner)
+  if given then
     return askHeld()
-  elseif call('exists', lock) == 1 then
-    return askHeld()
+  elseif own then
+    return
   end
   local alone = (how == 'w' or line.hasOthers()) and 1 or 0
   return {0, line.waitsFor(first, record), first, 1, place, newest(), alone}
 end
 
-if kind then
-  return askHeld()
+-- whoIsBefore answers if it is not the caller's turn; else it returns nothing but whether the caller stands in line.
+local function whoIsBefore()
+  if kind then
+    return askHeld()
+  end
+  local first, record = line.first(true)
+  return first and first ~= owner and waitBehind(first, record), first
 end
-local first, record = line.first(true)
-if first and first ~= owner then
-  return waitBehind(first, record)
+
+local may, answer, stands = pcall(whoIsBefore)
+if not may then
+  -- A user who may not do all of it has no place, and is in nobody's way.
+  line.undo(owner)
+  return type(answer) == 'table' and answer or redis.error_reply(answer)
+elseif answer then
+  return answer
 end
 local count = tonumber(ARGV[4])
 local token, given = advance(counter, count)
 if not token then
   return given
 end
-if first then
+if stands then
   line.remove(owner, true)
 end
 -- Whoever releases it looks for the line: one of Redisson's that comes later leaves no mark.

@@ -3,12 +3,13 @@
 -- the others' times when it has gone. Ours says every few seconds that it is there, in a hash beside the line: since
 -- when in µs, until when in ms, its claim, its lease and the life of the fencing counter in ms, how it is told (g: it
 -- is granted the lock, if somebody hears of it; c: it is granted the lock; w: it asks when its channel says so), and
--- its metadata. A field of its own, told, has who of the others was told that the lock is free, when, and when that
--- was seen last.
+-- its metadata. A field of its own has when one of the others was told that the lock is free, when that was seen last,
+-- and who it is.
 
 local LINE_WAIT = 15000 -- how much later than who is before it a waiter of ours may be put out by Redisson
 local LINE_COMES = 5000 -- how long one of Redisson's has to come once it was told that the lock is free
 local LINE_SEEN = 4000 -- for how long it is taken to be free still when nobody looks
+local TOLD = 'bedrock:told' -- that field
 local LINE_KEPT = 86400000 -- how long a line is kept that none of ours has touched
 
 -- lineOf returns what can be done with the line of a lock. Functions cost time where they are made: these only where
@@ -35,7 +36,7 @@ local function lineOf(lock)
 
   -- hasOthers reports whether somebody stands in line who is not one of ours, as far as it is known.
   function line.hasOthers()
-    return call('llen', queue) ~= call('hlen', records) - (call('hget', records, 'told') and 1 or 0)
+    return call('llen', queue) ~= call('hlen', records) - (call('hget', records, TOLD) and 1 or 0)
   end
 
   -- hasten has those of Redisson's behind a place wait for as much less as one of ours there would have added.
@@ -49,7 +50,7 @@ local function lineOf(lock)
 
   -- keepRecords keeps the hash: not for long when nobody of ours is in it.
   local function keepRecords()
-    local ours = call('hlen', records) - (call('hget', records, 'told') and 1 or 0)
+    local ours = call('hlen', records) - (call('hget', records, TOLD) and 1 or 0)
     call('pexpire', records, ours == 0 and LINE_COMES + LINE_SEEN or LINE_KEPT)
   end
 
@@ -68,6 +69,13 @@ local function lineOf(lock)
     end
   end
 
+  -- undo takes one of ours out as far as this user may, without a word to anybody.
+  function line.undo(owner)
+    redis.pcall('lrem', queue, 1, owner)
+    redis.pcall('zrem', timeouts, owner)
+    redis.pcall('hdel', records, owner)
+  end
+
   -- withdraw takes one of ours out who waits, and reports whether it did.
   function line.withdraw(owner)
     local known = call('hget', records, owner) -- HEXISTS is what others are known by, see looks
@@ -79,7 +87,7 @@ local function lineOf(lock)
 
   -- told returns when one of Redisson's was told that the lock is free, which has been so since; nothing if it was not.
   local function told(owner)
-    local who, at, seen = string.match(call('hget', records, 'told') or '', '^(%S+) (%d+) (%d+)$')
+    local at, seen, who = string.match(call('hget', records, TOLD) or '', '^(%d+) (%d+) (.*)$')
     return who == owner and tonumber(seen) + LINE_SEEN > now and tonumber(at) or nil
   end
 
@@ -146,14 +154,14 @@ local function lineOf(lock)
     if record and (at or record.ends > now) then
       since = record.since
     end
+    local ends = string.format('%.0f', now + tonumber(claim))
+    call('hset', records, owner, table.concat({since, ends, claim, lease, life, how, meta}, ' '))
     if not at and record and since == record.since then
       restore(owner, since)
     elseif not at then
       call('rpush', queue, owner)
     end
     at = putOutBefore(call('lpos', queue, owner))
-    local ends = string.format('%.0f', now + tonumber(claim))
-    call('hset', records, owner, table.concat({since, ends, claim, lease, life, how, meta}, ' '))
     local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
     call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
     for _, key in ipairs({queue, timeouts, records}) do
@@ -162,25 +170,31 @@ local function lineOf(lock)
     return at + 1
   end
 
-  -- grant gives the lock to one of ours, if somebody hears of it.
+  -- grant gives the lock to one of ours, if somebody hears of it: when all is done that may be forbidden to this user.
   local function grant(owner, record)
     keepFor = record.life
     local token = advance(counter, 1)
-    local text = token and string.format('%.0f', token)
-    local heard = text and notify(clientOf(owner),
-      'given ' .. string.match(owner, '%d+$') .. ' ' .. text .. ' ' .. record.lease .. ' ' .. lock)
-    if type(heard) ~= 'number' or heard == 0 and record.how ~= 'c' then
+    if not token then
       return false
     end
-    line.remove(owner, true)
+    local text = string.format('%.0f', token)
     call('hset', lock, owner, '1', 'bedrock:meta', record.meta, 'bedrock:token', text, HEIRS, '')
-    call('pexpire', lock, record.claim)
+    local heard = redis.pcall('pexpire', lock, record.claim) == 1 and notify(clientOf(owner),
+      'given ' .. string.match(owner, '%d+$') .. ' ' .. text .. ' ' .. record.lease .. ' ' .. lock)
+    if type(heard) ~= 'number' or heard == 0 and record.how ~= 'c' then
+      call('del', lock)
+      return false
+    end
+    pcall(line.remove, owner, true)
     return true
   end
 
+  -- isThere reports whether somebody stands in line.
+  function line.isThere() return call('exists', queue) == 1 end
+
   -- mark has whoever releases the lock look for the line.
   function line.mark()
-    if call('exists', queue) == 1 then
+    if line.isThere() then
       call('hsetnx', lock, HEIRS, '')
     end
   end
@@ -192,21 +206,28 @@ local function lineOf(lock)
     end
   end
 
-  -- tellFree tells who is next, that is not granted it, that the lock is free.
-  local function tellFree(owner, record, publish)
-    if not record and call('lindex', queue, 0) == owner then -- else it cannot come yet
-      call('hset', records, 'told', owner .. string.format(' %.0f %.0f', told(owner) or now, now))
-      keepRecords()
-    end
+  -- tellFree tells one of Redisson's that the lock is free.
+  local function tellFree(owner, publish)
+    call('hset', records, TOLD, string.format('%.0f %.0f ', told(owner) or now, now) .. owner)
+    keepRecords()
     wake(owner, publish)
   end
 
   -- seeHeld records that somebody has the lock.
-  function line.seeHeld() call('hdel', records, 'told') end
+  function line.seeHeld() call('hdel', records, TOLD) end
 
-  -- serve gives a lock that nobody has to who is next, or tells that one. It returns who has it by that. One of
-  -- ours that hears nothing is passed over, and keeps its place: it has died, or asks soon.
-  function line.serve(publish)
+  -- putAside takes those of ours out of the line who are before a place, and keeps what they have said: they come back
+  -- into their places if they live. Redisson's would not come from behind them.
+  local function putAside(at)
+    for _ = 1, at do
+      call('zrem', timeouts, call('lpop', queue))
+    end
+  end
+
+  -- serve gives a lock that nobody has to who is next, or tells that one. It returns who has it by that, or whether
+  -- it is the turn of the one who asks. One of ours that hears nothing is passed over, and keeps its place: it has
+  -- died, or asks soon.
+  function line.serve(publish, asking)
     local at = 0
     while true do
       local owner = call('lindex', queue, at)
@@ -215,8 +236,13 @@ local function lineOf(lock)
         return
       elseif isGone(owner, record, true) then
         line.remove(owner, record)
-      elseif not record or record.how == 'w' then
-        return tellFree(owner, record, publish)
+      elseif owner == asking then
+        return nil, true
+      elseif record and record.how == 'w' then
+        return wake(owner, publish)
+      elseif not record then
+        putAside(at)
+        return tellFree(owner, publish)
       elseif grant(owner, record) then
         return owner
       else

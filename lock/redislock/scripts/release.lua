@@ -29,8 +29,10 @@ local function latchShut(latch, owner)
   return has == owner
 end
 
--- serveLine gives a free lock to who is next in the line of those who want it in their turn. A user who may not do that
--- has released it all the same.
+-- hasLine reports whether somebody stands in line for the lock, to have it in order. Those go first.
+local function hasLine(lock) return redis.pcall('exists', 'redisson_lock_queue:' .. tagged(lock)) == 1 end
+
+-- serveLine gives a free lock to who is next in line. A user who may not do that has released it all the same.
 local function serveLine(lock)
   pcall(function() lineOf(lock).serve(ARGV[1]) end)
 end
@@ -135,7 +137,8 @@ local function give(lock, channel, latch, owner, life, how)
     return -1
   end
   local turn, free
-  if has[2] and has[2] ~= '' then
+  local line = has[2] and hasLine(lock)
+  if has[2] and has[2] ~= '' and not line then
     local passed
     passed, turn, free = inherit(lock, channel, latch, owner, has[2], how)
     if passed then
@@ -152,7 +155,7 @@ local function give(lock, channel, latch, owner, life, how)
     answer = 0
   end
   shut(lock, latch, owner, life)
-  if has[2] == '' then
+  if line then
     serveLine(lock)
   end
   return answer
