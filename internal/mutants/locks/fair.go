@@ -9,7 +9,8 @@ import (
 // fairMutants are faults in the line of a fair lock.
 func fairMutants() []mutants.Mutant {
 	return slices.Concat(
-		fairLineMutants(), fairServiceMutants(), fairFrontMutants(), fairRedisMutants(), fairRightsMutants(), fairServerMutants(),
+		fairLineMutants(), fairServiceMutants(), fairFrontMutants(),
+		fairRedisMutants(), fairRightsMutants(), fairServerMutants(),
 	)
 }
 
@@ -142,7 +143,8 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "short leases ask too late", File: "lock/queue_fair.go", Pkg: front,
-			Old: "driver.PauseInLine(k.again)", New: "driver.PauseFor(k.again)", Test: "TestShortLeasesLoseTheirPlaces",
+			Old: "driver.PauseInLine(k.again)", New: "driver.PauseFor(k.again)",
+			Test: "TestShortLeasesLoseTheirPlaces",
 		},
 		{
 			Name: "a fair try is refused for what lingers", File: "lock/queue.go", Pkg: front,
