@@ -32,7 +32,8 @@ type MutexOptions struct {
 	// Fair gives the lock to who has waited for longest, of all processes: each Lock has a place of its own in the
 	// backend's line. TryLock fails while somebody waits there. Nothing is passed on among goroutines of
 	// this process meanwhile, and nothing lingers, so that it is slower; it is for where order matters. Who has died
-	// is passed over within seconds. All who use a name should be fair, or none: who is not may go first.
+	// is passed over within seconds. All who use a name should be fair, or none: who is
+	// not may go first when the lock is free, and waits for as long as somebody stands in line.
 	// A backend without such a line fails it with [ErrUnsupported].
 	Fair bool
 	// MinHold keeps the lock at least that long, also when it is unlocked

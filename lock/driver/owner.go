@@ -22,6 +22,12 @@ func PublicOwner(owner string) string {
 	return "#" + hex.EncodeToString(sum[:8])
 }
 
+// ClientOf returns the part of an owner that all of its client have, as package lock makes them; all of another one.
+func ClientOf(owner string) string {
+	client, _, _ := strings.Cut(owner, ":")
+	return client
+}
+
 // ownerWord is how an error names an owner. Whoever can write to the store has written it: what
 // is not one printable word is quoted, and it is cut off where no owner goes on.
 func ownerWord(owner string) string {

@@ -182,11 +182,11 @@ func (s *Store) describeLine(name string) []driver.InLine {
 	return told
 }
 
-// backendsInLine counts those who wait there. s.mu is held.
-func (s *Store) backendsInLine(name string) int {
-	there := make(map[*backend]bool)
+// clientsInLine counts those who wait there. s.mu is held.
+func (s *Store) clientsInLine(name string) int {
+	there := make(map[string]bool)
 	for _, p := range s.livingLine(name) {
-		there[p.backend] = true
+		there[driver.ClientOf(p.req.Owner)] = true
 	}
 	return len(there)
 }

@@ -321,6 +321,6 @@ func (s *Store) describe(name string) driver.Info {
 		info.Waiting = len(s.listeners[name])
 		c.describe(&info, s.clock())
 	}
-	info.Waiting += s.backendsInLine(name)
+	info.Waiting += s.clientsInLine(name)
 	return info
 }

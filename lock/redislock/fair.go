@@ -183,7 +183,7 @@ func readGiven(client, text string) (driver.Grant, error) {
 
 // readLine reads who stands in line, and what those of ours have said: see scripts/line.lua.
 func readLine(info *driver.Info, answer redisconn.Reply) {
-	processes := make(map[string]bool)
+	clients := make(map[string]bool)
 	for i := 0; i+1 < answer.Len(); i += 2 {
 		w := driver.InLine{Owner: answer.At(i).Str}
 		if word := strings.SplitN(answer.At(i+1).Str, " ", 7); len(word) == 7 {
@@ -191,8 +191,7 @@ func readLine(info *driver.Info, answer redisconn.Reply) {
 			w.Since, w.Meta = time.UnixMicro(since), word[6]
 		}
 		info.Line = append(info.Line, w)
-		process, _, _ := strings.Cut(w.Owner, ":")
-		processes[process] = true
+		clients[driver.ClientOf(w.Owner)] = true
 	}
-	info.Waiting += len(processes)
+	info.Waiting += len(clients)
 }

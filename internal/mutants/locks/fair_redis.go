@@ -44,7 +44,8 @@ func fairRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a line is kept for ever", File: script, Pkg: redis,
-			Old: "      call('pexpire', key, LINE_KEPT)\n", New: "", Test: "TestTimesOfTheLine",
+			Old: "    call('pexpire', queue, others and LINE_OTHERS or LINE_OURS)\n", New: "",
+			Test: "TestTimesOfTheLine",
 		},
 		{
 			Name: "redis: a plain release does not look for the line",

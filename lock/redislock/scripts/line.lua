@@ -10,7 +10,8 @@ local LINE_WAIT = 15000 -- how much later than who is before it a waiter of ours
 local LINE_COMES = 5000 -- how long one of Redisson's has to come once it was told that the lock is free
 local LINE_SEEN = 4000 -- for how long it is taken to be free still when nobody looks
 local TOLD = 'bedrock:told' -- that field
-local LINE_KEPT = 86400000 -- how long a line is kept that none of ours has touched
+local LINE_OURS = 60000 -- how long a line of ours is kept that nobody touches
+local LINE_OTHERS = 86400000 -- and one in which others stand
 
 -- lineOf returns what can be done with the line of a lock. Functions cost time where they are made: these only where
 -- there is a line.
@@ -48,10 +49,13 @@ local function lineOf(lock)
     end
   end
 
-  -- keepRecords keeps the hash: not for long when nobody of ours is in it.
-  local function keepRecords()
-    local ours = call('hlen', records) - (call('hget', records, TOLD) and 1 or 0)
-    call('pexpire', records, ours == 0 and LINE_COMES + LINE_SEEN or LINE_KEPT)
+  -- keep keeps the line, for as long as it may be of use if nobody comes to it any more. What ours have said is of
+  -- none when their claims have ended.
+  local function keep()
+    call('pexpire', records, LINE_COMES + LINE_SEEN)
+    local others = line.hasOthers()
+    call('pexpire', queue, others and LINE_OTHERS or LINE_OURS)
+    call('pexpire', timeouts, others and LINE_OTHERS or LINE_OURS)
   end
 
   -- remove takes an owner out.
@@ -61,11 +65,10 @@ local function lineOf(lock)
       call('lrem', queue, 1, owner)
       call('zrem', timeouts, owner)
     end
-    if call('hdel', records, owner) == 1 and call('hlen', records) == 1 then
-      keepRecords()
-    end
+    call('hdel', records, owner)
     if at and ours then
       hasten(at)
+      keep()
     end
   end
 
@@ -164,9 +167,7 @@ local function lineOf(lock)
     at = putOutBefore(call('lpos', queue, owner))
     local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
     call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
-    for _, key in ipairs({queue, timeouts, records}) do
-      call('pexpire', key, LINE_KEPT)
-    end
+    keep()
     return at + 1
   end
 
@@ -209,7 +210,7 @@ local function lineOf(lock)
   -- tellFree tells one of Redisson's that the lock is free.
   local function tellFree(owner, publish)
     call('hset', records, TOLD, string.format('%.0f %.0f ', told(owner) or now, now) .. owner)
-    keepRecords()
+    keep()
     wake(owner, publish)
   end
 
