@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"sync"
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/memlock"
@@ -202,6 +203,48 @@ func ExampleClient_Inspect() {
 	}
 	fmt.Println(info.Held(), info.Holders[0].Owner == lease.Owner(), info.Holders[0].Meta["job"])
 	// Output: true true ship
+}
+
+// Goroutines, and other processes, have a fair lock in the order in which they came for it.
+func ExampleMutexOptions_fair() {
+	ctx := context.Background()
+	locks := newLocks()
+	defer locks.Stop(ctx)
+
+	printer := locks.Mutex("printer", &lock.MutexOptions{Fair: true})
+	lease, err := printer.Lock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var jobs sync.WaitGroup
+	for i, job := range []string{"first", "second", "third"} {
+		jobs.Go(func() {
+			lease, err := printer.Lock(ctx)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			defer lease.Unlock(ctx)
+			fmt.Println(job)
+		})
+		for place := 0; place <= i; { // until it stands in line
+			info, err := locks.Inspect(ctx, "printer")
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			place = len(info.Line)
+		}
+	}
+	if err := lease.Unlock(ctx); err != nil {
+		fmt.Println(err)
+	}
+	jobs.Wait()
+	// Output:
+	// first
+	// second
+	// third
 }
 
 func ExampleRWMutex() {
