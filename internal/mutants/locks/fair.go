@@ -148,7 +148,8 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a fair try is refused for what lingers", File: "lock/queue.go", Pkg: front,
-			Old: "			side = \"\"\n", New: "			side += \"\"\n", Test: "TestAFairTryIsRefusedForWhatLingers",
+			Old: "			side = \"\"\n", New: "			side += \"\"\n",
+			Test: "TestAFairTryIsRefusedForWhatLingers",
 		},
 		{
 			Name: "goroutines of a process wait for one another in line", File: "lock/queue_side.go", Pkg: memory,
@@ -163,7 +164,8 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a place is not kept in time", File: "lock/queue_fair.go", Pkg: memory,
-			Old: "	pause := k.keepPlace(k.q.standing.shorten(longestWait))\n", New: "	pause := longestWait\n",
+			Old:  "	pause := k.q.standing.shorten(min(driver.PauseInLine(k.again), longestWait))\n",
+			New:  "	pause := longestWait\n",
 			Test: inMemory("LiveWaiterLosesItsPlace"),
 		},
 		{
@@ -179,12 +181,12 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "who is next sleeps past the holder's end", File: "lock/queue_fair.go", Pkg: front,
-			Old: "held.Place == 1 && left", New: "held.Place == 0 && left",
+			Old: "held.MayBeNext() && left", New: "held.Place == 0 && left",
 			Test: "TestWhoIsNextSleepsPastADeadHolder",
 		},
 		{
 			Name: "who is told of its turn does not listen", File: "lock/queue_fair.go", Pkg: front,
-			Old:  "	if (held.Listen || held.Claim == 0) && k.q.listens() {",
+			Old:  "	if (held.Listen || held.Claim == 0 || k.q.listening != nil) && k.q.listens() {",
 			New:  "	if held.Place == 0 && k.q.listens() {",
 			Test: "TestATurnIsHeardOfAtOnce",
 		},
