@@ -24,7 +24,8 @@ func (l *locks) waitInLine(
 		return grant, nil
 	}
 	released := errors.Is(context.Cause(bounded), errReleased)
-	if !asksAgain || released || ctx.Err() != nil || !errors.Is(err, driver.ErrHeld) {
+	leaves := !asksAgain || ctx.Err() != nil || !errors.Is(err, driver.ErrHeld)
+	if released || leaves && !l.fairWaits.hasCopy(fairWait{req.Name, req.Owner}) {
 		l.giveUp(ctx, req.Ungranted())
 	}
 	return grant, err
@@ -63,6 +64,13 @@ func (w *fairWaits) remove(at fairWait, stop *context.CancelCauseFunc) {
 	if len(w.all[at]) == 0 {
 		delete(w.all, at)
 	}
+}
+
+// hasCopy reports whether an owner waits here by another request besides: the place is that one's, too.
+func (w *fairWaits) hasCopy(at fairWait) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all[at]) > 1
 }
 
 // endWaits ends the waits of an owner, whose caller has left. The call goes on until then: to break it off would cost

@@ -211,3 +211,20 @@ func TestWhoIsToldOfItsTurnKeepsAsking(t *testing.T) {
 		t.Errorf("in a second it has asked %d times", n)
 	}
 }
+
+// TestACopyTakesThePlaceAlong: a request is asked twice, as by a caller whose connection was broken; the first ends.
+func TestACopyTakesThePlaceAlong(t *testing.T) {
+	s := openShop(t)
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "first"}`).want(t, 200)
+	copied := s.fairly(t, "b", `"wait": "0.5s"`)
+	b := s.later(t, `{"name": "a", "owner": "b", "fair": true, "wait": "20s"}`)
+	c := s.fairly(t, "c", `"wait": "20s"`)
+	(<-copied).want(t, 409)
+	if line := s.line(t); len(line) != 2 || line[0].Owner != "b" {
+		t.Errorf("in line are %+v", line)
+	}
+	s.release(t, "first")
+	(<-b).want(t, 200)
+	s.release(t, "b")
+	(<-c).want(t, 200)
+}

@@ -44,7 +44,7 @@
 // For fair locks it needs besides:
 //
 //	~redisson_lock_queue:* ~redisson_lock_timeout:* ~bedrock_line:*
-//	+hdel +hsetnx +zadd +zrem +zscore +zincrby +llen +lrange +lindex +lpos +lrem +rpush +linsert
+//	+hdel +hsetnx +hrandfield +zadd +zrem +zscore +zincrby +llen +lrange +lindex +lpos +lrem +rpush +linsert
 //
 // Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
 // passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client

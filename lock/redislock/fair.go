@@ -96,7 +96,9 @@ func isNumbered(owner string) bool {
 func (b *backend) readFair(h *handle, req *driver.Request, how string, answer redisconn.Reply) (driver.Grant, error) {
 	switch answer.At(0).Int {
 	case crowdGranted:
-		b.inbox.leaveLine(req.Owner)
+		if b.inbox.leaveLine(req.Owner) && answer.Len() > 3 {
+			b.inbox.awaitMessage() // that would have told so
+		}
 		return driver.Grant{
 			Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Handle: h,
 			Token: uint64(answer.At(1).Int), Tokens: int(answer.At(2).Int),
@@ -152,14 +154,16 @@ func (i *inbox) addToLine(owner, name string) {
 	i.waiters.Store(int32(len(i.inLine)))
 }
 
-// leaveLine takes one out who does not wait any more.
-func (i *inbox) leaveLine(owner string) {
+// leaveLine takes one out who does not wait any more, and reports whether it was there.
+func (i *inbox) leaveLine(owner string) bool {
 	if i == nil || i.waiters.Load() == 0 {
-		return
+		return false
 	}
 	i.hub.mu.Lock()
 	defer i.hub.mu.Unlock()
+	_, was := i.inLine[owner]
 	i.removeFromLine(owner)
+	return was
 }
 
 // removeFromLine is leaveLine for who has hub.mu.

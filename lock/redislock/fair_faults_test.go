@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
 // TestWhoMayNotGiveMakesTwoHolders: whoever frees the lock may lack a command that it takes to give it to the first in
@@ -162,4 +163,90 @@ func TestRedissonsWaitBehindTheUnheard(t *testing.T) {
 	wantLine(t, server, javas, uuidB+":2")
 	back := open(t, connectGoredis(t, single(server)), nil)
 	mustRelease(t, back, mustAcquire(t, back, waiting(uuidA+":1")))
+}
+
+// TestTheDeadOutliveWhatTheyHaveSaid: who stands in line without that would be taken for one of Redisson's, and waited
+// for.
+func TestTheDeadOutliveWhatTheyHaveSaid(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(server)), nil)
+	mustAcquire(t, b, waiting(uuidA+":1"))
+	mustWait(t, b, uuidA+":2")
+	for _, others := range []bool{false, true} {
+		if others {
+			standLikeJava(t, server, javas, time.Hour)
+			mustWait(t, b, uuidA+":2")
+		}
+		line, said := server.Do("PTTL", fairQueue).(int64), server.Do("PTTL", "bedrock_line:{a}").(int64)
+		if said < line-100 || (line > time.Minute.Milliseconds()) != others {
+			t.Errorf("the line is kept for %d ms, what ours have said for %d ms", line, said)
+		}
+	}
+	server.Do("DEL", "bedrock_line:{a}")
+	_, err := b.Release(ctxFor(t), driver.Grant{Name: "a", Owner: uuidA + ":2"})
+	if !errors.Is(err, driver.ErrLost) {
+		t.Error(err)
+	}
+	wantLine(t, server, javas)
+}
+
+// TestWhatTheDeadHaveSaidIsForgotten: Redisson puts out who has died, and does not know what that one has said.
+func TestWhatTheDeadHaveSaidIsForgotten(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(server)), nil)
+	mustAcquire(t, b, waiting(uuidA+":1"))
+	dead := waiting(uuidB + ":1")
+	dead.TTL = 20 * time.Millisecond
+	if _, err := b.Acquire(ctxFor(t), dead); !errors.Is(err, driver.ErrHeld) {
+		t.Fatal(err)
+	}
+	server.Do("ZREM", fairTimes, fmt.Sprint(server.Do("LPOP", fairQueue)))
+	<-time.After(50 * time.Millisecond)
+	for range 20 {
+		mustWait(t, b, uuidA+":2")
+	}
+	if said := fmt.Sprint(server.Do("HKEYS", "bedrock_line:{a}")); said != fmt.Sprint([]string{uuidA + ":2"}) {
+		t.Errorf("known are %s", said)
+	}
+}
+
+// TestLinesOfOtherNamesAreServed: the line of "{a}" would be that of "a".
+func TestLinesOfOtherNamesAreServed(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(server)), nil)
+	mustAcquire(t, b, waiting(uuidA+":1"))
+	mustWait(t, b, uuidA+":2")
+	g := held(t, b, "{a}", uuidB+":1")
+	server.Do("HSET", "{a}", "bedrock:heirs", "")
+	mustRelease(t, b, g)
+	held(t, b, "{a}", uuidB+":2")
+	if _, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "{a}"); err != nil {
+		t.Error(err)
+	}
+	if info, err := b.(driver.Inspector).Inspect(ctxFor(t), "{a}"); err != nil || len(info.Line) != 0 {
+		t.Errorf("in the line of {a} are %+v, %v", info.Line, err)
+	}
+	if n := fmt.Sprint(server.Do("EXISTS", "bedrock_line:{a}:tagged")); n != "0" {
+		t.Error("somebody was told that {a} is free")
+	}
+	wantLine(t, server, uuidA+":2")
+}
+
+// TestCounterHasAnothersLife: that of the one to whom the lock was to be given.
+func TestCounterHasAnothersLife(t *testing.T) {
+	server := testenv.Redis(t, nil)
+	away := open(t, connectGoredis(t, single(server)), nil)
+	ever := open(t, connectGoredis(t, single(server)), &redislock.Options{TokenTTL: -1})
+	away.(driver.Successor).Inherit(func(driver.Grant) {})
+	mustAcquire(t, ever, request("a", uuidB+":1"))
+	awaitStanding(t, away, uuidA+":1")
+	if err := away.Close(); err != nil {
+		t.Fatal(err)
+	}
+	awaitListeners(t, server, "bedrock_client:"+uuidA[:18], 0)
+	server.Do("DEL", "a")
+	mustAcquire(t, ever, waiting(uuidB+":2"))
+	if left := fmt.Sprint(server.Do("PTTL", "redisson_lock_token:{a}")); left != "-1" {
+		t.Errorf("the counter is kept for %s ms", left)
+	}
 }

@@ -13,7 +13,9 @@ func fairRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: the line is in a key of its own", File: script, Pkg: redis,
-			Old: "'redisson_lock_queue:' .. name", New: "'bedrock_lock_queue:' .. name", Test: "TestJavaInLineIsTold",
+			Old:  "timeouts, records = queueOf(lock), ",
+			New:  "timeouts, records = 'x' .. queueOf(lock), ",
+			Test: "TestJavaInLineIsTold",
 		},
 		{
 			Name: "redis: the one of Redisson's is told on another channel", File: script, Pkg: redis,
@@ -44,7 +46,7 @@ func fairRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a line is kept for ever", File: script, Pkg: redis,
-			Old: "    call('pexpire', queue, others and LINE_OTHERS or LINE_OURS)\n", New: "",
+			Old: "    call('pexpire', queue, life)\n", New: "",
 			Test: "TestTimesOfTheLine",
 		},
 		{
@@ -56,7 +58,7 @@ func fairRedisMutants() []mutants.Mutant {
 		{
 			Name: "redis: a forced release does not look for the line",
 			File: "lock/redislock/scripts/force.lua", Pkg: redis,
-			Old: "  pcall(function() lineOf(lock).serve(ARGV[1]) end)\n",
+			Old: "  pcall(function() return queueOf(lock) and lineOf(lock).serve(ARGV[1]) end)\n",
 			New: "", Test: "TestPlainReleaseServesTheLine",
 		},
 		{
@@ -112,6 +114,23 @@ func fairRightsMutants() []mutants.Mutant {
 		{
 			Name: "redis: those of Redisson's wait behind who hears nothing", File: script, Pkg: redis,
 			Old: "        putAside(at)\n", New: "", Test: "TestRedissonsWaitBehindTheUnheard",
+		},
+		{
+			Name: "redis: what ours have said ends before the line", File: script, Pkg: redis,
+			Old: "line.isThere() and life or LINE_COMES + LINE_SEEN", New: "LINE_COMES + LINE_SEEN",
+			Test: "TestTheDeadOutliveWhatTheyHaveSaid",
+		},
+		{
+			Name: "redis: what the dead have said is kept", File: script, Pkg: redis,
+			Old: "    clean()\n", New: "", Test: "TestWhatTheDeadHaveSaidIsForgotten",
+		},
+		{
+			Name: "redis: the line of another name is served", File: "lock/redislock/scripts/keys.lua", Pkg: redis,
+			Old: "not string.find(lock, '^{[^{]*}$') and", New: "true and", Test: "TestLinesOfOtherNamesAreServed",
+		},
+		{
+			Name: "redis: the counter lives as long as another's", File: script, Pkg: redis,
+			Old: "    keepFor = own\n", New: "", Test: "TestCounterHasAnothersLife",
 		},
 	}
 }

@@ -44,5 +44,10 @@ func fairServerMutants() []mutants.Mutant {
 			Old: "	held.Again, held.Listen, held.Claim = time.Nanosecond, false, 0\n", New: "",
 			Test: "TestWhoStandsInLineWaitsAtTheServer",
 		},
+		{
+			Name: "server: who ends takes the place of its copy along", File: line, Pkg: "server",
+			Old: "leaves && !l.fairWaits.hasCopy(fairWait{req.Name, req.Owner})", New: "leaves",
+			Test: "TestACopyTakesThePlaceAlong",
+		},
 	}
 }

@@ -5,9 +5,9 @@
 --       is told that the lock is its own, see line.lua, or empty if it does not wait   7 its claim in ms
 --       8 PUBLISH or SPUBLISH, or empty if it is not known which
 --
--- Returns {1, the first token, how many}; or, when it is not its turn, {0, ms left, who has it or goes first, 1 if
--- that one only waits, its own place or 0, the newest token, 1 if its turn may be told on its channel alone};
--- or {3, kind} of another kind.
+-- Returns {1, the first token, how many}, and 1 if the owner has had it already; or, when it is not its turn, {0, ms
+-- left, who has it or goes first, 1 if that one only waits, its own place or 0, the newest token, 1 if its turn may be
+-- told on its channel alone}; or {3, kind} of another kind.
 
 local lock, counter = KEYS[1], KEYS[2]
 local life, lease, owner, meta, how, claim, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -58,7 +58,7 @@ local function askHeld()
   if call('hget', lock, owner) == '1' then
     -- An earlier copy of this request was granted.
     call('pexpire', lock, lease)
-    return {1, tonumber(call('hget', lock, 'bedrock:token') or newest()), 1}
+    return {1, tonumber(call('hget', lock, 'bedrock:token') or newest()), 1, 1}
   end
   recall()
   line.seeHeld()

@@ -83,7 +83,7 @@ local function free()
   end
   tell(KEYS[3], '0')
   local held = redis.call('del', lock)
-  pcall(function() lineOf(lock).serve(ARGV[1]) end)
+  pcall(function() return queueOf(lock) and lineOf(lock).serve(ARGV[1]) end)
   return held
 end
 

@@ -34,7 +34,7 @@ local answer = {kind, redis.call('get', counter) or '', listening()}
 -- waiting returns who waits for a fair lock, and what those of ours have said, but for those who have gone.
 local function waiting()
   local found, time = {}, redis.call('time')
-  for _, owner in ipairs(redis.pcall('lrange', 'redisson_lock_queue:' .. tagged(lock), 0, 999)) do
+  for _, owner in ipairs(queueOf(lock) and redis.pcall('lrange', queueOf(lock), 0, 999) or {}) do
     local record = redis.pcall('hget', beside('bedrock_line:', lock), owner)
     local ends = type(record) == 'string' and tonumber(string.match(record, '^%d+ (%d+) '))
     if not ends or ends > tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000 then

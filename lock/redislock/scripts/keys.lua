@@ -12,3 +12,9 @@ local function beside(prefix, lock)
   end
   return prefix .. '{' .. lock .. '}'
 end
+
+-- queueOf returns where those stand who wait for a lock in order; nothing for the lock "{x}", as that is where those
+-- of the lock "x" stand.
+local function queueOf(lock)
+  return not string.find(lock, '^{[^{]*}$') and 'redisson_lock_queue:' .. tagged(lock)
+end

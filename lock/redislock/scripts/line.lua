@@ -18,8 +18,7 @@ local LINE_OTHERS = 86400000 -- and one in which others stand
 local function lineOf(lock)
   local call = redis.call
   local name = tagged(lock)
-  local queue, timeouts, records = 'redisson_lock_queue:' .. name, 'redisson_lock_timeout:' .. name,
-    beside('bedrock_line:', lock)
+  local queue, timeouts, records = queueOf(lock), 'redisson_lock_timeout:' .. name, beside('bedrock_line:', lock)
   local channel, counter = 'redisson_lock__channel:' .. name, 'redisson_lock_token:' .. name
   local time = call('time')
   local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -35,6 +34,9 @@ local function lineOf(lock)
     }
   end
 
+  -- isThere reports whether somebody stands in line.
+  function line.isThere() return call('exists', queue) == 1 end
+
   -- hasOthers reports whether somebody stands in line who is not one of ours, as far as it is known.
   function line.hasOthers()
     return call('llen', queue) ~= call('hlen', records) - (call('hget', records, TOLD) and 1 or 0)
@@ -49,13 +51,24 @@ local function lineOf(lock)
     end
   end
 
-  -- keep keeps the line, for as long as it may be of use if nobody comes to it any more. What ours have said is of
-  -- none when their claims have ended.
+  -- keep keeps the line for as long as it may be of use if nobody comes to it any more. Who stands there without what
+  -- ours have said would be taken for one of Redisson's, so that is kept as long.
   local function keep()
-    call('pexpire', records, LINE_COMES + LINE_SEEN)
-    local others = line.hasOthers()
-    call('pexpire', queue, others and LINE_OTHERS or LINE_OURS)
-    call('pexpire', timeouts, others and LINE_OTHERS or LINE_OURS)
+    local life = line.hasOthers() and LINE_OTHERS or LINE_OURS
+    call('pexpire', queue, life)
+    call('pexpire', timeouts, life)
+    call('pexpire', records, line.isThere() and life or LINE_COMES + LINE_SEEN)
+  end
+
+  -- clean looks at some of what ours have said, and forgets that of those who have gone and stand in line no more.
+  local function clean()
+    local some = call('hrandfield', records, 2, 'withvalues')
+    for i = 1, #some, 2 do
+      local ends = tonumber(string.match(some[i + 1], '^%d+ (%d+) %d+ %d+'))
+      if some[i] ~= TOLD and ends and ends <= now and not call('lpos', queue, some[i]) then
+        call('hdel', records, some[i])
+      end
+    end
   end
 
   -- remove takes an owner out.
@@ -81,7 +94,7 @@ local function lineOf(lock)
 
   -- withdraw takes one of ours out who waits, and reports whether it did.
   function line.withdraw(owner)
-    local known = call('hget', records, owner) -- HEXISTS is what others are known by, see looks
+    local known = call('hget', records, owner) or call('lpos', queue, owner)
     if known then
       line.remove(owner, true)
     end
@@ -167,14 +180,17 @@ local function lineOf(lock)
     at = putOutBefore(call('lpos', queue, owner))
     local before = at > 0 and tonumber(call('zscore', timeouts, call('lindex', queue, at - 1)) or nil) or now
     call('zadd', timeouts, string.format('%.0f', math.max(before, now) + LINE_WAIT), owner)
+    clean()
     keep()
     return at + 1
   end
 
   -- grant gives the lock to one of ours, if somebody hears of it: when all is done that may be forbidden to this user.
   local function grant(owner, record)
+    local own = keepFor
     keepFor = record.life
     local token = advance(counter, 1)
+    keepFor = own
     if not token then
       return false
     end
@@ -190,9 +206,6 @@ local function lineOf(lock)
     return true
   end
 
-  -- isThere reports whether somebody stands in line.
-  function line.isThere() return call('exists', queue) == 1 end
-
   -- mark has whoever releases the lock look for the line.
   function line.mark()
     if line.isThere() then
@@ -207,10 +220,23 @@ local function lineOf(lock)
     end
   end
 
+  -- hasOurs reports whether one of ours stands in line.
+  local function hasOurs()
+    for _, owner in ipairs(call('lrange', queue, 0, -1)) do
+      if call('hget', records, owner) then
+        return true
+      end
+    end
+    return false
+  end
+
   -- tellFree tells one of Redisson's that the lock is free.
   local function tellFree(owner, publish)
     call('hset', records, TOLD, string.format('%.0f %.0f ', told(owner) or now, now) .. owner)
     keep()
+    if not hasOurs() then
+      call('pexpire', records, LINE_COMES + LINE_SEEN)
+    end
     wake(owner, publish)
   end
 

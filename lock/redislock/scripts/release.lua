@@ -30,7 +30,10 @@ local function latchShut(latch, owner)
 end
 
 -- hasLine reports whether somebody stands in line for the lock, to have it in order. Those go first.
-local function hasLine(lock) return redis.pcall('exists', 'redisson_lock_queue:' .. tagged(lock)) == 1 end
+local function hasLine(lock)
+  local queue = queueOf(lock)
+  return queue and redis.pcall('exists', queue) == 1
+end
 
 -- serveLine gives a free lock to who is next in line. A user who may not do that has released it all the same.
 local function serveLine(lock)
@@ -39,7 +42,8 @@ end
 
 -- withdraw takes the claim of somebody back who stands in line.
 local function withdraw(lock, owner)
-  if type(redis.pcall('hget', beside('bedrock_line:', lock), owner)) == 'string' and lineOf(lock).withdraw(owner) then
+  local may, was = pcall(function() return hasLine(lock) and lineOf(lock).withdraw(owner) end)
+  if may and was then
     if call('exists', lock) == 0 then
       serveLine(lock)
     end
