@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -254,7 +255,9 @@ func TestFairNameOfAnother(t *testing.T) {
 	req := waiting(uuidA + ":1")
 	for name, refused := range map[string]bool{"{a}": true, "{a}/b": false, "x{a}": false, "{a{b}": false} {
 		req.Name = name
-		if _, err := b.Acquire(ctxFor(t), req); errors.Is(err, driver.ErrRefused) != refused {
+		_, err := b.Acquire(ctxFor(t), req)
+		told := err != nil && strings.Contains(err.Error(), `would wait in the line of the lock "a"`)
+		if errors.Is(err, driver.ErrRefused) != refused || told != refused {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
