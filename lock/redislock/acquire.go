@@ -121,13 +121,18 @@ const otherKind = 3
 // other libraries do not tell when they release.
 const foreignLook = 100 * time.Millisecond
 
+// holdersTTL returns the holder's time left that a refusal tells in ms: 0 in its last one, -1 if it never ends.
+func holdersTTL(left int64) time.Duration {
+	if left < 0 {
+		return driver.UnknownTTL
+	}
+	return time.Duration(max(left, 1)) * time.Millisecond
+}
+
 // heldError reads the answer of a refusal, in which the holder's time left is at that place, and
 // then the fields of the lock.
 func (b *backend) heldError(answer redisconn.Reply, at int) *driver.HeldError {
-	e := &driver.HeldError{TTL: driver.UnknownTTL}
-	if left := answer.At(at).Int; left >= 0 { // 0: its last millisecond; -1: it never ends
-		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
-	}
+	e := &driver.HeldError{TTL: holdersTTL(answer.At(at).Int)}
 	for i := at + 1; i < answer.Len(); i++ {
 		if field := answer.At(i).Str; b.opts.Profile == Redlock || !driver.ReservedOwner(field) {
 			e.Owner = field

@@ -108,11 +108,8 @@ func (b *backend) readFair(h *handle, req *driver.Request, how string, answer re
 		return driver.Grant{}, describe("acquire", req.Name, &driver.KindError{Found: found, Wanted: driver.Mutex})
 	}
 	e := &driver.HeldError{
-		TTL: driver.UnknownTTL, Owner: answer.At(2).Str, Waits: answer.At(3).Int == 1, Place: int(answer.At(4).Int),
-		Token: uint64(answer.At(5).Int), Listen: answer.At(6).Int == 1,
-	}
-	if left := answer.At(1).Int; left >= 0 {
-		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
+		TTL: holdersTTL(answer.At(1).Int), Owner: answer.At(2).Str, Waits: answer.At(3).Int == 1,
+		Place: int(answer.At(4).Int), Token: uint64(answer.At(5).Int), Listen: answer.At(6).Int == 1,
 	}
 	if e.Place > 0 {
 		e.Again = claimOf(req.TTL)

@@ -89,10 +89,7 @@ func readCrowd(req *driver.Request, answer redisconn.Reply) (driver.Grant, error
 }
 
 func readRefusal(answer redisconn.Reply) *driver.HeldError {
-	e := &driver.HeldError{TTL: driver.UnknownTTL}
-	if left := answer.At(1).Int; left >= 0 {
-		e.TTL = time.Duration(max(left, 1)) * time.Millisecond
-	}
+	e := &driver.HeldError{TTL: holdersTTL(answer.At(1).Int)}
 	if answer.Len() > 2 {
 		e.Owner, e.Waits = answer.At(2).Str, answer.At(3).Int == 1
 		e.Again = time.Duration(answer.At(4).Int) * time.Millisecond
