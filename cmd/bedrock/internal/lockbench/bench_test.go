@@ -1,6 +1,7 @@
 package lockbench
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestRunMeasures(t *testing.T) {
 func measure(t *testing.T, fair bool) {
 	t.Helper()
 	store := memlock.NewStore(nil)
-	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: 50 * time.Millisecond, Fair: fair}
+	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: time.Hour, Fair: fair}
 	for range 2 {
 		client, err := memlock.New(store, &lock.Options{})
 		if err != nil {
@@ -30,12 +31,24 @@ func measure(t *testing.T, fair bool) {
 		defer client.Stop(t.Context())
 		plan.Clients = append(plan.Clients, client)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	held, err := plan.Clients[0].Mutex("a", &lock.MutexOptions{Fair: fair}).Lock(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ran := make(chan Result)
-	go func() { ran <- Run(t.Context(), plan) }()
-	r, inLine := whileLooking(t, plan.Clients[0], ran)
-	if inLine != fair {
+	go func() { ran <- Run(ctx, plan) }()
+	info := waitForWaiters(t, plan.Clients[0], "a")
+	if inLine := len(info.Line) > 0; inLine != fair {
 		t.Errorf("somebody stands in line: %v, want %v", inLine, fair)
 	}
+	if err := held.Unlock(ctx); err != nil {
+		t.Error(err)
+	}
+	<-time.After(50 * time.Millisecond)
+	cancel()
+	r := <-ran
 	if r.Contenders != 4 || r.Names != 2 || r.Locks == 0 || r.PerSecond <= 0 || r.Errors != 0 || r.Err != nil {
 		t.Errorf("unexpected result %+v", r)
 	}
@@ -44,20 +57,18 @@ func measure(t *testing.T, fair bool) {
 	}
 }
 
-// whileLooking waits for the result, and reports whether somebody stood in line meanwhile.
-func whileLooking(t *testing.T, client *lock.Client, ran <-chan Result) (r Result, inLine bool) {
+// waitForWaiters returns when somebody waits for the lock, which the test holds meanwhile.
+func waitForWaiters(t *testing.T, client *lock.Client, name string) lock.Info {
 	t.Helper()
 	for {
-		select {
-		case r := <-ran:
-			return r, inLine
-		default:
-		}
-		info, err := client.Inspect(t.Context(), "a")
+		info, err := client.Inspect(t.Context(), name)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		inLine = inLine || len(info.Line) > 0
+		if info.Waiting > 0 {
+			return info
+		}
+		<-time.After(time.Millisecond)
 	}
 }
 
