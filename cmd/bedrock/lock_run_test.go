@@ -13,14 +13,7 @@ import (
 
 // TestTheProgramNamesItselfAsTheHolder: its request was broken off, and granted all the same.
 func TestTheProgramNamesItselfAsTheHolder(t *testing.T) {
-	b, err := lockurl.New("mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := b.Open(lock.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := openMemory(t)
 	defer session.Stop(context.Background())
 	if _, err := session.Mutex("a", nil).Lock(t.Context()); err != nil {
 		t.Fatal(err)
@@ -34,14 +27,7 @@ func TestTheProgramNamesItselfAsTheHolder(t *testing.T) {
 
 // TestWhoHasTheLockIsAskedOfASilentBackend: what it said before must do.
 func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
-	b, err := lockurl.New("mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := b.Open(lock.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := openMemory(t)
 	if err := session.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +44,7 @@ func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
 
 // TestTheProgramKnowsItsPlaceInLine: while it waits, and when it has waited in vain, also for a lock that nobody has.
 func TestTheProgramKnowsItsPlaceInLine(t *testing.T) {
-	b, err := lockurl.New("mem:")
-	if err != nil {
-		t.Fatal(err)
-	}
-	session, err := b.Open(lock.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := openMemory(t)
 	defer session.Stop(context.Background())
 	fair := session.Mutex("a", &lock.MutexOptions{Fair: true})
 	if _, err := fair.Lock(t.Context()); err != nil {
@@ -78,7 +57,10 @@ func TestTheProgramKnowsItsPlaceInLine(t *testing.T) {
 		_, _ = fair.Lock(ctx)
 	}()
 	defer func() { cancel(); <-waited }()
-	var info lock.Info
+	var (
+		info lock.Info
+		err  error
+	)
 	for len(info.Line) == 0 {
 		if info, err = session.Inspect(t.Context(), "a"); err != nil {
 			t.Fatal(err)
@@ -108,4 +90,18 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 			t.Errorf("told as %v, want %s", err, want)
 		}
 	}
+}
+
+// openMemory returns a client of a store in memory; the test stops it.
+func openMemory(t *testing.T) *lockurl.Session {
+	t.Helper()
+	b, err := lockurl.New("mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := b.Open(lock.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
 }

@@ -284,12 +284,7 @@ func TestLinesThatDiedAreForgotten(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}
-		abandon(100)
-		before := inUse()
-		abandon(20_000)
-		if grown := inUse() - before; grown > 2<<20 {
-			t.Errorf("%d KiB more after 20,000 lines that have died", grown>>10)
-		}
+		checkForgotten(t, "lines that have died", abandon)
 		runtime.KeepAlive(c)
 	})
 }
