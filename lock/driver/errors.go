@@ -19,6 +19,9 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrUnavailable says that nothing happened and asking again may help.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrYoung says that the store would grant a request, but was started less than [Request.Age] ago. It matches
+	// [ErrUnavailable], too.
+	ErrYoung = fmt.Errorf("started a short while ago, and may have forgotten who has what%.0w", ErrUnavailable)
 	// ErrUnsupported says that the backend lacks a capability. It is a refusal, too:
 	// it matches [ErrRefused].
 	ErrUnsupported = fmt.Errorf("unsupported%.0w", ErrRefused)

@@ -17,6 +17,7 @@ const (
 	MaxMeta    = 4 << 10               // bytes stored beside a grant
 	MaxTokens  = 1 << 16               // reserved at a time
 	MaxPermits = 1 << 20               // of a name
+	MaxToken   = 9_000_000_000_000_000 // that a store counts on from
 	MinTTL     = 10 * time.Millisecond // of a lease
 	MinRest    = time.Millisecond      // of one renewed for the rest of its minimum hold time
 	MaxTTL     = 24 * time.Hour

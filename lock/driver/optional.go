@@ -60,6 +60,14 @@ type TurnWaiter interface {
 	WatchTurn(ctx context.Context, name, owner string) (Watch, error)
 }
 
+// Identifier is implemented by backends that can tell whether two of them are clients of one store, however they
+// came to it.
+type Identifier interface {
+	// Identity asks the store who it is: the same for all its clients, and another for every other store. It may be another
+	// after each start.
+	Identity(ctx context.Context) (string, error)
+}
+
 // Sharder is implemented by backends whose names live on several servers.
 // Renewals of different shards are sent apart, so that one failing server
 // delays none of the others' leases.

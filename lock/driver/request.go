@@ -102,6 +102,16 @@ type Request struct {
 	// Linger is for how long the client may keep the grant when nobody there has it any more, 0 if not at
 	// all. It asks to be told when somebody else wants it then: see [Grant.Recalled].
 	Linger time.Duration
+	// Above and Age are for stores of which several make up one lock, in mode Exclusive. A backend that does not
+	// keep them refuses them with [ErrUnsupported].
+	//
+	// Above is a token that those of the grant are above, 0 for none: the first is the next one after it, or after the
+	// newest given out for the name if that is higher. Only where the store knows of none may it be higher still. Of
+	// a grant that the owner has already the tokens are new, unless they are above.
+	Above uint64
+	// Age is for how long the store must have kept all that it was told before it may grant anything, 0 for any time. One
+	// that was started later, and may have forgotten what it had granted, says [ErrYoung].
+	Age time.Duration
 }
 
 // Check says by an [*input.Error] what nobody may ask for. Whoever takes requests from
@@ -119,6 +129,9 @@ func (r *Request) Check() error {
 		return err
 	}
 	if err := r.checkReadWrite(); err != nil {
+		return err
+	}
+	if err := r.checkVote(); err != nil {
 		return err
 	}
 	if err := CheckTTL(r.TTL); err != nil {
@@ -166,6 +179,22 @@ func (r *Request) checkReadWrite() error {
 	}
 	return inField("over", CheckOwner(r.Over))
 }
+
+// checkVote refuses what cannot be asked of one of several stores.
+func (r *Request) checkVote() error {
+	switch {
+	case r.Above > MaxToken:
+		return outOfRange("above", r.Above, 0, uint64(MaxToken))
+	case r.Age < 0 || r.Age > MaxTTL:
+		return outOfRange("age", r.Age, 0, MaxTTL)
+	case r.IsVote() && (r.Mode != Exclusive || r.Fair):
+		return &input.Error{Field: "above and age", Problem: "are for mode exclusive, and not for fair locks"}
+	}
+	return nil
+}
+
+// IsVote reports whether one of several stores is asked, which has to keep Above or Age.
+func (r *Request) IsVote() bool { return r.Above > 0 || r.Age > 0 }
 
 func checkMeta(meta string) error {
 	switch {

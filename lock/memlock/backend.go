@@ -25,6 +25,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
+	_ driver.Identifier = (*backend)(nil)
 )
 
 // Acquire implements [driver.Backend].

@@ -108,6 +108,11 @@ func (s *Store) acquire(by *backend, req driver.Request) (driver.Grant, error) {
 	if err := s.otherKind(req.Name, driver.Mutex); err != nil {
 		return driver.Grant{}, err
 	}
+	if req.IsVote() {
+		if err := s.prepareVote(&req); err != nil {
+			return driver.Grant{}, err
+		}
+	}
 	g, refusal := s.takeFree(by, req)
 	if refusal != nil {
 		return driver.Grant{}, refusal
