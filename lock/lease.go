@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // Lease is what a holder has: the lock, for as long as it is renewed. It is
@@ -65,6 +67,25 @@ func (l *Lease) Owner() string { return l.hold.grant.Owner }
 // lower ones is safe from a holder that was paused and does not know that it
 // lost the lock.
 func (l *Lease) Token() uint64 { return l.token }
+
+// Spread is on how many stores a lease is.
+type Spread struct {
+	// Held is how many of the Stores have granted it.
+	Held, Stores int
+	// Surplus is how many of those that have may forget it before somebody else can have the lock.
+	Surplus int
+}
+
+// Spread returns on how many stores the lease is by now, if it is on several: see lock/quorum and lock/combination. Else it
+// is zero.
+func (l *Lease) Spread() Spread {
+	on, ok := l.hold.grant.Handle.(driver.Spread)
+	if !ok {
+		return Spread{}
+	}
+	held, stores, surplus := on.Spread()
+	return Spread{held, stores, surplus}
+}
 
 // Context returns a child of the context given to Lock. It ends with cause
 // [ErrLost] when the lock is lost, before the backend can grant it to anybody

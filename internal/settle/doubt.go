@@ -29,7 +29,7 @@ func (d *Doubt) Ask() {
 // resolves it, but not that of a request that was still under way when the refused one was made:
 // the store may have come to that later.
 func (d *Doubt) After(err error) *Doubt {
-	if nothingHappened(err) {
+	if NothingHappened(err) {
 		if d != nil && d.quiet && errors.Is(err, driver.ErrHeld) {
 			d.resolved = true
 		}
@@ -80,9 +80,9 @@ func (d *Doubt) Wait(ctx context.Context) bool {
 	return true
 }
 
-// nothingHappened reports whether an error says for certain that nothing happened, or
+// NothingHappened reports whether an error says for certain that nothing happened, or
 // that it was undone.
-func nothingHappened(err error) bool {
+func NothingHappened(err error) bool {
 	if _, underway := errors.AsType[*driver.UnderwayError](err); underway {
 		return false
 	}

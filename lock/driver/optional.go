@@ -68,6 +68,13 @@ type Identifier interface {
 	Identity(ctx context.Context) (string, error)
 }
 
+// Spread is implemented by the [Grant.Handle] of a grant that is on several stores.
+type Spread interface {
+	// Spread returns on how many of how many stores the grant is, and how many of those may forget it before
+	// somebody else can have the lock.
+	Spread() (held, stores, surplus int)
+}
+
 // Sharder is implemented by backends whose names live on several servers.
 // Renewals of different shards are sent apart, so that one failing server
 // delays none of the others' leases.

@@ -1,0 +1,242 @@
+package several
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Ballot is what one owner has at the nodes.
+type Ballot struct {
+	stores *Stores
+	grant  driver.Grant // what is released; with the tokens that were agreed on, once they are
+
+	meta string // is stored beside each vote
+
+	mu    sync.Mutex
+	votes []vote
+	won   bool          // it is a grant
+	over  bool          // it is being given back: nobody asks for votes any more
+	until time.Duration // by then it has run out everywhere, unless it is renewed
+	seeks bool          // somebody asks for the votes that are missing
+}
+
+// vote is what the owner has at one node.
+type vote struct {
+	state state
+	grant driver.Grant
+	busy  bool          // a call is under way
+	free  chan struct{} // closed when it is not any more; nil if nobody waits for that
+}
+
+type state uint8
+
+const (
+	none   state = iota // nothing
+	given               // the vote
+	unsure              // perhaps the vote
+)
+
+// errOver says that a vote is asked for that nobody wants any more.
+var errOver = fmt.Errorf("%w: it is given back", driver.ErrUnavailable)
+
+// errAway says that a node was not asked.
+var errAway = fmt.Errorf("%w: it has not answered before", driver.ErrUnavailable)
+
+// Won reports whether the ballot is a grant, and returns its first token then.
+func (b *Ballot) Won() (token uint64, won bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.grant.Token, b.won
+}
+
+// Win makes a grant of the ballot, with those tokens.
+func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.won, b.grant.Token, b.grant.Tokens = true, token, tokens
+	g := b.grant
+	g.Handle = b
+	return g
+}
+
+// Ask asks a node for its vote. The calls of one owner at a node follow each other.
+func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
+	if err := b.enter(ctx, n); err != nil {
+		return driver.Grant{}, err
+	}
+	if b.isOver() {
+		b.leave(n, nil)
+		return driver.Grant{}, errOver
+	}
+	if !n.MayAsk() {
+		b.leave(n, nil)
+		return driver.Grant{}, errAway
+	}
+	g, err := b.stores.askNode(ctx, n, req)
+	n.Heard(err)
+	b.record(n, g, err)
+	b.leave(n, err)
+	return g, err
+}
+
+// askNode asks a node that is known to be no other.
+func (s *Stores) askNode(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
+	if err := s.identify(ctx, n); err != nil {
+		if !errors.Is(err, driver.ErrRefused) {
+			err = fmt.Errorf("%w: it does not say who it is: %s", driver.ErrUnavailable, err) // nothing else was asked
+		}
+		return driver.Grant{}, err
+	}
+	return n.Backend.Acquire(ctx, req)
+}
+
+// enter waits until no other call of this owner is under way at the node.
+func (b *Ballot) enter(ctx context.Context, n *Node) error {
+	v := &b.votes[n.index]
+	for {
+		b.mu.Lock()
+		if !v.busy {
+			v.busy = true
+			b.mu.Unlock()
+			return nil
+		}
+		if v.free == nil {
+			v.free = make(chan struct{})
+		}
+		free := v.free
+		b.mu.Unlock()
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+		}
+	}
+}
+
+// leave lets the next call in. One that its caller has left goes on for a while.
+func (b *Ballot) leave(n *Node, err error) {
+	if call, underway := errors.AsType[*driver.UnderwayError](err); underway {
+		b.stores.work.Go(func() {
+			select {
+			case <-call.Ended:
+			case <-b.stores.background.Done():
+			}
+			b.leave(n, nil)
+		})
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &b.votes[n.index]
+	v.busy = false
+	if v.free != nil {
+		close(v.free)
+		v.free = nil
+	}
+}
+
+// record records what came of asking for a vote.
+func (b *Ballot) record(n *Node, g driver.Grant, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &b.votes[n.index]
+	switch {
+	case err == nil:
+		v.state, v.grant = given, g
+	case !settle.NothingHappened(err):
+		v.state = cmp.Or(v.state, unsure)
+	case errors.Is(err, driver.ErrHeld):
+		v.state = none
+	}
+}
+
+// end says that nobody asks for votes any more. It returns the nodes that may have given one.
+func (b *Ballot) end() []*Node {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = true
+	var nodes []*Node
+	for i := range b.votes {
+		if v := &b.votes[i]; v.state != none || v.busy {
+			nodes = append(nodes, b.stores.Nodes[i])
+		}
+	}
+	return nodes
+}
+
+func (b *Ballot) isOver() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.over
+}
+
+// hasRunOut reports whether no vote can be left.
+func (b *Ballot) hasRunOut(now time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return now >= b.until
+}
+
+// prolong records that votes may live for so long from now on.
+func (b *Ballot) prolong(ttl time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.until = max(b.until, b.stores.Now()+ttl)
+}
+
+// at returns the grant of a node as it is renewed and released there, with that life.
+func (b *Ballot) at(n *Node, ttl time.Duration) (g driver.Grant, may bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &b.votes[n.index]
+	if g = v.grant; g.Owner == "" {
+		g = b.grant
+	}
+	g.TTL = ttl
+	return g, v.state != none
+}
+
+// lose records that a node has the vote no more, and reports whether so few are left that they keep nobody out.
+func (b *Ballot) lose(n *Node) (lost bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.votes[n.index].state = none
+	left := 0
+	for i := range b.votes {
+		if b.votes[i].state != none {
+			left++
+		}
+	}
+	return b.won && !b.over && left < b.stores.rules.Keep
+}
+
+// Spread implements [driver.Spread].
+func (b *Ballot) Spread() (held, nodes, surplus int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.votes {
+		if b.votes[i].state == given {
+			held++
+		}
+	}
+	return held, len(b.votes), held - b.stores.rules.Keep
+}
+
+// HasVotes reports whether a node may have given its vote, or be about to.
+func (b *Ballot) HasVotes() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.votes {
+		if v := &b.votes[i]; v.state != none || v.busy {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// forced is what a node says of a forced release.
+type forced struct {
+	held bool
+	err  error
+}
+
+// ForceRelease takes the name away at all nodes; so many must have answered.
+func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool, error) {
+	answers := each(ctx, s, func(ctx context.Context, n *Node) forced {
+		forcer, ok := n.Backend.(driver.Forcer)
+		if !ok {
+			return forced{err: driver.ErrUnsupported}
+		}
+		held, err := forcer.ForceRelease(ctx, name)
+		return forced{held, err}
+	})
+	if err := enough(ctx, answers, least, func(f forced) error { return f.err }); err != nil {
+		return false, err
+	}
+	held := 0
+	for _, a := range answers {
+		if a.Value.held {
+			held++
+		}
+	}
+	return held >= s.rules.Keep, nil
+}
+
+// checked is what a node says of its settings.
+type checked struct {
+	findings []driver.Finding
+	err      error
+}
+
+// Check examines the settings of all nodes, and whether each is another store.
+func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
+	answers := each(ctx, s, func(ctx context.Context, n *Node) checked {
+		checker, ok := n.Backend.(driver.Checker)
+		if !ok {
+			return checked{err: driver.ErrUnsupported}
+		}
+		findings, err := checker.Check(ctx)
+		return checked{findings, err}
+	})
+	var all []driver.Finding
+	missing := slices.Clone(s.Nodes)
+	for _, a := range answers {
+		missing = slices.DeleteFunc(missing, func(n *Node) bool { return n == a.Node })
+		all = append(all, a.Value.of(a.Node)...)
+	}
+	for _, n := range missing {
+		all = append(all, (&checked{err: ctx.Err()}).of(n)...)
+	}
+	if err := s.Distinct(ctx); err != nil {
+		all = append(all, driver.Finding{
+			Level: driver.Danger, What: err.Error(), Means: "it would have two votes: no lock is granted",
+		})
+	}
+	slices.SortStableFunc(all, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
+	return all, nil
+}
+
+// of returns the findings as those of a node.
+func (c *checked) of(n *Node) []driver.Finding {
+	switch {
+	case errors.Is(c.err, driver.ErrUnsupported):
+		return nil
+	case c.err != nil:
+		return []driver.Finding{{
+			Level: driver.Warning, What: fmt.Sprintf("node %d: %s", n.Number(), c.err),
+			Means: "it has no vote while it does not answer",
+		}}
+	}
+	named := slices.Clone(c.findings)
+	for i := range named {
+		named[i].What = fmt.Sprintf("node %d: %s", n.Number(), named[i].What)
+	}
+	return named
+}

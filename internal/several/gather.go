@@ -1,0 +1,60 @@
+package several
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Answers are those of several nodes, each as it comes.
+type Answers[T any] struct {
+	C     chan Answer[T]  // has room for all
+	Ended <-chan struct{} // closed when all have come
+}
+
+// Answer is that of a node.
+type Answer[T any] struct {
+	Node  *Node
+	Value T
+}
+
+// Gather asks nodes at the same time, each within the limit. It goes on when the caller has gone; last is run after
+// the last answer, if it is not nil.
+func Gather[T any](
+	s *Stores, nodes []*Node, last func(), ask func(ctx context.Context, n *Node) T,
+) Answers[T] {
+	ended := make(chan struct{})
+	a := Answers[T]{C: make(chan Answer[T], len(nodes)), Ended: ended}
+	var left atomic.Int32
+	if left.Store(int32(len(nodes))); len(nodes) == 0 {
+		close(ended)
+	}
+	limit := s.Limit.Present(s.Now())
+	for _, n := range nodes {
+		s.work.Go(func() {
+			a.C <- Answer[T]{n, ask(limit, n)}
+			if left.Add(-1) > 0 {
+				return
+			}
+			close(ended)
+			if last != nil {
+				last()
+			}
+		})
+	}
+	return a
+}
+
+// each asks all nodes, and waits for their answers, but no longer than ctx lasts. It returns those that have come.
+func each[T any](ctx context.Context, s *Stores, ask func(ctx context.Context, n *Node) T) []Answer[T] {
+	answers := Gather(s, s.Nodes, nil, ask)
+	came := make([]Answer[T], 0, len(s.Nodes))
+	for len(came) < len(s.Nodes) {
+		select {
+		case a := <-answers.C:
+			came = append(came, a)
+		case <-ctx.Done():
+			return came
+		}
+	}
+	return came
+}

@@ -1,0 +1,116 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// identities are who the nodes say they are. One store that is there under two addresses would have two votes.
+type identities struct {
+	mu     sync.Mutex
+	asking chan struct{}    // closed when all have answered, or failed to; nil before anybody has asked
+	nodes  map[string]*Node // by identity
+	known  map[*Node]bool   // or it cannot tell
+	twice  error            // two of them are one
+}
+
+// Distinct makes certain that no two nodes are one store, before any is asked for a vote: the first time it asks all of
+// them.
+func (s *Stores) Distinct(ctx context.Context) error {
+	i := &s.identities
+	i.mu.Lock()
+	if i.asking == nil {
+		asking := make(chan struct{})
+		i.asking, i.nodes, i.known = asking, make(map[string]*Node), make(map[*Node]bool)
+		Gather(s, s.Nodes, func() { close(asking) }, s.identify)
+	}
+	asking := i.asking
+	i.mu.Unlock()
+	if err := s.awaitIdentities(ctx, asking); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.twice
+}
+
+// longestIntroduction is how long the nodes' identities are waited for: those that are slow say it before they vote.
+const longestIntroduction = 250 * time.Millisecond
+
+func (s *Stores) awaitIdentities(ctx context.Context, asking <-chan struct{}) error {
+	select {
+	case <-asking:
+		return nil
+	default:
+	}
+	slow := time.NewTimer(longestIntroduction)
+	defer slow.Stop()
+	caller, limit := timelimit.Ends(ctx)
+	select {
+	case <-asking:
+	case <-slow.C:
+	case <-caller:
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+	case <-limit:
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+	}
+	return nil
+}
+
+// identify asks a node who it is. One that does not answer is asked again before its vote counts.
+func (s *Stores) identify(ctx context.Context, n *Node) error {
+	i := &s.identities
+	i.mu.Lock()
+	known := i.known[n]
+	i.mu.Unlock()
+	if known {
+		return nil
+	}
+	who, err := identityOf(ctx, n)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case errors.Is(err, driver.ErrRefused): // nobody can tell
+		i.known[n] = true
+	case err != nil:
+		return err
+	case i.nodes[who] != nil && i.nodes[who] != n:
+		i.twice = &TwiceError{One: i.nodes[who].Number(), Other: n.Number(), Identity: who}
+		return i.twice
+	default:
+		i.nodes[who], i.known[n] = n, true
+	}
+	return nil
+}
+
+func identityOf(ctx context.Context, n *Node) (string, error) {
+	identifier, ok := n.Backend.(driver.Identifier)
+	if !ok {
+		return "", driver.ErrUnsupported
+	}
+	who, err := identifier.Identity(ctx)
+	if err == nil && who == "" {
+		err = driver.ErrUnsupported
+	}
+	return who, err
+}
+
+// TwiceError says that two nodes are one store. It is a refusal.
+type TwiceError struct {
+	One, Other int    // the nodes, the first is 1
+	Identity   string // what both say of themselves
+}
+
+// Error implements error.
+func (e *TwiceError) Error() string {
+	return fmt.Sprintf("nodes %d and %d are one store, %s: each must be another", min(e.One, e.Other), max(e.One, e.Other), e.Identity)
+}
+
+// Is reports whether target is [driver.ErrRefused].
+func (e *TwiceError) Is(target error) bool { return target == driver.ErrRefused }

@@ -1,0 +1,152 @@
+package several
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// found is what a node tells of a name, or of several.
+type found struct {
+	info  driver.Info
+	infos []driver.Info
+	err   error
+}
+
+// Inspect describes a name as so many nodes see it: it is held by who has the votes that keep everybody else out.
+func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.Info, error) {
+	answers := each(ctx, s, func(ctx context.Context, n *Node) found {
+		inspector, ok := n.Backend.(driver.Inspector)
+		if !ok {
+			return found{err: driver.ErrUnsupported}
+		}
+		info, err := inspector.Inspect(ctx, name)
+		return found{info: info, err: err}
+	})
+	if err := enough(ctx, answers, least, func(f found) error { return f.err }); err != nil {
+		return driver.Info{}, err
+	}
+	infos := make([]driver.Info, 0, len(answers))
+	for _, a := range answers {
+		if a.Value.err == nil {
+			infos = append(infos, a.Value.info)
+		}
+	}
+	return merge(name, infos, s.rules.Keep), nil
+}
+
+// enough fails unless so many nodes have answered, with the reason of one that has not.
+func enough[T any](ctx context.Context, answers []Answer[T], least int, errOf func(T) error) error {
+	good, why := 0, ctx.Err()
+	for _, a := range answers {
+		if err := errOf(a.Value); err == nil {
+			good++
+		} else {
+			why = fmt.Errorf("node %d: %w", a.Node.Number(), err)
+		}
+	}
+	if good >= least {
+		return nil
+	}
+	return fmt.Errorf("%d nodes have answered, %d are needed: %w", good, least, why)
+}
+
+// merge makes one description of several.
+func merge(name string, infos []driver.Info, keep int) driver.Info {
+	one := driver.Info{Name: name}
+	seen := make(map[string][]driver.Holder)
+	for _, info := range infos {
+		one.Token = max(one.Token, info.Token)
+		for _, h := range info.Holders {
+			seen[public(h.Owner)] = append(seen[public(h.Owner)], h)
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(seen)) {
+		if at := seen[owner]; len(at) >= keep {
+			one.Holders = append(one.Holders, mergeHolder(at, keep))
+		}
+	}
+	if len(one.Holders) == 0 {
+		return one
+	}
+	for _, info := range infos {
+		one.Waiting = max(one.Waiting, info.Waiting)
+	}
+	return one
+}
+
+// mergeHolder describes a holder by what the nodes say of its votes. It has the lock until too few are left.
+func mergeHolder(at []driver.Holder, keep int) driver.Holder {
+	lives := make([]time.Duration, len(at))
+	one := at[0]
+	for i, h := range at {
+		lives[i] = h.TTL
+		one.Meta = cmp.Or(one.Meta, h.Meta)
+		if one.Since.IsZero() || h.Since.Before(one.Since) && !h.Since.IsZero() {
+			one.Since = h.Since
+		}
+	}
+	slices.Sort(lives)
+	one.TTL = lives[len(lives)-keep]
+	return one
+}
+
+// public is an owner as every node may tell it.
+func public(owner string) string {
+	if strings.HasPrefix(owner, "#") {
+		return owner
+	}
+	return driver.PublicOwner(owner)
+}
+
+// List describes the locks that are held, and whose names begin with prefix.
+func (s *Stores) List(ctx context.Context, prefix string, limit, least int) ([]driver.Info, error) {
+	answers := each(ctx, s, func(ctx context.Context, n *Node) found {
+		inspector, ok := n.Backend.(driver.Inspector)
+		if !ok {
+			return found{err: driver.ErrUnsupported}
+		}
+		infos, err := inspector.List(ctx, prefix, limit)
+		return found{infos: infos, err: err}
+	})
+	if err := enough(ctx, answers, least, func(f found) error { return f.err }); err != nil {
+		return nil, err
+	}
+	byName, cut := make(map[string][]driver.Info), false
+	for _, a := range answers {
+		cut = cut || len(a.Value.infos) >= limit
+		for _, info := range a.Value.infos {
+			byName[info.Name] = append(byName[info.Name], info)
+		}
+	}
+	return s.mergeList(ctx, byName, cut, limit, least)
+}
+
+// mergeList makes one list of several. Where those were cut, each may lack what another one has.
+func (s *Stores) mergeList(
+	ctx context.Context, byName map[string][]driver.Info, cut bool, limit, least int,
+) ([]driver.Info, error) {
+	var list []driver.Info
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		if len(list) == limit {
+			break
+		}
+		info := merge(name, byName[name], s.rules.Keep)
+		if cut && len(info.Holders) == 0 {
+			var err error
+			if info, err = s.Inspect(ctx, name, least); err != nil {
+				return nil, err
+			}
+		}
+		if len(info.Holders) > 0 {
+			list = append(list, info)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,72 @@
+package several
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Node is one of the stores.
+type Node struct {
+	Backend driver.Backend
+
+	index  int
+	stores *Stores
+	owed   owed
+
+	away    atomic.Bool // it has not answered
+	mu      sync.Mutex
+	again   time.Duration // when it is asked again
+	looking bool          // somebody asks it, to find out whether it is back
+}
+
+// Number is how people call the node: the first is 1.
+func (n *Node) Number() int { return n.index + 1 }
+
+// IsAway reports whether it has not answered lately.
+func (n *Node) IsAway() bool { return n.away.Load() }
+
+// MayAsk reports whether to ask it now: while it does not answer, one asks at a time, to find out whether it is back.
+// Who may has to say what came of it, by Heard.
+func (n *Node) MayAsk() bool {
+	if !n.away.Load() {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.looking || n.stores.Now() < n.again {
+		return false
+	}
+	n.looking = true
+	return true
+}
+
+// Heard records what came of a call.
+func (n *Node) Heard(err error) {
+	silent := isSilence(err)
+	if !silent && !n.away.Load() {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.looking = false
+	n.away.Store(silent)
+	if silent {
+		n.again = n.stores.Now() + n.stores.rules.Retry
+	}
+}
+
+// isSilence reports whether an error tells that a node does not answer. One that is too young does.
+func isSilence(err error) bool {
+	switch {
+	case err == nil, errors.Is(err, driver.ErrLost), errors.Is(err, driver.ErrYoung):
+		return false
+	case errors.Is(err, driver.ErrUnavailable):
+		return true
+	}
+	return !settle.NothingHappened(err)
+}

@@ -1,0 +1,183 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// GiveBack ends a ballot that has not become a grant: votes are given back at the same time, also those that are only
+// on their way. It waits for those that are known, but no longer than ctx lasts. It reports whether there was
+// anything to give back: then nobody may ask under this owner again.
+func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
+	nodes := b.end()
+	if len(nodes) == 0 {
+		b.stores.forget(b)
+		return false
+	}
+	known := make(map[*Node]bool, len(nodes))
+	for _, n := range nodes {
+		if b.has(n) {
+			known[n] = true
+		}
+	}
+	answers := b.releaseAll(nodes)
+	caller, limit := timelimit.Ends(ctx)
+	for len(known) > 0 {
+		select {
+		case a := <-answers.C:
+			delete(known, a.Node)
+		case <-caller:
+			return true
+		case <-limit:
+			return true
+		}
+	}
+	return true
+}
+
+// has reports whether the node is known to have given its vote.
+func (b *Ballot) has(n *Node) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.votes[n.index].state == given
+}
+
+// released is what a node says of a release.
+type released struct {
+	waiting int
+	err     error
+}
+
+// releaseAll gives votes back at the same time.
+func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
+	forget := func() { b.stores.forget(b) }
+	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) released {
+		waiting, err := b.Release(ctx, n)
+		return released{waiting, err}
+	})
+}
+
+// Release gives the vote of a node back, after whatever is under way there. Where it is not known what became of
+// that, it is tried again in the background.
+func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) {
+	if err := b.enter(ctx, n); err != nil {
+		b.owe(n)
+		return 0, err
+	}
+	g, may := b.at(n, b.grant.TTL)
+	if !may {
+		b.leave(n, nil)
+		return 0, driver.ErrLost
+	}
+	if !n.MayAsk() {
+		b.leave(n, nil)
+		b.owe(n)
+		return 0, errAway
+	}
+	waiting, err = n.Backend.Release(ctx, g)
+	n.Heard(err)
+	switch {
+	case err == nil || errors.Is(err, driver.ErrLost):
+		b.giveUp(n)
+	default:
+		b.owe(n)
+	}
+	b.leave(n, err)
+	return waiting, err
+}
+
+// giveUp records that the vote of a node was given back. An answer that was lost is made up for by one release more.
+func (b *Ballot) giveUp(n *Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.votes[n.index].state == unsure {
+		n.owed.add(n, b.debt(n))
+	}
+	b.votes[n.index].state = none
+}
+
+// Release implements [driver.Backend]: votes are given back at the same time. It waits until so many nodes are free of the grant that
+// somebody else can have it.
+func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
+	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
+		return 0, err
+	}
+	b := s.of(&g)
+	nodes := b.end()
+	if len(nodes) == 0 {
+		s.forget(b)
+		return 0, driver.ErrLost
+	}
+	answers := b.releaseAll(nodes)
+	c := releaseCount{keep: s.rules.Keep, left: len(nodes)}
+	_, c.won = b.Won()
+	need := len(nodes) - s.rules.Keep + 1 // of those left fewer than Keep are not free then
+	caller, limit := timelimit.Ends(ctx)
+	for c.isOpen(need) {
+		select {
+		case a := <-answers.C:
+			c.add(a.Value)
+		case <-caller:
+			return 0, c.underway(ctx, answers.Ended)
+		case <-limit:
+			return 0, c.underway(ctx, answers.Ended)
+		}
+	}
+	return c.waiting, c.result()
+}
+
+// releaseCount counts what nodes say of a release.
+type releaseCount struct {
+	keep, left, freed, lost, unsure, waiting int
+	won                                      bool  // it was granted
+	err                                      error // of one that did not answer
+}
+
+// isOpen reports whether it depends on answers still to come what became of the grant, or too few of its nodes are free.
+func (c *releaseCount) isOpen(need int) bool {
+	switch {
+	case c.left == 0 || c.freed+c.unsure+c.left < c.keep:
+		return false
+	case c.freed+c.lost < need:
+		return true
+	default:
+		return c.won && c.freed < c.keep
+	}
+}
+
+func (c *releaseCount) add(r released) {
+	c.left--
+	c.waiting = max(c.waiting, r.waiting)
+	switch {
+	case r.err == nil:
+		c.freed++
+	case errors.Is(r.err, driver.ErrLost):
+		c.lost++
+	default:
+		c.unsure++
+		c.err = r.err
+	}
+}
+
+// result says what became of the grant: it was there if so many nodes had it that nobody else could.
+func (c *releaseCount) result() error {
+	switch {
+	case c.freed >= c.keep:
+		return nil
+	case c.freed+c.unsure+c.left < c.keep, !c.won && c.err == nil:
+		return driver.ErrLost
+	default:
+		return c.err
+	}
+}
+
+func (c *releaseCount) underway(ctx context.Context, ended <-chan struct{}) error {
+	if c.freed >= c.keep {
+		return nil
+	}
+	return &driver.UnderwayError{Err: fmt.Errorf("release: %w", ctx.Err()), Ended: ended}
+}

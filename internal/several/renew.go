@@ -1,0 +1,150 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Renew implements [driver.Backend]. A grant goes on if so many nodes have had it all the time that nobody else
+// can have had it meanwhile. Then the votes that are missing are asked for once more, in the background.
+func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
+	r := &renewal{stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants))}
+	r.counts = make([]renewCount, len(grants))
+	for i := range grants {
+		r.ballots[i], r.lives[i] = s.of(&grants[i]), grants[i].TTL
+		r.counts[i] = renewCount{left: len(s.Nodes), refused: driver.Refused(driver.CheckOwner(grants[i].Owner))}
+	}
+	answers := Gather(s, s.Nodes, nil, r.ask)
+	for range s.Nodes {
+		select {
+		case a := <-answers.C:
+			r.add(a.Value)
+		case <-ctx.Done():
+			return r.results(ctx.Err())
+		}
+		if r.decided() {
+			break
+		}
+	}
+	s.work.Go(func() {
+		<-answers.Ended
+		r.seekMissing()
+	})
+	return r.results(nil)
+}
+
+// renewal is one of several grants, at all nodes.
+type renewal struct {
+	stores  *Stores
+	ballots []*Ballot
+	lives   []time.Duration
+	counts  []renewCount
+}
+
+// renewCount counts what nodes say of a grant.
+type renewCount struct {
+	left, kept, unsure int
+	err                error // of one that did not say
+	refused            error // it can be nobody's
+}
+
+// ask renews at one node what it may have. It returns an error for each grant.
+func (r *renewal) ask(ctx context.Context, n *Node) []error {
+	errs := make([]error, len(r.ballots))
+	grants := make([]driver.Grant, 0, len(r.ballots))
+	at := make([]int, 0, len(r.ballots))
+	for i, b := range r.ballots {
+		g, may := b.at(n, r.lives[i])
+		if errs[i] = driver.ErrLost; may {
+			grants, at = append(grants, g), append(at, i)
+		}
+	}
+	if len(grants) == 0 {
+		return errs
+	}
+	for j, err := range n.Backend.Renew(ctx, grants) {
+		i := at[j]
+		errs[i] = err
+		n.Heard(err)
+		r.ballots[i].renewed(n, err, r.lives[i])
+	}
+	return errs
+}
+
+// renewed records what a node says of its vote.
+func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
+	switch {
+	case err == nil:
+		b.prolong(life)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.won = true; b.votes[n.index].state == unsure {
+			b.votes[n.index].state = given
+		}
+	case errors.Is(err, driver.ErrLost):
+		b.lose(n)
+	}
+}
+
+func (r *renewal) add(errs []error) {
+	for i, err := range errs {
+		c := &r.counts[i]
+		c.left--
+		switch {
+		case err == nil:
+			c.kept++
+		case !errors.Is(err, driver.ErrLost):
+			c.unsure++
+			c.err = err
+		}
+	}
+}
+
+// decided reports whether what is still to come changes nothing.
+func (r *renewal) decided() bool {
+	keep := r.stores.rules.Keep
+	for i := range r.counts {
+		if c := &r.counts[i]; c.kept < keep && c.kept+c.unsure+c.left >= keep {
+			return false
+		}
+	}
+	return true
+}
+
+// results says what became of each grant; late is why no more answers are waited for.
+func (r *renewal) results(late error) []error {
+	errs := make([]error, len(r.counts))
+	for i := range r.counts {
+		errs[i] = r.counts[i].result(r.stores.rules.Keep, late)
+	}
+	return errs
+}
+
+func (c *renewCount) result(keep int, late error) error {
+	switch {
+	case c.refused != nil:
+		return c.refused
+	case c.kept >= keep:
+		return nil
+	case c.kept+c.unsure+c.left < keep:
+		return driver.ErrLost
+	case c.err != nil:
+		return fmt.Errorf("renewed at %d nodes, %d are needed: %w", c.kept, keep, c.err)
+	default:
+		return fmt.Errorf("renewed at %d nodes, %d are needed: %w", c.kept, keep, late)
+	}
+}
+
+// seekMissing asks for the votes that the grants lack. Those that are kept by enough other nodes have been kept all the time: nobody
+// else can have had the lock, whatever a node has forgotten.
+func (r *renewal) seekMissing() {
+	for i, b := range r.ballots {
+		if r.counts[i].kept >= r.stores.rules.Keep {
+			b.seekAgain()
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package several
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Seek asks for the votes that a grant lacks, several times within a second or two. After that it is done with each renewal.
+func (b *Ballot) Seek() {
+	if len(b.missing()) == 0 || !b.beginToSeek() {
+		return
+	}
+	b.stores.work.Go(func() {
+		defer b.endSeeking()
+		for pause := 10 * time.Millisecond; pause < 2*time.Second; pause *= 4 {
+			if !sleep.For(b.stores.background, pause) || !b.seek() {
+				return
+			}
+		}
+	})
+}
+
+// seekAgain asks for them once.
+func (b *Ballot) seekAgain() {
+	if len(b.missing()) == 0 || !b.beginToSeek() {
+		return
+	}
+	defer b.endSeeking()
+	b.seek()
+}
+
+// seek asks each node once that the grant lacks. It reports whether some are missing still.
+func (b *Ballot) seek() (more bool) {
+	req := b.requestForMore()
+	answers := Gather(b.stores, b.missing(), nil, func(ctx context.Context, n *Node) error {
+		_, err := b.Ask(ctx, n, req)
+		return err
+	})
+	select {
+	case <-answers.Ended:
+		return len(b.missing()) > 0
+	case <-b.stores.background.Done():
+		return false
+	}
+}
+
+// missing returns the nodes that have not given their votes to a grant; none of what is none, or may not be any more: somebody
+// else can have had the lock then.
+func (b *Ballot) missing() (nodes []*Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.won || b.over || b.stores.Now() >= b.until {
+		return nil
+	}
+	held := 0
+	for i := range b.votes {
+		switch v := &b.votes[i]; {
+		case v.state == given:
+			held++
+		case v.state == none && !v.busy:
+			nodes = append(nodes, b.stores.Nodes[i])
+		}
+	}
+	if held < b.stores.rules.Keep {
+		return nil
+	}
+	return nodes
+}
+
+// requestForMore asks a node to join a grant, and to keep its last token.
+func (b *Ballot) requestForMore() driver.Request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := &b.grant
+	req := driver.Request{Name: g.Name, Owner: g.Owner, Mode: g.Mode, TTL: g.TTL, Tokens: 1, Meta: b.meta}
+	if last := g.Token + uint64(g.Tokens); last > 2 {
+		req.Above = last - 2
+	}
+	return req
+}
+
+func (b *Ballot) beginToSeek() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.seeks {
+		return false
+	}
+	b.seeks = true
+	return true
+}
+
+func (b *Ballot) endSeeking() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seeks = false
+}

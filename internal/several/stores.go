@@ -1,0 +1,158 @@
+package several
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/bootclock"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Rules are what kinds of such locks differ in.
+type Rules struct {
+	// Keep is how many votes keep everybody else out.
+	Keep int
+	// Limit is the longest that a call of a node may take.
+	Limit time.Duration
+	// Retry is for how long a node that has not answered is left alone.
+	Retry time.Duration
+	// Complete reports whether so many nodes have told of a release that it is worth asking.
+	Complete func(told []bool) bool
+}
+
+// Stores are the stores of a lock.
+type Stores struct {
+	Nodes []*Node
+	// Now is the clock of leases.
+	Now func() time.Duration
+	// Limit bounds calls that outlive their callers.
+	Limit *timelimit.Shared
+
+	rules      Rules
+	tokens     tokenClock
+	identities identities
+	tell       func(driver.Message) // nil until somebody wants to be told
+
+	mu      sync.Mutex
+	ballots map[string]*Ballot // by owner: those with votes, or that may have some
+	full    int                // how many there may be before those that have run out are looked for
+	watched map[string]*Watched
+
+	background context.Context //nolint:containedctx // of what goes on when a caller has gone
+	stop       context.CancelFunc
+	work       sync.WaitGroup
+}
+
+// New returns the stores behind those backends, which it owns from then on.
+func New(backends []driver.Backend, rules Rules) (*Stores, error) {
+	s := &Stores{
+		Now: bootclock.Now, rules: rules,
+		ballots: make(map[string]*Ballot), watched: make(map[string]*Watched),
+	}
+	seen := make(map[driver.Backend]int, len(backends))
+	for i, b := range backends {
+		if b == nil {
+			return nil, input.Errorf("nodes", "number %d is nil", i+1)
+		}
+		if before, twice := seen[b]; twice {
+			return nil, input.Errorf("nodes", "number %d is number %d once more", i+1, before+1)
+		}
+		seen[b] = i
+		s.Nodes = append(s.Nodes, &Node{Backend: b, index: i, stores: s})
+	}
+	if s.Virtual() {
+		s.Now = backends[0].(driver.Timekeeper).Now
+	}
+	s.background, s.stop = context.WithCancel(context.Background())
+	s.Limit = timelimit.NewShared(s.background, rules.Limit)
+	return s, nil
+}
+
+// Virtual reports whether all stores live in this process, and so stop when it stops: see [driver.Timekeeper].
+func (s *Stores) Virtual() bool {
+	for _, n := range s.Nodes {
+		if _, own := n.Backend.(driver.Timekeeper); !own {
+			return false
+		}
+	}
+	return true
+}
+
+// Close ends what goes on in the background, and the nodes.
+func (s *Stores) Close() error {
+	s.stop()
+	s.work.Wait()
+	var errs []error
+	for _, n := range s.Nodes {
+		errs = append(errs, n.Backend.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ballotOf returns the ballot of an owner; nil if it has nothing anywhere, as far as is known here.
+func (s *Stores) ballotOf(owner string) *Ballot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ballots[owner]
+}
+
+// Open returns the ballot of a request's owner: the one there is, or a new one.
+func (s *Stores) Open(req *driver.Request) *Ballot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.ballots[req.Owner]; b != nil {
+		b.prolong(req.TTL)
+		return b
+	}
+	b := s.enter(req.Ungranted(), none)
+	b.meta = req.Meta
+	return b
+}
+
+// of returns the ballot of a grant. Of one that nothing is known of here there may be a vote anywhere.
+func (s *Stores) of(g *driver.Grant) *Ballot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.ballots[g.Owner]; b != nil && !b.isOver() {
+		return b
+	}
+	asked := *g
+	asked.Handle = nil
+	return s.enter(asked, unsure)
+}
+
+// enter makes a ballot. s.mu is held.
+func (s *Stores) enter(g driver.Grant, all state) *Ballot {
+	now := s.Now()
+	if len(s.ballots) >= s.full {
+		maps.DeleteFunc(s.ballots, func(_ string, b *Ballot) bool { return b.hasRunOut(now) })
+		s.full = 2*len(s.ballots) + 16
+	}
+	b := &Ballot{stores: s, grant: g, votes: make([]vote, len(s.Nodes)), until: now + g.TTL}
+	for i := range b.votes {
+		b.votes[i].state = all
+	}
+	s.ballots[g.Owner] = b
+	return b
+}
+
+// Forget drops a ballot without votes.
+func (s *Stores) Forget(b *Ballot) {
+	if !b.HasVotes() {
+		s.forget(b)
+	}
+}
+
+// forget drops a ballot that has no votes any more.
+func (s *Stores) forget(b *Ballot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ballots[b.grant.Owner] == b {
+		delete(s.ballots, b.grant.Owner)
+	}
+}

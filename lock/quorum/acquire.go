@@ -1,0 +1,183 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/several"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Acquire implements [driver.Backend].
+func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := b.check(ctx, &req); err != nil {
+		return driver.Grant{}, fmt.Errorf("quorum: acquire %q: %w", req.Name, err)
+	}
+	e := b.newElection(&req)
+	g, err := e.hold(ctx)
+	if err != nil {
+		if _, held := errors.AsType[*driver.HeldError](err); held {
+			return driver.Grant{}, err
+		}
+		return driver.Grant{}, fmt.Errorf("quorum: acquire %q: %w", req.Name, err)
+	}
+	return g, nil
+}
+
+// check refuses what no majority can promise.
+func (b *backend) check(ctx context.Context, req *driver.Request) error {
+	if err := req.CheckExclusive(); err != nil {
+		return err
+	}
+	if req.IsVote() {
+		return fmt.Errorf("%w: a vote of several stores", driver.ErrUnsupported)
+	}
+	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
+		return err
+	}
+	return b.stores.Distinct(ctx)
+}
+
+// election is one request, put to the nodes.
+type election struct {
+	*backend
+	req    driver.Request // as a node is asked
+	ballot *several.Ballot
+	tally  tally
+	began  time.Duration
+}
+
+func (b *backend) newElection(req *driver.Request) *election {
+	e := &election{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	e.tally.need, e.tally.nodes = b.need, len(b.stores.Nodes)
+	e.req.Linger = 0 // nobody would be told that somebody else wants it
+	e.req.Waits = false
+	e.req.Age = b.age(req.TTL)
+	e.req.Above = b.stores.Propose(req.Tokens)
+	if token, won := e.ballot.Won(); won { // its answer was lost
+		e.req.Above = token - 1
+	}
+	return e
+}
+
+// hold puts the request to the nodes, and sees to it that nothing is left where it is refused.
+func (e *election) hold(ctx context.Context) (driver.Grant, error) {
+	nodes, refusal := e.askFirst(ctx)
+	if refusal != nil {
+		return driver.Grant{}, refusal
+	}
+	votes, err := e.askAll(ctx, nodes)
+	if err != nil {
+		return driver.Grant{}, err
+	}
+	if e.tally.won() {
+		g, err := e.agree(ctx)
+		if err == nil {
+			return g, nil
+		}
+		e.tally.errs = append(e.tally.errs, err)
+	}
+	e.awaitStragglers(ctx, votes)
+	return driver.Grant{}, e.lose(ctx)
+}
+
+// vote is what a node answers.
+type vote struct {
+	grant driver.Grant
+	err   error
+}
+
+// askAll asks nodes at the same time, until it is clear whether there is a majority.
+func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.Answers[vote], error) {
+	e.tally.pending = len(nodes)
+	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.ask)
+	caller, limit := timelimit.Ends(ctx)
+	for e.tally.isOpen() {
+		select {
+		case a := <-answers.C:
+			e.tally.add(a.Node, a.Value)
+		case <-caller:
+			return answers, &driver.UnderwayError{Err: ctx.Err(), Ended: answers.Ended}
+		case <-limit:
+			return answers, &driver.UnderwayError{Err: ctx.Err(), Ended: answers.Ended}
+		}
+	}
+	return answers, nil
+}
+
+func (e *election) ask(ctx context.Context, n *several.Node) vote {
+	g, err := e.ballot.Ask(ctx, n, e.req)
+	return vote{g, err}
+}
+
+// agree sees to it that so many nodes have the grant's token that whoever comes next is given a higher one.
+func (e *election) agree(ctx context.Context) (driver.Grant, error) {
+	first, tokens := e.stores.Agree(e.tally.grants, e.Majority)
+	for tokens == 0 {
+		if err := e.raise(ctx, first); err != nil {
+			return driver.Grant{}, err
+		}
+		first, tokens = e.stores.Agree(e.tally.grants, e.Majority)
+	}
+	g := e.ballot.Win(first, min(tokens, e.req.Tokens))
+	e.ballot.Seek()
+	return g, nil
+}
+
+// raise asks those nodes anew that have given lower tokens than first.
+func (e *election) raise(ctx context.Context, first uint64) error {
+	var lower []*several.Node
+	for i, g := range e.tally.grants {
+		if g.Token+uint64(g.Tokens)-1 < first {
+			lower = append(lower, e.tally.by[i])
+		}
+	}
+	e.req.Above = first - 1
+	e.tally.drop(lower)
+	_, err := e.askAll(ctx, lower)
+	if err == nil && !e.tally.won() {
+		err = fmt.Errorf("%w: too few have taken token %d", driver.ErrUnavailable, first)
+	}
+	return err
+}
+
+// awaitStragglers gives those a moment who have not answered when the request has failed: then there is nothing to
+// undo where they refuse, too.
+func (e *election) awaitStragglers(ctx context.Context, answers several.Answers[vote]) {
+	if e.tally.pending == 0 {
+		return
+	}
+	moment := time.NewTimer(min(e.stores.Now()-e.began, longestMoment) + time.Millisecond)
+	defer moment.Stop()
+	caller, limit := timelimit.Ends(ctx)
+	for e.tally.pending > 0 {
+		select {
+		case a := <-answers.C:
+			e.tally.add(a.Node, a.Value)
+		case <-moment.C:
+			return
+		case <-caller:
+			return
+		case <-limit:
+			return
+		}
+	}
+}
+
+const longestMoment = 20 * time.Millisecond
+
+// lose ends a request that has failed. Where it may go on under the same owner, the votes it has are left.
+func (e *election) lose(ctx context.Context) error {
+	err := e.tally.failure(e.keep)
+	e.learn(err)
+	if e.tally.mayGoOn() {
+		return err
+	}
+	if e.ballot.GiveBack(ctx) {
+		return driver.Spent(err)
+	}
+	return err
+}
