@@ -157,8 +157,8 @@ func (b *Ballot) record(n *Node, g driver.Grant, err error) {
 	}
 }
 
-// end says that nobody asks for votes any more. It returns the nodes that may have given one.
-func (b *Ballot) end() []*Node {
+// End says that nobody asks for votes any more. It returns the nodes that may have given one.
+func (b *Ballot) End() []*Node {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.over = true

@@ -1,6 +1,7 @@
 package several
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -54,10 +55,27 @@ func (n *Node) Heard(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.looking = false
-	n.away.Store(silent)
-	if silent {
+	switch {
+	case silent:
+		n.away.Store(true)
 		n.again = n.stores.Now() + n.stores.rules.Retry
+	case !n.stores.rules.OnlyPings:
+		n.away.Store(false)
 	}
+}
+
+// Ping finds out whether a node is back that did not answer, within that context. A node that cannot be asked
+// for nothing is back.
+func (n *Node) Ping(ctx context.Context) {
+	_, err := identityOf(ctx, n)
+	if silent := isSilence(err); silent {
+		n.Heard(err)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.looking = false
+	n.away.Store(false)
 }
 
 // isSilence reports whether an error tells that a node does not answer. One that is too young does.

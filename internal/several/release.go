@@ -13,14 +13,14 @@ import (
 // on their way. It waits for those that are known, but no longer than ctx lasts. It reports whether there was
 // anything to give back: then nobody may ask under this owner again.
 func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
-	nodes := b.end()
+	nodes := b.End()
 	if len(nodes) == 0 {
 		b.stores.forget(b)
 		return false
 	}
 	known := make(map[*Node]bool, len(nodes))
 	for _, n := range nodes {
-		if b.has(n) {
+		if b.Has(n) {
 			known[n] = true
 		}
 	}
@@ -39,8 +39,8 @@ func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
 	return true
 }
 
-// has reports whether the node is known to have given its vote.
-func (b *Ballot) has(n *Node) bool {
+// Has reports whether the node is known to have given its vote.
+func (b *Ballot) Has(n *Node) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.votes[n.index].state == given
@@ -106,8 +106,8 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, err
 	}
-	b := s.of(&g)
-	nodes := b.end()
+	b := s.Of(&g)
+	nodes := b.End()
 	if len(nodes) == 0 {
 		s.forget(b)
 		return 0, driver.ErrLost

@@ -15,7 +15,7 @@ func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 	r := &renewal{stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants))}
 	r.counts = make([]renewCount, len(grants))
 	for i := range grants {
-		r.ballots[i], r.lives[i] = s.of(&grants[i]), grants[i].TTL
+		r.ballots[i], r.lives[i] = s.Of(&grants[i]), grants[i].TTL
 		r.counts[i] = renewCount{left: len(s.Nodes), refused: driver.Refused(driver.CheckOwner(grants[i].Owner))}
 	}
 	answers := Gather(s, s.Nodes, nil, r.ask)

@@ -21,6 +21,9 @@ type Rules struct {
 	Limit time.Duration
 	// Retry is for how long a node that has not answered is left alone.
 	Retry time.Duration
+	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to something in the
+	// background does not make it quick.
+	OnlyPings bool
 	// Complete reports whether so many nodes have told of a release that it is worth asking.
 	Complete func(told []bool) bool
 }
@@ -73,6 +76,14 @@ func New(backends []driver.Backend, rules Rules) (*Stores, error) {
 	return s, nil
 }
 
+// Within returns the limit of calls that may take so long.
+func (s *Stores) Within(d time.Duration) *timelimit.Shared {
+	return timelimit.NewShared(s.background, d)
+}
+
+// Background does something that outlives its caller, but not the stores.
+func (s *Stores) Background(do func()) { s.work.Go(do) }
+
 // Virtual reports whether all stores live in this process, and so stop when it stops: see [driver.Timekeeper].
 func (s *Stores) Virtual() bool {
 	for _, n := range s.Nodes {
@@ -114,8 +125,8 @@ func (s *Stores) Open(req *driver.Request) *Ballot {
 	return b
 }
 
-// of returns the ballot of a grant. Of one that nothing is known of here there may be a vote anywhere.
-func (s *Stores) of(g *driver.Grant) *Ballot {
+// Of returns the ballot of a grant. Of one that nothing is known of here there may be a vote anywhere.
+func (s *Stores) Of(g *driver.Grant) *Ballot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b := s.ballots[g.Owner]; b != nil && !b.isOver() {

@@ -1,0 +1,194 @@
+package combination
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/several"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Acquire implements [driver.Backend].
+func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	if err := b.check(ctx, &req); err != nil {
+		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
+	}
+	nodes := b.present()
+	if len(nodes) < b.MinNodes {
+		err := &Error{Present: len(nodes), Min: b.MinNodes, Nodes: len(b.stores.Nodes)}
+		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
+	}
+	w := b.newWalk(&req)
+	g, err := driver.Await(ctx, func() (driver.Grant, error) { return w.take(nodes) })
+	if err != nil {
+		if _, held := errors.AsType[*driver.HeldError](err); held {
+			return driver.Grant{}, err
+		}
+		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
+	}
+	return g, nil
+}
+
+// check refuses what nodes that know nothing of each other cannot promise.
+func (b *backend) check(ctx context.Context, req *driver.Request) error {
+	if err := req.CheckExclusive(); err != nil {
+		return err
+	}
+	if req.IsVote() {
+		return fmt.Errorf("%w: a vote of several stores", driver.ErrUnsupported)
+	}
+	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
+		return err
+	}
+	return b.stores.Distinct(ctx)
+}
+
+// walk is one request, from node to node.
+type walk struct {
+	*backend
+	req    driver.Request // as the next node is asked
+	ballot *several.Ballot
+	grants []driver.Grant // of the nodes behind it
+	by     []*several.Node
+	lost   error // why the last node of those was lost that were lost on the way
+	began  time.Duration
+}
+
+func (b *backend) newWalk(req *driver.Request) *walk {
+	w := &walk{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	w.req.Linger = 0 // nobody would be told that somebody else wants it
+	w.req.Waits = false
+	w.req.Above = b.stores.Propose(req.Tokens)
+	if token, won := w.ballot.Won(); won { // its answer was lost
+		w.req.Above = token - 1
+	}
+	return w
+}
+
+// take takes the lock at one node after the other. Those that do not answer are passed over.
+func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
+	for _, n := range nodes {
+		if err := w.step(n); err != nil {
+			return driver.Grant{}, w.giveUp(err)
+		}
+	}
+	first, tokens, err := w.agree()
+	if err != nil {
+		return driver.Grant{}, w.giveUp(err)
+	}
+	g := w.ballot.Win(first, min(tokens, w.req.Tokens))
+	w.ballot.Seek()
+	return g, nil
+}
+
+// step takes the lock at one node. An error ends the walk.
+func (w *walk) step(n *several.Node) error {
+	g, err := w.ballot.Ask(w.nodeLimit(), n, w.req)
+	switch {
+	case err == nil:
+		w.grants, w.by = append(w.grants, g), append(w.by, n)
+		w.req.Above = max(w.req.Above, g.Token-1)
+	case errors.Is(err, driver.ErrHeld), errors.Is(err, driver.ErrRefused):
+		return atNode(n, err)
+	default:
+		w.lost = atNode(n, err)
+	}
+	if spent := w.stores.Now() - w.began; spent > w.AcquireTimeout {
+		return fmt.Errorf("%w: it has taken %s by now, longer than %s", driver.ErrUnavailable, spent, w.AcquireTimeout)
+	}
+	return nil
+}
+
+// atNode says which node it was. A refusal is told as it is.
+func atNode(n *several.Node, err error) error {
+	if errors.Is(err, driver.ErrHeld) {
+		return err
+	}
+	return fmt.Errorf("node %d: %w", n.Number(), err)
+}
+
+// agree sees to it that every node that was taken has the same tokens: whoever takes any of them next is given higher ones.
+func (w *walk) agree() (first uint64, tokens int, err error) {
+	for len(w.grants) > 0 {
+		first, tokens = w.stores.Agree(w.grants, len(w.grants))
+		if tokens > 0 {
+			return first, tokens, nil
+		}
+		if err := w.raise(first); err != nil {
+			return 0, 0, err
+		}
+	}
+	return 0, 0, fmt.Errorf("%w: %w", &Error{Min: 1, Nodes: len(w.stores.Nodes)}, w.lost)
+}
+
+// raise asks those nodes again, from left to right, that have given lower tokens than first.
+func (w *walk) raise(first uint64) error {
+	grants, by := w.grants, w.by
+	w.grants, w.by, w.req.Above = nil, nil, first-1
+	for i, g := range grants {
+		if g.Token+uint64(g.Tokens)-1 >= first {
+			w.grants, w.by = append(w.grants, g), append(w.by, by[i])
+			continue
+		}
+		if err := w.step(by[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveUp gives back what was taken, from right to left. It waits for that: then others find nothing of it.
+func (w *walk) giveUp(why error) error {
+	nodes := w.ballot.End()
+	for _, n := range slices.Backward(nodes) {
+		if w.ballot.Has(n) {
+			_, _ = w.ballot.Release(w.nodeLimit(), n) // what is not certain is tried again in the background
+		}
+	}
+	w.stores.Background(func() {
+		for _, n := range nodes {
+			_, _ = w.ballot.Release(w.stores.Limit.Present(w.stores.Now()), n)
+		}
+		w.stores.Forget(w.ballot)
+	})
+	if len(nodes) > 0 {
+		return driver.Spent(why)
+	}
+	return why
+}
+
+// Release implements [driver.Backend]: from right to left, so that who comes next finds the first node held until all others
+// are free.
+func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
+	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
+		return 0, err
+	}
+	ballot := b.stores.Of(&g)
+	nodes := ballot.End()
+	return driver.Await(ctx, func() (int, error) { return b.releaseAll(ballot, nodes) })
+}
+
+func (b *backend) releaseAll(ballot *several.Ballot, nodes []*several.Node) (waiting int, err error) {
+	freed := false
+	for _, n := range slices.Backward(nodes) {
+		others, failure := ballot.Release(b.nodeLimit(), n)
+		switch {
+		case failure == nil:
+			freed, waiting = true, max(waiting, others)
+		case !errors.Is(failure, driver.ErrLost):
+			err = atNode(n, failure)
+		}
+	}
+	b.stores.Forget(ballot)
+	switch {
+	case freed:
+		return waiting, nil
+	case err != nil:
+		return 0, err
+	default:
+		return 0, driver.ErrLost
+	}
+}

@@ -1,0 +1,133 @@
+package combination
+
+import (
+	"context"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/several"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// New returns a client whose locks are taken at those backends, from left to right. It owns them from then on. It makes no
+// call: that each of them is another store is found out with the first request.
+func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
+	b, err := NewBackend(nodes, opts)
+	if err != nil {
+		return nil, err
+	}
+	var o lock.Options
+	if opts != nil {
+		o = opts.Lock
+	}
+	return lock.New(b, &o)
+}
+
+// NewBackend returns the backend alone.
+func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
+	filled, err := opts.withDefaults(len(nodes))
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{Options: filled}
+	b.stores, err = several.New(nodes, several.Rules{
+		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, Complete: b.isFree,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.answer = b.stores.Within(filled.NodeTimeout)
+	if b.stores.Virtual() {
+		return &virtual{b}, nil
+	}
+	return b, nil
+}
+
+// backend implements the driver interfaces on several others.
+type backend struct {
+	Options
+	stores *several.Stores
+	answer *timelimit.Shared // of one node
+}
+
+// virtual is a backend all of whose nodes live in this process.
+type virtual struct{ *backend }
+
+var (
+	_ driver.Backend    = (*backend)(nil)
+	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Inspector  = (*backend)(nil)
+	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Checker    = (*backend)(nil)
+	_ driver.Timekeeper = (*virtual)(nil)
+)
+
+// Now implements [driver.Timekeeper].
+func (v *virtual) Now() time.Duration { return v.stores.Now() }
+
+// isFree reports whether the leftmost node has told of a release: it is the last to be given back.
+func (b *backend) isFree(told []bool) bool {
+	for i, n := range b.stores.Nodes {
+		if !n.IsAway() {
+			return told[i]
+		}
+	}
+	return true
+}
+
+// present returns the nodes that are there, from left to right. Those that have been away for long are asked for a sign
+// of life, which nobody waits for.
+func (b *backend) present() []*several.Node {
+	nodes := make([]*several.Node, 0, len(b.stores.Nodes))
+	for _, n := range b.stores.Nodes {
+		switch {
+		case !n.IsAway():
+			nodes = append(nodes, n)
+		case n.MayAsk():
+			b.stores.Background(func() { n.Ping(b.nodeLimit()) })
+		}
+	}
+	return nodes
+}
+
+// nodeLimit is the context of one call of one node.
+func (b *backend) nodeLimit() context.Context { return b.answer.Present(b.stores.Now()) }
+
+// Renew implements [driver.Backend].
+func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	return b.stores.Renew(ctx, grants)
+}
+
+// Close implements [driver.Backend].
+func (b *backend) Close() error { return b.stores.Close() }
+
+// Watch implements [driver.Waiter].
+func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (driver.Watch, error) {
+	return b.stores.Watch(ctx, name, kind, 1)
+}
+
+// Notify implements [driver.Notifier].
+func (b *backend) Notify(tell func(driver.Message)) { b.stores.Notify(tell) }
+
+// Inspect implements [driver.Inspector]. Who is on the way to the last node is not the holder.
+func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	return b.stores.Inspect(ctx, name, b.least())
+}
+
+// List implements [driver.Inspector].
+func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
+	return b.stores.List(ctx, prefix, limit, b.least())
+}
+
+// ForceRelease implements [driver.Forcer].
+func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	return b.stores.ForceRelease(ctx, name, b.least())
+}
+
+// least is how many nodes have to answer for all: those that are there.
+func (b *backend) least() int { return max(1, len(b.present())) }
+
+// Check implements [driver.Checker].
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) { return b.stores.Check(ctx) }
