@@ -17,12 +17,14 @@ type forced struct {
 
 // ForceRelease takes the name away at all nodes; so many must have answered.
 func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool, error) {
-	answers := each(ctx, s, func(ctx context.Context, n *Node) forced {
+	good := func(f forced) bool { return f.err == nil }
+	answers := each(ctx, s, least, good, func(ctx context.Context, n *Node) forced {
 		forcer, ok := n.Backend.(driver.Forcer)
 		if !ok {
 			return forced{err: driver.ErrUnsupported}
 		}
 		held, err := forcer.ForceRelease(ctx, name)
+		n.Heard(err)
 		return forced{held, err}
 	})
 	if err := enough(ctx, answers, least, func(f forced) error { return f.err }); err != nil {
@@ -34,7 +36,7 @@ func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool
 			held++
 		}
 	}
-	return held >= s.rules.Keep, nil
+	return held > 0, nil // who hears of it gives the other votes back by itself
 }
 
 // checked is what a node says of its settings.
@@ -45,7 +47,8 @@ type checked struct {
 
 // Check examines the settings of all nodes, and whether each is another store.
 func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
-	answers := each(ctx, s, func(ctx context.Context, n *Node) checked {
+	all := func(checked) bool { return false }
+	answers := each(ctx, s, len(s.Nodes), all, func(ctx context.Context, n *Node) checked {
 		checker, ok := n.Backend.(driver.Checker)
 		if !ok {
 			return checked{err: driver.ErrUnsupported}
@@ -53,22 +56,22 @@ func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
 		findings, err := checker.Check(ctx)
 		return checked{findings, err}
 	})
-	var all []driver.Finding
+	var found []driver.Finding
 	missing := slices.Clone(s.Nodes)
 	for _, a := range answers {
 		missing = slices.DeleteFunc(missing, func(n *Node) bool { return n == a.Node })
-		all = append(all, a.Value.of(a.Node)...)
+		found = append(found, a.Value.of(a.Node)...)
 	}
 	for _, n := range missing {
-		all = append(all, (&checked{err: ctx.Err()}).of(n)...)
+		found = append(found, (&checked{err: errAway}).of(n)...)
 	}
 	if err := s.Distinct(ctx); err != nil {
-		all = append(all, driver.Finding{
+		found = append(found, driver.Finding{
 			Level: driver.Danger, What: err.Error(), Means: "it would have two votes: no lock is granted",
 		})
 	}
-	slices.SortStableFunc(all, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
-	return all, nil
+	slices.SortStableFunc(found, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
+	return found, nil
 }
 
 // of returns the findings as those of a node.

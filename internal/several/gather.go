@@ -3,6 +3,7 @@ package several
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // Answers are those of several nodes, each as it comes.
@@ -44,17 +45,41 @@ func Gather[T any](
 	return a
 }
 
-// each asks all nodes, and waits for their answers, but no longer than ctx lasts. It returns those that have come.
-func each[T any](ctx context.Context, s *Stores, ask func(ctx context.Context, n *Node) T) []Answer[T] {
-	answers := Gather(s, s.Nodes, nil, ask)
-	came := make([]Answer[T], 0, len(s.Nodes))
-	for len(came) < len(s.Nodes) {
+// each asks all nodes that answer, and waits for their answers, but no longer than ctx lasts; of those that are slower than
+// least others, a moment. It returns those that have come.
+func each[T any](
+	ctx context.Context, s *Stores, least int, good func(T) bool, ask func(ctx context.Context, n *Node) T,
+) []Answer[T] {
+	var nodes []*Node
+	for _, n := range s.Nodes {
+		if !n.IsAway() {
+			nodes = append(nodes, n)
+		}
+	}
+	began := s.Now()
+	answers := Gather(s, nodes, nil, ask)
+	came := make([]Answer[T], 0, len(nodes))
+	var late <-chan time.Time
+	for len(came) < len(nodes) {
 		select {
 		case a := <-answers.C:
 			came = append(came, a)
+			if good(a.Value) {
+				least--
+			}
+		case <-late:
+			return came
 		case <-ctx.Done():
 			return came
+		}
+		if least <= 0 && late == nil {
+			moment := time.NewTimer(s.Now() - began + longestMoment)
+			defer moment.Stop()
+			late = moment.C
 		}
 	}
 	return came
 }
+
+// longestMoment is how long those are waited for who are late.
+const longestMoment = 20 * time.Millisecond

@@ -41,7 +41,7 @@ func (s *Stores) Distinct(ctx context.Context) error {
 }
 
 // longestIntroduction is how long the nodes' identities are waited for: those that are slow say it before they vote.
-const longestIntroduction = 250 * time.Millisecond
+const longestIntroduction = 50 * time.Millisecond
 
 func (s *Stores) awaitIdentities(ctx context.Context, asking <-chan struct{}) error {
 	select {

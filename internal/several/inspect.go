@@ -19,9 +19,11 @@ type found struct {
 	err   error
 }
 
+func (f found) good() bool { return f.err == nil }
+
 // Inspect describes a name as so many nodes see it: it is held by who has the votes that keep everybody else out.
 func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.Info, error) {
-	answers := each(ctx, s, func(ctx context.Context, n *Node) found {
+	answers := each(ctx, s, least, found.good, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}
@@ -43,7 +45,7 @@ func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.In
 
 // enough fails unless so many nodes have answered, with the reason of one that has not.
 func enough[T any](ctx context.Context, answers []Answer[T], least int, errOf func(T) error) error {
-	good, why := 0, ctx.Err()
+	good, why := 0, cmp.Or(ctx.Err(), driver.ErrUnavailable)
 	for _, a := range answers {
 		if err := errOf(a.Value); err == nil {
 			good++
@@ -107,7 +109,7 @@ func public(owner string) string {
 
 // List describes the locks that are held, and whose names begin with prefix.
 func (s *Stores) List(ctx context.Context, prefix string, limit, least int) ([]driver.Info, error) {
-	answers := each(ctx, s, func(ctx context.Context, n *Node) found {
+	answers := each(ctx, s, least, found.good, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}

@@ -65,25 +65,36 @@ func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
 // that, it is tried again in the background.
 func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) {
 	if err := b.enter(ctx, n); err != nil {
-		b.owe(n)
+		b.stores.work.Go(func() { b.releaseLater(n) })
 		return 0, err
 	}
+	return b.releaseVote(ctx, n)
+}
+
+// releaseLater gives the vote of a node back once nothing else is under way there.
+func (b *Ballot) releaseLater(n *Node) {
+	if b.enter(b.stores.background, n) == nil {
+		_, _ = b.releaseVote(b.stores.Limit.Present(b.stores.Now()), n) // what is not certain is owed
+	}
+}
+
+// releaseVote gives the vote of a node back where nothing else is under way.
+func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err error) {
 	g, may := b.at(n, b.grant.TTL)
 	if !may {
 		b.leave(n, nil)
 		return 0, driver.ErrLost
 	}
 	if !n.MayAsk() {
-		b.leave(n, nil)
 		b.owe(n)
+		b.leave(n, nil)
 		return 0, errAway
 	}
 	waiting, err = n.Backend.Release(ctx, g)
 	n.Heard(err)
-	switch {
-	case err == nil || errors.Is(err, driver.ErrLost):
+	if err == nil || errors.Is(err, driver.ErrLost) {
 		b.giveUp(n)
-	default:
+	} else {
 		b.owe(n)
 	}
 	b.leave(n, err)

@@ -13,16 +13,16 @@ import (
 // can have had it meanwhile. Then the votes that are missing are asked for once more, in the background.
 func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 	r := &renewal{stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants))}
-	r.counts = make([]renewCount, len(grants))
+	r.counts, r.mute = make([]renewCount, len(grants)), s.withoutSay()
 	for i := range grants {
 		r.ballots[i], r.lives[i] = s.Of(&grants[i]), grants[i].TTL
-		r.counts[i] = renewCount{left: len(s.Nodes), refused: driver.Refused(driver.CheckOwner(grants[i].Owner))}
+		r.counts[i] = renewCount{left: len(s.Nodes) - len(r.mute), refused: driver.Refused(driver.CheckOwner(grants[i].Owner))}
 	}
 	answers := Gather(s, s.Nodes, nil, r.ask)
 	for range s.Nodes {
 		select {
 		case a := <-answers.C:
-			r.add(a.Value)
+			r.add(a.Node, a.Value)
 		case <-ctx.Done():
 			return r.results(ctx.Err())
 		}
@@ -37,12 +37,29 @@ func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 	return r.results(nil)
 }
 
+// withoutSay returns the nodes whose silence means nothing: none if it is all of them.
+func (s *Stores) withoutSay() map[*Node]bool {
+	mute := make(map[*Node]bool)
+	if s.rules.OnlyPresent {
+		for _, n := range s.Nodes {
+			if n.IsAway() {
+				mute[n] = true
+			}
+		}
+	}
+	if len(mute) == len(s.Nodes) {
+		return nil
+	}
+	return mute
+}
+
 // renewal is one of several grants, at all nodes.
 type renewal struct {
 	stores  *Stores
 	ballots []*Ballot
 	lives   []time.Duration
 	counts  []renewCount
+	mute    map[*Node]bool // nodes that count only if they have the grant
 }
 
 // renewCount counts what nodes say of a grant.
@@ -90,13 +107,16 @@ func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
 	}
 }
 
-func (r *renewal) add(errs []error) {
+func (r *renewal) add(n *Node, errs []error) {
 	for i, err := range errs {
 		c := &r.counts[i]
-		c.left--
+		if !r.mute[n] {
+			c.left--
+		}
 		switch {
 		case err == nil:
 			c.kept++
+		case r.mute[n]:
 		case !errors.Is(err, driver.ErrLost):
 			c.unsure++
 			c.err = err

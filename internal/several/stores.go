@@ -21,11 +21,14 @@ type Rules struct {
 	Limit time.Duration
 	// Retry is for how long a node that has not answered is left alone.
 	Retry time.Duration
+	// OnlyPresent says that nodes which do not answer have no say in what becomes of a grant.
+	OnlyPresent bool
 	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to something in the
 	// background does not make it quick.
 	OnlyPings bool
-	// Complete reports whether so many nodes have told of a release that it is worth asking.
-	Complete func(told []bool) bool
+	// Complete reports whether it is worth asking when those nodes have told of a release that have refused it before; or of all nodes,
+	// if they were not all asked. The others have granted it, so many.
+	Complete func(told []bool, granted int) bool
 }
 
 // Stores are the stores of a lock.
@@ -96,6 +99,7 @@ func (s *Stores) Virtual() bool {
 
 // Close ends what goes on in the background, and the nodes.
 func (s *Stores) Close() error {
+	s.payDebts()
 	s.stop()
 	s.work.Wait()
 	var errs []error

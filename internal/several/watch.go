@@ -6,71 +6,30 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// straggle is how long the rest of a release is waited for that some nodes have told of.
-const straggle = 5 * time.Millisecond
-
-// Watched is what those who wait for a name here know of it together.
-type Watched struct {
-	watches int
-
-	mu    sync.Mutex
-	first string        // who has the first node, as it was told last
-	since time.Duration // since when
-	whole bool          // that one has the lock, as the others said
-}
-
-// WatchedName returns what is known of a name that somebody waits for here; nil if nobody does.
-func (s *Stores) WatchedName(name string) *Watched {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.watched[name]
-}
-
-// Refused records who has the first node. It reports for how long that has been the same one, and whether that
-// one has the lock for certain.
-func (w *Watched) Refused(owner string, now time.Duration) (same time.Duration, whole bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.first != owner {
-		w.first, w.since, w.whole = owner, now, false
-	}
-	return now - w.since, w.whole
-}
-
-// Learned records who has the lock, as most nodes say; nobody for certain if it is empty.
-func (w *Watched) Learned(holder string, now time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.since = now
-	w.whole = holder != "" && holder == w.first
-}
-
 // watch is one listener, at all nodes that can be listened to.
 type watch struct {
-	stores *Stores
-	name   string
-	c      chan struct{}
-	closed chan struct{}
+	stores  *Stores
+	name    string
+	watched *Watched
+	c       chan struct{}
+	closed  chan struct{}
 
 	mu    sync.Mutex
 	inner []driver.Watch // by node; nil of those not listened to
-	told  []bool         // of a release, since it was told on
-	late  *time.Timer    // tells on what is not complete; nil while nothing was told
 }
 
 // Watch listens at all nodes. It returns when it does at so many that no release can be missed: the others join as they come.
 func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least int) (driver.Watch, error) {
 	w := &watch{
 		stores: s, name: name, c: make(chan struct{}, 1), closed: make(chan struct{}),
-		inner: make([]driver.Watch, len(s.Nodes)), told: make([]bool, len(s.Nodes)),
+		inner: make([]driver.Watch, len(s.Nodes)),
 	}
-	s.enterWatch(name)
+	w.watched = s.enterWatch(w)
 	answers := Gather(s, s.Nodes, nil, func(ctx context.Context, n *Node) error { return w.listen(ctx, n, kind) })
 	caller, limit := timelimit.Ends(ctx)
 	var errs []error
@@ -124,43 +83,10 @@ func (w *watch) follow(n *Node, inner driver.Watch) {
 	for {
 		select {
 		case <-inner.C():
-			w.hear(n)
+			w.watched.hear(n)
 		case <-w.closed:
 			return
 		}
-	}
-}
-
-// hear tells on a release once enough nodes have told of it, or a little later.
-func (w *watch) hear(n *Node) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.told[n.index] = true
-	switch {
-	case w.stores.rules.Complete(w.told):
-		w.tell()
-	case w.late == nil:
-		w.late = time.AfterFunc(straggle, func() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.tell()
-		})
-	}
-}
-
-// tell tells on. w.mu is held.
-func (w *watch) tell() {
-	if !slices.Contains(w.told, true) {
-		return // it was told on meanwhile
-	}
-	clear(w.told)
-	if w.late != nil {
-		w.late.Stop()
-		w.late = nil
-	}
-	select {
-	case w.c <- struct{}{}:
-	default:
 	}
 }
 
@@ -191,30 +117,10 @@ func (w *watch) Close() {
 	default:
 	}
 	close(w.closed)
-	if w.late != nil {
-		w.late.Stop()
-	}
 	for _, inner := range w.inner {
 		if inner != nil {
 			inner.Close()
 		}
 	}
-	w.stores.leaveWatch(w.name)
-}
-
-func (s *Stores) enterWatch(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watched[name] == nil {
-		s.watched[name] = &Watched{}
-	}
-	s.watched[name].watches++
-}
-
-func (s *Stores) leaveWatch(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watched[name].watches--; s.watched[name].watches == 0 {
-		delete(s.watched, name)
-	}
+	w.stores.leaveWatch(w)
 }

@@ -55,10 +55,13 @@ type walk struct {
 	by     []*several.Node
 	lost   error // why the last node of those was lost that were lost on the way
 	began  time.Duration
+
+	watched *several.Watched // nil if nobody waits for the name here
 }
 
 func (b *backend) newWalk(req *driver.Request) *walk {
 	w := &walk{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	w.watched = b.stores.WatchedName(req.Name)
 	w.req.Linger = 0 // nobody would be told that somebody else wants it
 	w.req.Waits = false
 	w.req.Above = b.stores.Propose(req.Tokens)
@@ -70,6 +73,7 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 
 // take takes the lock at one node after the other. Those that do not answer are passed over.
 func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
+	w.watched.Asks()
 	for _, n := range nodes {
 		if err := w.step(n); err != nil {
 			return driver.Grant{}, w.giveUp(err)
@@ -91,7 +95,10 @@ func (w *walk) step(n *several.Node) error {
 	case err == nil:
 		w.grants, w.by = append(w.grants, g), append(w.by, n)
 		w.req.Above = max(w.req.Above, g.Token-1)
-	case errors.Is(err, driver.ErrHeld), errors.Is(err, driver.ErrRefused):
+	case errors.Is(err, driver.ErrHeld):
+		w.watched.Refused([]*several.Node{n}, len(w.grants))
+		return err
+	case errors.Is(err, driver.ErrRefused):
 		return atNode(n, err)
 	default:
 		w.lost = atNode(n, err)
@@ -102,11 +109,8 @@ func (w *walk) step(n *several.Node) error {
 	return nil
 }
 
-// atNode says which node it was. A refusal is told as it is.
+// atNode says which node it was.
 func atNode(n *several.Node, err error) error {
-	if errors.Is(err, driver.ErrHeld) {
-		return err
-	}
 	return fmt.Errorf("node %d: %w", n.Number(), err)
 }
 
@@ -172,23 +176,25 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 }
 
 func (b *backend) releaseAll(ballot *several.Ballot, nodes []*several.Node) (waiting int, err error) {
-	freed := false
+	answered, freed := false, false
 	for _, n := range slices.Backward(nodes) {
 		others, failure := ballot.Release(b.nodeLimit(), n)
 		switch {
 		case failure == nil:
-			freed, waiting = true, max(waiting, others)
-		case !errors.Is(failure, driver.ErrLost):
-			err = atNode(n, failure)
+			answered, freed, waiting = true, true, max(waiting, others)
+		case errors.Is(failure, driver.ErrLost):
+			answered = true
+		default:
+			err = atNode(n, failure) // it is tried again in the background
 		}
 	}
 	b.stores.Forget(ballot)
 	switch {
 	case freed:
 		return waiting, nil
-	case err != nil:
-		return 0, err
-	default:
+	case answered || err == nil:
 		return 0, driver.ErrLost
+	default:
+		return 0, err
 	}
 }

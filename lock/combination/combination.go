@@ -32,7 +32,7 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	}
 	b := &backend{Options: filled}
 	b.stores, err = several.New(nodes, several.Rules{
-		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, Complete: b.isFree,
+		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, OnlyPresent: true, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err
@@ -67,9 +67,13 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether the leftmost node has told of a release: it is the last to be given back.
-func (b *backend) isFree(told []bool) bool {
+// isFree reports whether the node has told of a release that has refused it; if none was asked, the leftmost, for that is the
+// last to be given back.
+func (b *backend) isFree(told []bool, granted int) bool {
 	for i, n := range b.stores.Nodes {
+		if told[i] && granted > 0 {
+			return true
+		}
 		if !n.IsAway() {
 			return told[i]
 		}
@@ -113,21 +117,20 @@ func (b *backend) Notify(tell func(driver.Message)) { b.stores.Notify(tell) }
 
 // Inspect implements [driver.Inspector]. Who is on the way to the last node is not the holder.
 func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
-	return b.stores.Inspect(ctx, name, b.least())
+	return b.stores.Inspect(ctx, name, 1)
 }
 
 // List implements [driver.Inspector].
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
-	return b.stores.List(ctx, prefix, limit, b.least())
+	return b.stores.List(ctx, prefix, limit, 1)
 }
 
-// ForceRelease implements [driver.Forcer].
+// ForceRelease implements [driver.Forcer]. Nodes that do not answer in time are left out, as when a lock is taken.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	return b.stores.ForceRelease(ctx, name, b.least())
+	ctx, cancel := context.WithTimeout(ctx, b.NodeTimeout)
+	defer cancel()
+	return b.stores.ForceRelease(ctx, name, 1)
 }
-
-// least is how many nodes have to answer for all: those that are there.
-func (b *backend) least() int { return max(1, len(b.present())) }
 
 // Check implements [driver.Checker].
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) { return b.stores.Check(ctx) }

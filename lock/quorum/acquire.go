@@ -48,10 +48,13 @@ type election struct {
 	ballot *several.Ballot
 	tally  tally
 	began  time.Duration
+
+	watched *several.Watched // nil if nobody waits for the name here
 }
 
 func (b *backend) newElection(req *driver.Request) *election {
 	e := &election{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	e.watched = b.stores.WatchedName(req.Name)
 	e.tally.need, e.tally.nodes = b.need, len(b.stores.Nodes)
 	e.req.Linger = 0 // nobody would be told that somebody else wants it
 	e.req.Waits = false

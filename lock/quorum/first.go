@@ -22,10 +22,10 @@ const (
 // why to ask none.
 func (e *election) askFirst(ctx context.Context) ([]*several.Node, error) {
 	nodes := e.stores.Nodes
-	watched := e.stores.WatchedName(e.req.Name)
-	if watched == nil {
+	if e.watched == nil {
 		return nodes, nil
 	}
+	e.watched.Asks()
 	at := e.firstNode()
 	rest := make([]*several.Node, 0, len(nodes)-1)
 	rest = append(append(rest, nodes[:at]...), nodes[at+1:]...)
@@ -37,7 +37,7 @@ func (e *election) askFirst(ctx context.Context) ([]*several.Node, error) {
 	case a := <-answers.C:
 		e.tally.add(a.Node, a.Value)
 		e.tally.pending = 0
-		return rest, e.refusedFirst(watched, a.Value.err)
+		return rest, e.refusedFirst(a.Value.err)
 	case <-hedge.C:
 		return nodes, nil // its second answer comes after the first
 	case <-caller:
@@ -58,12 +58,12 @@ func (e *election) firstNode() int {
 
 // refusedFirst tells whether to leave it at the first node's refusal. The others are asked all the same when
 // somebody has that node for a while who may not have the lock: a vote that was never given back, say.
-func (e *election) refusedFirst(w *several.Watched, err error) error {
+func (e *election) refusedFirst(err error) error {
 	held, ok := errors.AsType[*driver.HeldError](err)
 	if !ok {
 		return nil
 	}
-	same, whole := w.Refused(held.Owner, e.stores.Now())
+	same, whole := e.watched.FirstRefused(held.Owner)
 	switch {
 	case whole:
 	case same >= strayVote:
@@ -78,15 +78,12 @@ func (e *election) refusedFirst(w *several.Watched, err error) error {
 	return held
 }
 
-// learn takes note of who has the lock.
+// learn takes note of who has the lock, and where.
 func (e *election) learn(err error) {
-	w := e.stores.WatchedName(e.req.Name)
-	if w == nil {
-		return
-	}
 	holder, votes := e.tally.holder()
 	if _, held := errors.AsType[*driver.HeldError](err); !held || votes < e.keep {
 		holder = ""
 	}
-	w.Learned(holder, e.stores.Now())
+	e.watched.Learned(holder)
+	e.watched.Refused(e.tally.heldBy, len(e.tally.grants))
 }

@@ -70,15 +70,14 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether so many nodes have told of a release that somebody else can have the lock.
-func (b *backend) isFree(told []bool) bool {
-	n := 0
+// isFree reports whether so many nodes have told of a release, or had nothing to tell of, that somebody else can have the lock.
+func (b *backend) isFree(told []bool, granted int) bool {
 	for _, yes := range told {
 		if yes {
-			n++
+			granted++
 		}
 	}
-	return n >= b.Majority
+	return granted >= b.need
 }
 
 // Renew implements [driver.Backend].

@@ -44,9 +44,10 @@ type tally struct {
 	grants  []driver.Grant
 	by      []*several.Node // who has given each of them
 	held    []*driver.HeldError
-	refused error   // of a node that says no, and will say no again
-	errs    []error // of those that cannot say
-	unsure  bool    // one of them may have given its vote
+	heldBy  []*several.Node // who has refused each time
+	refused error           // of a node that says no, and will say no again
+	errs    []error         // of those that cannot say
+	unsure  bool            // one of them may have given its vote
 }
 
 func (t *tally) add(n *several.Node, v vote) {
@@ -56,7 +57,7 @@ func (t *tally) add(n *several.Node, v vote) {
 		return
 	}
 	if held, ok := errors.AsType[*driver.HeldError](v.err); ok {
-		t.held = append(t.held, held)
+		t.held, t.heldBy = append(t.held, held), append(t.heldBy, n)
 		return
 	}
 	err := fmt.Errorf("node %d: %w", n.Number(), v.err)

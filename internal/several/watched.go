@@ -1,0 +1,162 @@
+package several
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// straggle is how long the rest of a release is waited for that some nodes have told of.
+const straggle = 5 * time.Millisecond
+
+// Watched is what those who wait for a name here know of it together.
+type Watched struct {
+	stores  *Stores
+	watches int // guarded by stores.mu
+
+	mu      sync.Mutex
+	told    []bool      // which nodes have told of a release, since the name was asked for last
+	refused []bool      // which have refused it then; nil if not all were asked
+	granted int         // and how many have given their votes, which were given back
+	late    *time.Timer // tells on what is not complete; nil while nothing was told
+	all     map[*watch]struct{}
+
+	first string        // who has the first node, as it was told last
+	since time.Duration // since when
+	whole bool          // that one has the lock, as the others said
+}
+
+// WatchedName returns what is known of a name that somebody waits for here; nil if nobody does.
+func (s *Stores) WatchedName(name string) *Watched {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.watched[name]
+}
+
+// Asks forgets what was told before: the nodes are about to be asked.
+func (w *Watched) Asks() {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.told)
+	w.refused, w.granted = nil, 0
+}
+
+// Refused records which nodes have refused the name, and how many have not. What was given back to the others is no
+// news: so many who wait would wake each other for ever.
+func (w *Watched) Refused(by []*Node, granted int) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused, w.granted = make([]bool, len(w.told)), granted
+	for _, n := range by {
+		w.refused[n.index] = true
+	}
+	w.look()
+}
+
+// FirstRefused records who has the first node. It reports for how long that has been the same one, and whether that one has
+// the lock for certain.
+func (w *Watched) FirstRefused(owner string) (same time.Duration, whole bool) {
+	now := w.stores.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.first != owner {
+		w.first, w.since, w.whole = owner, now, false
+	}
+	return now - w.since, w.whole
+}
+
+// Learned records who has the lock, as most nodes say; nobody for certain if it is empty.
+func (w *Watched) Learned(holder string) {
+	if w == nil {
+		return
+	}
+	now := w.stores.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = now
+	w.whole = holder != "" && holder == w.first
+}
+
+// hear records that a node has told of a release.
+func (w *Watched) hear(n *Node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told[n.index] = true
+	w.look()
+}
+
+// look tells on a release once enough nodes have told of it, or a little later. w.mu is held.
+func (w *Watched) look() {
+	news := slices.Clone(w.told)
+	for i := range w.refused {
+		news[i] = news[i] && w.refused[i]
+	}
+	switch {
+	case !slices.Contains(news, true):
+	case w.stores.rules.Complete(news, w.granted):
+		w.tell()
+	case w.late == nil:
+		w.late = time.AfterFunc(straggle, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.late != nil {
+				w.tell()
+			}
+		})
+	}
+}
+
+// tell tells on. w.mu is held.
+func (w *Watched) tell() {
+	clear(w.told)
+	w.stopLate()
+	for watch := range w.all {
+		select {
+		case watch.c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (w *Watched) stopLate() {
+	if w.late != nil {
+		w.late.Stop()
+		w.late = nil
+	}
+}
+
+// enterWatch enters a watch among those of its name.
+func (s *Stores) enterWatch(w *watch) *Watched {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.watched[w.name]
+	if all == nil {
+		all = &Watched{stores: s, told: make([]bool, len(s.Nodes)), all: make(map[*watch]struct{})}
+		s.watched[w.name] = all
+	}
+	all.watches++
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.all[w] = struct{}{}
+	return all
+}
+
+func (s *Stores) leaveWatch(w *watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := w.watched
+	if all.watches--; all.watches == 0 {
+		delete(s.watched, w.name)
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if delete(all.all, w); len(all.all) == 0 {
+		all.stopLate()
+	}
+}
