@@ -109,8 +109,8 @@ type Request struct {
 	// newest given out for the name if that is higher. Only where the store knows of none may it be higher still. Of
 	// a grant that the owner has already the tokens are new, unless they are above.
 	Above uint64
-	// Age is for how long the store must have kept all that it was told before it may grant anything, 0 for any time. One
-	// that was started later, and may have forgotten what it had granted, says [ErrYoung].
+	// Age is for how long the store must have kept all that it was told before it may grant anything, 0 for any time.
+	// One that was started later, and may have forgotten what it had granted, says [ErrYoung].
 	Age time.Duration
 }
 
@@ -215,6 +215,8 @@ func (r *Request) CheckExclusive() error {
 		return fmt.Errorf("%w: mode %s", ErrUnsupported, r.Mode)
 	case r.Fair:
 		return fmt.Errorf("%w: first come, first served across processes", ErrUnsupported)
+	case r.IsVote():
+		return fmt.Errorf("%w: to be one of several stores, above and age", ErrUnsupported)
 	}
 	return nil
 }

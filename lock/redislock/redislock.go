@@ -66,6 +66,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
+	_ driver.Identifier = (*backend)(nil)
 )
 
 func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
@@ -167,7 +168,9 @@ func (b *backend) checkRequest(req *driver.Request) error {
 // checkSupported refuses what the layout has no place for.
 func (b *backend) checkSupported(req *driver.Request) error {
 	if b.opts.Profile == Redlock {
-		return req.CheckExclusive()
+		alone := *req // as if no other server had a part in the lock, of which the layout says nothing
+		alone.Above, alone.Age = 0, 0
+		return alone.CheckExclusive()
 	}
 	return nil
 }
