@@ -136,8 +136,8 @@ func ageIsIgnored(e *env) {
 		req := e.vote(name, above, 1)
 		req.Age = 24 * time.Hour
 		e.young(a, req)
-		e.young(a, req) // nothing is had by it
-		e.release(b, e.grant(b, e.request(name, e.long)))
+		e.release(b, e.grant(b, e.request(name, e.long))) // nothing is had by it
+		req.Owner = newOwner()
 		e.young(b, req)
 	}
 	e.free(e.client(nil), name)
