@@ -76,8 +76,8 @@ type Spread struct {
 	Surplus int
 }
 
-// Spread returns on how many stores the lease is by now, if it is on several: see lock/quorum and lock/combination. Else it
-// is zero.
+// Spread returns on how many stores the lease is by now, if it is on several: see lock/quorum and lock/combination.
+// Else it is zero.
 func (l *Lease) Spread() Spread {
 	on, ok := l.hold.grant.Handle.(driver.Spread)
 	if !ok {

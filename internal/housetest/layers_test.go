@@ -70,6 +70,23 @@ func layers() layerMap {
 				"input", "lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
 			},
 		},
+		// Layer 2: several backends as one.
+		{
+			packages: "internal/several",
+			own: []string{
+				"input", "lock/driver", "internal/bootclock", "internal/settle", "internal/sleep", "internal/timelimit",
+			},
+		},
+		{
+			packages: "lock/quorum",
+			own: []string{
+				"input", "lock", "lock/driver", "internal/several", "internal/settle", "internal/timelimit",
+			},
+		},
+		{
+			packages: "lock/combination",
+			own:      []string{"input", "lock", "lock/driver", "internal/several", "internal/timelimit"},
+		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
@@ -229,6 +246,7 @@ func layers() layerMap {
 				"txn/participant", "internal/bootclock", "internal/nearest",
 			},
 		},
+		{packages: "internal/several/severaltest", test: true, own: []string{"lock/..."}},
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"bedrocktest", "lock/..."},
 			foreign: []string{"github.com/anishathalye/porcupine"},

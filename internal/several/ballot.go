@@ -68,21 +68,21 @@ func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 
 // Ask asks a node for its vote. The calls of one owner at a node follow each other.
 func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
-	if err := b.enter(ctx, n); err != nil {
+	if err := b.enterLane(ctx, n); err != nil {
 		return driver.Grant{}, err
 	}
 	if b.isOver() {
-		b.leave(n, nil)
+		b.leaveLane(n, nil)
 		return driver.Grant{}, errOver
 	}
 	if !n.MayAsk() {
-		b.leave(n, nil)
+		b.leaveLane(n, nil)
 		return driver.Grant{}, errAway
 	}
 	g, err := b.stores.askNode(ctx, n, req)
 	n.Heard(err)
-	b.record(n, g, err)
-	b.leave(n, err)
+	b.recordVote(n, g, err)
+	b.leaveLane(n, err)
 	return g, err
 }
 
@@ -97,8 +97,8 @@ func (s *Stores) askNode(ctx context.Context, n *Node, req driver.Request) (driv
 	return n.Backend.Acquire(ctx, req)
 }
 
-// enter waits until no other call of this owner is under way at the node.
-func (b *Ballot) enter(ctx context.Context, n *Node) error {
+// enterLane waits until no other call of this owner is under way at the node.
+func (b *Ballot) enterLane(ctx context.Context, n *Node) error {
 	v := &b.votes[n.index]
 	for {
 		b.mu.Lock()
@@ -120,15 +120,15 @@ func (b *Ballot) enter(ctx context.Context, n *Node) error {
 	}
 }
 
-// leave lets the next call in. One that its caller has left goes on for a while.
-func (b *Ballot) leave(n *Node, err error) {
+// leaveLane lets the next call in. One that its caller has left goes on for a while.
+func (b *Ballot) leaveLane(n *Node, err error) {
 	if call, underway := errors.AsType[*driver.UnderwayError](err); underway {
 		b.stores.work.Go(func() {
 			select {
 			case <-call.Ended:
 			case <-b.stores.background.Done():
 			}
-			b.leave(n, nil)
+			b.leaveLane(n, nil)
 		})
 		return
 	}
@@ -142,8 +142,8 @@ func (b *Ballot) leave(n *Node, err error) {
 	}
 }
 
-// record records what came of asking for a vote.
-func (b *Ballot) record(n *Node, g driver.Grant, err error) {
+// recordVote records what came of asking for a vote.
+func (b *Ballot) recordVote(n *Node, g driver.Grant, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := &b.votes[n.index]

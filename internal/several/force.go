@@ -60,10 +60,10 @@ func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
 	missing := slices.Clone(s.Nodes)
 	for _, a := range answers {
 		missing = slices.DeleteFunc(missing, func(n *Node) bool { return n == a.Node })
-		found = append(found, a.Value.of(a.Node)...)
+		found = append(found, a.Value.findingsOf(a.Node)...)
 	}
 	for _, n := range missing {
-		found = append(found, (&checked{err: errAway}).of(n)...)
+		found = append(found, (&checked{err: errAway}).findingsOf(n)...)
 	}
 	if err := s.Distinct(ctx); err != nil {
 		found = append(found, driver.Finding{
@@ -74,8 +74,8 @@ func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
 	return found, nil
 }
 
-// of returns the findings as those of a node.
-func (c *checked) of(n *Node) []driver.Finding {
+// findingsOf returns the findings as those of a node.
+func (c *checked) findingsOf(n *Node) []driver.Finding {
 	switch {
 	case errors.Is(c.err, driver.ErrUnsupported):
 		return nil

@@ -45,8 +45,8 @@ func Gather[T any](
 	return a
 }
 
-// each asks all nodes that answer, and waits for their answers, but no longer than ctx lasts; of those that are slower than
-// least others, a moment. It returns those that have come.
+// each asks all nodes that answer, and waits for their answers, but no longer than ctx lasts; of those that are
+// slower than least others, a moment. It returns those that have come.
 func each[T any](
 	ctx context.Context, s *Stores, least int, good func(T) bool, ask func(ctx context.Context, n *Node) T,
 ) []Answer[T] {

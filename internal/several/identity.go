@@ -109,7 +109,8 @@ type TwiceError struct {
 
 // Error implements error.
 func (e *TwiceError) Error() string {
-	return fmt.Sprintf("nodes %d and %d are one store, %s: each must be another", min(e.One, e.Other), max(e.One, e.Other), e.Identity)
+	one, other := min(e.One, e.Other), max(e.One, e.Other)
+	return fmt.Sprintf("nodes %d and %d are one store, %s: each must be another", one, other, e.Identity)
 }
 
 // Is reports whether target is [driver.ErrRefused].

@@ -2,8 +2,8 @@ package several
 
 import "github.com/bedrock-go/bedrock/lock/driver"
 
-// Notify implements [driver.Notifier]: a grant was taken away when too few nodes are left that have it. That it is wanted is
-// told of none, for none lingers.
+// Notify implements [driver.Notifier]: a grant was taken away when too few nodes are left that have it. That it is
+// wanted is told of none, for none lingers.
 func (s *Stores) Notify(tell func(driver.Message)) {
 	s.tell = tell
 	for _, n := range s.Nodes {

@@ -60,19 +60,19 @@ func (o *owed) add(n *Node, d *debt) {
 		return
 	}
 	if len(o.debts) == mostOwed {
-		o.drop()
+		o.dropOldest()
 	}
 	if o.idle == nil {
 		o.of, o.idle = make(map[string]*debt), make(chan struct{})
-		n.stores.work.Go(func() { o.work(n) })
+		n.stores.work.Go(func() { o.payAll(n) })
 	}
 	o.debts, o.of[d.grant.Owner] = append(o.debts, d), d
 }
 
-// work releases what is owed until nothing is.
-func (o *owed) work(n *Node) {
+// payAll releases what is owed until nothing is.
+func (o *owed) payAll(n *Node) {
 	pause := firstPause
-	for d := o.first(); d != nil; d = o.first() {
+	for d := o.oldest(); d != nil; d = o.oldest() {
 		if !sleep.For(n.stores.background, pause) {
 			return
 		}
@@ -93,8 +93,8 @@ func (o *owed) work(n *Node) {
 	}
 }
 
-// first returns the oldest debt; nil if there is none, and the work is over.
-func (o *owed) first() *debt {
+// oldest returns the oldest debt; nil if there is none, and the work is over.
+func (o *owed) oldest() *debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.debts) > 0 {
@@ -126,12 +126,12 @@ func (o *owed) forgive(d *debt) {
 // remove drops a debt, unless that was done meanwhile. o.mu is held.
 func (o *owed) remove(d *debt) {
 	if len(o.debts) > 0 && o.debts[0] == d {
-		o.drop()
+		o.dropOldest()
 	}
 }
 
-// drop drops the oldest debt. o.mu is held.
-func (o *owed) drop() {
+// dropOldest drops the oldest debt. o.mu is held.
+func (o *owed) dropOldest() {
 	delete(o.of, o.debts[0].grant.Owner)
 	o.debts[0] = nil
 	o.debts = o.debts[1:]

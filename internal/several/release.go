@@ -15,7 +15,7 @@ import (
 func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
 	nodes := b.End()
 	if len(nodes) == 0 {
-		b.stores.forget(b)
+		b.stores.forgetBallot(b)
 		return false
 	}
 	known := make(map[*Node]bool, len(nodes))
@@ -54,7 +54,7 @@ type released struct {
 
 // releaseAll gives votes back at the same time.
 func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
-	forget := func() { b.stores.forget(b) }
+	forget := func() { b.stores.forgetBallot(b) }
 	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) released {
 		waiting, err := b.Release(ctx, n)
 		return released{waiting, err}
@@ -64,7 +64,7 @@ func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
 // Release gives the vote of a node back, after whatever is under way there. Where it is not known what became of
 // that, it is tried again in the background.
 func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) {
-	if err := b.enter(ctx, n); err != nil {
+	if err := b.enterLane(ctx, n); err != nil {
 		b.stores.work.Go(func() { b.releaseLater(n) })
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) 
 
 // releaseLater gives the vote of a node back once nothing else is under way there.
 func (b *Ballot) releaseLater(n *Node) {
-	if b.enter(b.stores.background, n) == nil {
+	if b.enterLane(b.stores.background, n) == nil {
 		_, _ = b.releaseVote(b.stores.Limit.Present(b.stores.Now()), n) // what is not certain is owed
 	}
 }
@@ -82,12 +82,12 @@ func (b *Ballot) releaseLater(n *Node) {
 func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err error) {
 	g, may := b.at(n, b.grant.TTL)
 	if !may {
-		b.leave(n, nil)
+		b.leaveLane(n, nil)
 		return 0, driver.ErrLost
 	}
 	if !n.MayAsk() {
 		b.owe(n)
-		b.leave(n, nil)
+		b.leaveLane(n, nil)
 		return 0, errAway
 	}
 	waiting, err = n.Backend.Release(ctx, g)
@@ -97,7 +97,7 @@ func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err err
 	} else {
 		b.owe(n)
 	}
-	b.leave(n, err)
+	b.leaveLane(n, err)
 	return waiting, err
 }
 
@@ -111,8 +111,8 @@ func (b *Ballot) giveUp(n *Node) {
 	b.votes[n.index].state = none
 }
 
-// Release implements [driver.Backend]: votes are given back at the same time. It waits until so many nodes are free of the grant that
-// somebody else can have it.
+// Release implements [driver.Backend]: votes are given back at the same time. It waits until so many nodes are free
+// of the grant that somebody else can have it.
 func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, err
@@ -120,7 +120,7 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 	b := s.Of(&g)
 	nodes := b.End()
 	if len(nodes) == 0 {
-		s.forget(b)
+		s.forgetBallot(b)
 		return 0, driver.ErrLost
 	}
 	answers := b.releaseAll(nodes)
@@ -148,7 +148,8 @@ type releaseCount struct {
 	err                                      error // of one that did not answer
 }
 
-// isOpen reports whether it depends on answers still to come what became of the grant, or too few of its nodes are free.
+// isOpen reports whether it depends on answers still to come what became of the grant, or too few of its nodes are
+// free.
 func (c *releaseCount) isOpen(need int) bool {
 	switch {
 	case c.left == 0 || c.freed+c.unsure+c.left < c.keep:

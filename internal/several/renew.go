@@ -12,13 +12,16 @@ import (
 // Renew implements [driver.Backend]. A grant goes on if so many nodes have had it all the time that nobody else
 // can have had it meanwhile. Then the votes that are missing are asked for once more, in the background.
 func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
-	r := &renewal{stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants))}
-	r.counts, r.mute = make([]renewCount, len(grants)), s.withoutSay()
+	r := &renewal{
+		stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants)),
+		counts: make([]renewCount, len(grants)), mute: s.withoutSay(),
+	}
 	for i := range grants {
 		r.ballots[i], r.lives[i] = s.Of(&grants[i]), grants[i].TTL
-		r.counts[i] = renewCount{left: len(s.Nodes) - len(r.mute), refused: driver.Refused(driver.CheckOwner(grants[i].Owner))}
+		r.counts[i].left = len(s.Nodes) - len(r.mute)
+		r.counts[i].refused = driver.Refused(driver.CheckOwner(grants[i].Owner))
 	}
-	answers := Gather(s, s.Nodes, nil, r.ask)
+	answers := Gather(s, s.Nodes, nil, r.renewAt)
 	for range s.Nodes {
 		select {
 		case a := <-answers.C:
@@ -69,8 +72,8 @@ type renewCount struct {
 	refused            error // it can be nobody's
 }
 
-// ask renews at one node what it may have. It returns an error for each grant.
-func (r *renewal) ask(ctx context.Context, n *Node) []error {
+// renewAt renews at one node what it may have. It returns an error for each grant.
+func (r *renewal) renewAt(ctx context.Context, n *Node) []error {
 	errs := make([]error, len(r.ballots))
 	grants := make([]driver.Grant, 0, len(r.ballots))
 	at := make([]int, 0, len(r.ballots))
@@ -159,8 +162,8 @@ func (c *renewCount) result(keep int, late error) error {
 	}
 }
 
-// seekMissing asks for the votes that the grants lack. Those that are kept by enough other nodes have been kept all the time: nobody
-// else can have had the lock, whatever a node has forgotten.
+// seekMissing asks for the votes that the grants lack. Those that are kept by enough other nodes have been kept all
+// the time: nobody else can have had the lock, whatever a node has forgotten.
 func (r *renewal) seekMissing() {
 	for i, b := range r.ballots {
 		if r.counts[i].kept >= r.stores.rules.Keep {

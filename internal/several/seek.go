@@ -8,9 +8,10 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// Seek asks for the votes that a grant lacks, several times within a second or two. After that it is done with each renewal.
+// Seek asks for the votes that a grant lacks, several times within a second or two. After that it is done with each
+// renewal.
 func (b *Ballot) Seek() {
-	if len(b.missing()) == 0 || !b.beginToSeek() {
+	if len(b.missingNodes()) == 0 || !b.beginToSeek() {
 		return
 	}
 	b.stores.work.Go(func() {
@@ -25,7 +26,7 @@ func (b *Ballot) Seek() {
 
 // seekAgain asks for them once.
 func (b *Ballot) seekAgain() {
-	if len(b.missing()) == 0 || !b.beginToSeek() {
+	if len(b.missingNodes()) == 0 || !b.beginToSeek() {
 		return
 	}
 	defer b.endSeeking()
@@ -35,21 +36,21 @@ func (b *Ballot) seekAgain() {
 // seek asks each node once that the grant lacks. It reports whether some are missing still.
 func (b *Ballot) seek() (more bool) {
 	req := b.requestForMore()
-	answers := Gather(b.stores, b.missing(), nil, func(ctx context.Context, n *Node) error {
+	answers := Gather(b.stores, b.missingNodes(), nil, func(ctx context.Context, n *Node) error {
 		_, err := b.Ask(ctx, n, req)
 		return err
 	})
 	select {
 	case <-answers.Ended:
-		return len(b.missing()) > 0
+		return len(b.missingNodes()) > 0
 	case <-b.stores.background.Done():
 		return false
 	}
 }
 
-// missing returns the nodes that have not given their votes to a grant; none of what is none, or may not be any more: somebody
-// else can have had the lock then.
-func (b *Ballot) missing() (nodes []*Node) {
+// missingNodes returns the nodes that have not given their votes to a grant; none of what is none, or may not be
+// any more: somebody else can have had the lock then.
+func (b *Ballot) missingNodes() (nodes []*Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.won || b.over || b.stores.Now() >= b.until {

@@ -23,11 +23,11 @@ type Rules struct {
 	Retry time.Duration
 	// OnlyPresent says that nodes which do not answer have no say in what becomes of a grant.
 	OnlyPresent bool
-	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to something in the
-	// background does not make it quick.
+	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to
+	// something in the background does not make it quick.
 	OnlyPings bool
-	// Complete reports whether it is worth asking when those nodes have told of a release that have refused it before; or of all nodes,
-	// if they were not all asked. The others have granted it, so many.
+	// Complete reports whether it is worth asking when those nodes have told of a release that have refused it
+	// before; or of all nodes, if they were not all asked. The others have granted it, so many.
 	Complete func(told []bool, granted int) bool
 }
 
@@ -124,7 +124,7 @@ func (s *Stores) Open(req *driver.Request) *Ballot {
 		b.prolong(req.TTL)
 		return b
 	}
-	b := s.enter(req.Ungranted(), none)
+	b := s.enterBallot(req.Ungranted(), none)
 	b.meta = req.Meta
 	return b
 }
@@ -138,11 +138,11 @@ func (s *Stores) Of(g *driver.Grant) *Ballot {
 	}
 	asked := *g
 	asked.Handle = nil
-	return s.enter(asked, unsure)
+	return s.enterBallot(asked, unsure)
 }
 
-// enter makes a ballot. s.mu is held.
-func (s *Stores) enter(g driver.Grant, all state) *Ballot {
+// enterBallot makes a ballot. s.mu is held.
+func (s *Stores) enterBallot(g driver.Grant, all state) *Ballot {
 	now := s.Now()
 	if len(s.ballots) >= s.full {
 		maps.DeleteFunc(s.ballots, func(_ string, b *Ballot) bool { return b.hasRunOut(now) })
@@ -159,12 +159,12 @@ func (s *Stores) enter(g driver.Grant, all state) *Ballot {
 // Forget drops a ballot without votes.
 func (s *Stores) Forget(b *Ballot) {
 	if !b.HasVotes() {
-		s.forget(b)
+		s.forgetBallot(b)
 	}
 }
 
-// forget drops a ballot that has no votes any more.
-func (s *Stores) forget(b *Ballot) {
+// forgetBallot drops a ballot that has no votes any more.
+func (s *Stores) forgetBallot(b *Ballot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ballots[b.grant.Owner] == b {

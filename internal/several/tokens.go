@@ -28,8 +28,8 @@ func (c *tokenClock) now() uint64 {
 	return c.last + uint64(time.Since(c.at).Microseconds())
 }
 
-// Propose returns above which token to ask for so many, so that the nodes are likely to give out the same; 0 to leave it
-// to them.
+// Propose returns above which token to ask for so many, so that the nodes are likely to give out the same; 0 to
+// leave it to them.
 func (s *Stores) Propose(tokens int) uint64 {
 	c := &s.tokens
 	c.mu.Lock()
@@ -50,9 +50,9 @@ func (c *tokenClock) saw(token uint64) {
 	}
 }
 
-// Agree returns the tokens that so many of the grants have in common, at the upper end: the first is no lower than any
-// grant's first, so it is higher than whatever was agreed on at a set of nodes that has one of these. If so many have no token
-// in common, none is returned, but the one to ask the others for.
+// Agree returns the tokens that so many of the grants have in common, at the upper end: the first is no lower than
+// any grant's first, so it is higher than whatever was agreed on at a set of nodes that has one of these. If so
+// many have no token in common, none is returned, but the one to ask the others for.
 func (s *Stores) Agree(grants []driver.Grant, many int) (first uint64, tokens int) {
 	lasts := make([]uint64, 0, len(s.Nodes))
 	for i := range grants {

@@ -23,7 +23,8 @@ type watch struct {
 	inner []driver.Watch // by node; nil of those not listened to
 }
 
-// Watch listens at all nodes. It returns when it does at so many that no release can be missed: the others join as they come.
+// Watch listens at all nodes. It returns when it does at so many that no release can be missed: the others join as
+// they come.
 func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least int) (driver.Watch, error) {
 	w := &watch{
 		stores: s, name: name, c: make(chan struct{}, 1), closed: make(chan struct{}),
@@ -49,7 +50,8 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 		}
 		if ended != nil || len(s.Nodes)-len(errs) < least {
 			w.Close()
-			return nil, fmt.Errorf("listening at %d nodes, %d are needed: %w", begun, least, errors.Join(append(errs, ended)...))
+			why := errors.Join(append(errs, ended)...)
+			return nil, fmt.Errorf("listening at %d nodes, %d are needed: %w", begun, least, why)
 		}
 	}
 	return w, nil
@@ -74,12 +76,12 @@ func (w *watch) listen(ctx context.Context, n *Node, kind driver.Kind) error {
 	default:
 	}
 	w.inner[n.index] = inner
-	w.stores.work.Go(func() { w.follow(n, inner) })
+	w.stores.work.Go(func() { w.followNode(n, inner) })
 	return nil
 }
 
-// follow tells on what a node tells.
-func (w *watch) follow(n *Node, inner driver.Watch) {
+// followNode tells on what a node tells.
+func (w *watch) followNode(n *Node, inner driver.Watch) {
 	for {
 		select {
 		case <-inner.C():

@@ -56,11 +56,11 @@ func (w *Watched) Refused(by []*Node, granted int) {
 	for _, n := range by {
 		w.refused[n.index] = true
 	}
-	w.look()
+	w.tellIfComplete()
 }
 
-// FirstRefused records who has the first node. It reports for how long that has been the same one, and whether that one has
-// the lock for certain.
+// FirstRefused records who has the first node. It reports for how long that has been the same one, and whether that
+// one has the lock for certain.
 func (w *Watched) FirstRefused(owner string) (same time.Duration, whole bool) {
 	now := w.stores.Now()
 	w.mu.Lock()
@@ -88,11 +88,11 @@ func (w *Watched) hear(n *Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told[n.index] = true
-	w.look()
+	w.tellIfComplete()
 }
 
-// look tells on a release once enough nodes have told of it, or a little later. w.mu is held.
-func (w *Watched) look() {
+// tellIfComplete tells on a release once enough nodes have told of it, or a little later. w.mu is held.
+func (w *Watched) tellIfComplete() {
 	news := slices.Clone(w.told)
 	for i := range w.refused {
 		news[i] = news[i] && w.refused[i]
@@ -100,20 +100,20 @@ func (w *Watched) look() {
 	switch {
 	case !slices.Contains(news, true):
 	case w.stores.rules.Complete(news, w.granted):
-		w.tell()
+		w.tellOn()
 	case w.late == nil:
 		w.late = time.AfterFunc(straggle, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.late != nil {
-				w.tell()
+				w.tellOn()
 			}
 		})
 	}
 }
 
-// tell tells on. w.mu is held.
-func (w *Watched) tell() {
+// tellOn tells on. w.mu is held.
+func (w *Watched) tellOn() {
 	clear(w.told)
 	w.stopLate()
 	for watch := range w.all {

@@ -22,7 +22,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
 	w := b.newWalk(&req)
-	g, err := driver.Await(ctx, func() (driver.Grant, error) { return w.take(nodes) })
+	g, err := driver.Await(ctx, func() (driver.Grant, error) { return w.takeAll(nodes) })
 	if err != nil {
 		if _, held := errors.AsType[*driver.HeldError](err); held {
 			return driver.Grant{}, err
@@ -71,11 +71,11 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 	return w
 }
 
-// take takes the lock at one node after the other. Those that do not answer are passed over.
-func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
+// takeAll takes the lock at one node after the other. Those that do not answer are passed over.
+func (w *walk) takeAll(nodes []*several.Node) (driver.Grant, error) {
 	w.watched.Asks()
 	for _, n := range nodes {
-		if err := w.step(n); err != nil {
+		if err := w.takeAt(n); err != nil {
 			return driver.Grant{}, w.giveUp(err)
 		}
 	}
@@ -88,8 +88,8 @@ func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
 	return g, nil
 }
 
-// step takes the lock at one node. An error ends the walk.
-func (w *walk) step(n *several.Node) error {
+// takeAt takes the lock at one node. An error ends the walk.
+func (w *walk) takeAt(n *several.Node) error {
 	g, err := w.ballot.Ask(w.nodeLimit(), n, w.req)
 	switch {
 	case err == nil:
@@ -114,7 +114,8 @@ func atNode(n *several.Node, err error) error {
 	return fmt.Errorf("node %d: %w", n.Number(), err)
 }
 
-// agree sees to it that every node that was taken has the same tokens: whoever takes any of them next is given higher ones.
+// agree sees to it that every node that was taken has the same tokens: whoever takes any of them next is given
+// higher ones.
 func (w *walk) agree() (first uint64, tokens int, err error) {
 	for len(w.grants) > 0 {
 		first, tokens = w.stores.Agree(w.grants, len(w.grants))
@@ -137,7 +138,7 @@ func (w *walk) raise(first uint64) error {
 			w.grants, w.by = append(w.grants, g), append(w.by, by[i])
 			continue
 		}
-		if err := w.step(by[i]); err != nil {
+		if err := w.takeAt(by[i]); err != nil {
 			return err
 		}
 	}
@@ -164,8 +165,8 @@ func (w *walk) giveUp(why error) error {
 	return why
 }
 
-// Release implements [driver.Backend]: from right to left, so that who comes next finds the first node held until all others
-// are free.
+// Release implements [driver.Backend]: from right to left, so that who comes next finds the first node held until
+// all others are free.
 func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, err

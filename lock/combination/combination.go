@@ -10,8 +10,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// New returns a client whose locks are taken at those backends, from left to right. It owns them from then on. It makes no
-// call: that each of them is another store is found out with the first request.
+// New returns a client whose locks are taken at those backends, from left to right. It owns them from then on. It
+// makes no call: that each of them is another store is found out with the first request.
 func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
 	b, err := NewBackend(nodes, opts)
 	if err != nil {
@@ -32,7 +32,8 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	}
 	b := &backend{Options: filled}
 	b.stores, err = several.New(nodes, several.Rules{
-		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, OnlyPresent: true, Complete: b.isFree,
+		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry,
+		OnlyPings: true, OnlyPresent: true, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err
@@ -67,8 +68,8 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether the node has told of a release that has refused it; if none was asked, the leftmost, for that is the
-// last to be given back.
+// isFree reports whether the node has told of a release that has refused it; if none was asked, the leftmost, for
+// that is the last to be given back.
 func (b *backend) isFree(told []bool, granted int) bool {
 	for i, n := range b.stores.Nodes {
 		if told[i] && granted > 0 {

@@ -15,17 +15,22 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformanceInVirtualTime(t *testing.T) {
-	locktest.Run(t, locktest.Backend{Open: severaltest.InMemory(5, 0, newBackend), Virtual: true, TTL: 10 * time.Second, Exempt: exempt()})
+	locktest.Run(t, locktest.Backend{
+		Open: severaltest.InMemory(5, 0, newBackend), Virtual: true, TTL: 10 * time.Second, Exempt: exempt(),
+	})
 }
 
 // TestConformanceOfAMajority has two of five nodes hang all the time, the first one among them.
 func TestConformanceOfAMajority(t *testing.T) {
-	locktest.Run(t, locktest.Backend{Open: severaltest.InMemory(5, 2, newBackend), Virtual: true, TTL: 10 * time.Second, Exempt: exempt()})
+	locktest.Run(t, locktest.Backend{
+		Open: severaltest.InMemory(5, 2, newBackend), Virtual: true, TTL: 10 * time.Second, Exempt: exempt(),
+	})
 }
 
 func newBackend(t testing.TB, nodes []driver.Backend) driver.Backend {
 	t.Helper()
-	b, err := combination.NewBackend(nodes, &combination.Options{NodeTimeout: 100 * time.Millisecond, Retry: time.Second})
+	opts := &combination.Options{NodeTimeout: 100 * time.Millisecond, Retry: time.Second}
+	b, err := combination.NewBackend(nodes, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +44,7 @@ func exempt() map[locktest.Capability]string {
 		locktest.Sharing:       "a writer who waits would have to be known to each node while it is refused by others",
 		locktest.Permitting:    "a majority of nodes grants more permits than each of them has",
 		locktest.Ordering:      "each node would have a line of its own",
+		locktest.Voting:        "several stores are not one of several more",
 		locktest.Telling:       "nobody tells that a lock is wanted, so none lingers",
 		locktest.Restarting:    "the stores end with the process",
 		locktest.Disconnecting: "the stores have no connections",

@@ -1,9 +1,10 @@
-// Package combination makes one lock of several independent stores in a fixed order, as the dials of a combination lock: whoever wants
-// it takes it at one after the other, from left to right, and gives it back from right to left.
+// Package combination makes one lock of several independent stores in a fixed order, as the dials of a combination
+// lock: whoever wants it takes it at one after the other, from left to right, and gives it back from right to left.
 //
-// Who finds another one at a node gives up at once. So whoever has the first node goes on alone, and a lock costs as many round
-// trips as there are nodes, however many want it. If the first node fails, the next one decides: a holder who was on its way
-// may meet somebody there who did not see the first, and yields. Only who wins every node that is left has the lock.
+// Who finds another one at a node gives up at once. So whoever has the first node goes on alone, and a lock costs
+// as many round trips as there are nodes, however many want it. If the first node fails, the next one decides: a
+// holder who was on its way may meet somebody there who did not see the first, and yields. Only who wins every node
+// that is left has the lock.
 //
 //	nodes := []driver.Backend{a, b, c} // the same ones, in the same order, everywhere
 //	client, err := combination.New(nodes, nil)

@@ -17,7 +17,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("quorum: acquire %q: %w", req.Name, err)
 	}
 	e := b.newElection(&req)
-	g, err := e.hold(ctx)
+	g, err := e.elect(ctx)
 	if err != nil {
 		if _, held := errors.AsType[*driver.HeldError](err); held {
 			return driver.Grant{}, err
@@ -66,8 +66,8 @@ func (b *backend) newElection(req *driver.Request) *election {
 	return e
 }
 
-// hold puts the request to the nodes, and sees to it that nothing is left where it is refused.
-func (e *election) hold(ctx context.Context) (driver.Grant, error) {
+// elect puts the request to the nodes, and sees to it that nothing is left where it is refused.
+func (e *election) elect(ctx context.Context) (driver.Grant, error) {
 	nodes, refusal := e.askFirst(ctx)
 	if refusal != nil {
 		return driver.Grant{}, refusal
@@ -96,7 +96,7 @@ type vote struct {
 // askAll asks nodes at the same time, until it is clear whether there is a majority.
 func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.Answers[vote], error) {
 	e.tally.pending = len(nodes)
-	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.ask)
+	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.askNode)
 	caller, limit := timelimit.Ends(ctx)
 	for e.tally.isOpen() {
 		select {
@@ -111,7 +111,7 @@ func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.A
 	return answers, nil
 }
 
-func (e *election) ask(ctx context.Context, n *several.Node) vote {
+func (e *election) askNode(ctx context.Context, n *several.Node) vote {
 	g, err := e.ballot.Ask(ctx, n, e.req)
 	return vote{g, err}
 }
@@ -139,7 +139,7 @@ func (e *election) raise(ctx context.Context, first uint64) error {
 		}
 	}
 	e.req.Above = first - 1
-	e.tally.drop(lower)
+	e.tally.dropVotes(lower)
 	_, err := e.askAll(ctx, lower)
 	if err == nil && !e.tally.won() {
 		err = fmt.Errorf("%w: too few have taken token %d", driver.ErrUnavailable, first)

@@ -1,9 +1,9 @@
-// Package quorum makes one lock of several independent stores: whoever has the votes of a majority has it. It is the
-// algorithm known as Redlock, for stores of any kind that can grant locks alone.
+// Package quorum makes one lock of several independent stores: whoever has the votes of a majority has it. It is
+// the algorithm known as Redlock, for stores of any kind that can grant locks alone.
 //
 // All stores are asked at the same time. A lock is granted for its TTL less what asking has taken, and renewed and
-// released everywhere. It outlives the failure of a minority of the stores: with five, of any two. A store that was started
-// less than a TTL ago may have forgotten whom it had given its vote, and has none until then.
+// released everywhere. It outlives the failure of a minority of the stores: with five, of any two. A store that was
+// started less than a TTL ago may have forgotten whom it had given its vote, and has none until then.
 //
 //	nodes := []driver.Backend{a, b, c} // three servers that know nothing of each other, not one with replicas
 //	client, err := quorum.New(nodes, nil)

@@ -10,16 +10,17 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// How a name is asked for that others want, too. If all who are woken by a release asked all nodes at the same time, each would
-// be given some votes, and none enough. So they ask one node first, the same one: whoever it chooses asks the others.
+// How a name is asked for that others want, too. If all who are woken by a release asked all nodes at the same
+// time, each would be given some votes, and none enough. So they ask one node first, the same one: whoever it
+// chooses asks the others.
 const (
 	firstHedge  = 20 * time.Millisecond  // how long its answer is waited for
 	strayVote   = 200 * time.Millisecond // it is not who has the lock that has the first node for so long, perhaps
 	lookAtStray = 250 * time.Millisecond // so it is looked at again then
 )
 
-// askFirst asks one node before the others, if somebody here waits for the name already. It returns the nodes that are left to ask, or
-// why to ask none.
+// askFirst asks one node before the others, if somebody here waits for the name already. It returns the nodes that
+// are left to ask, or why to ask none.
 func (e *election) askFirst(ctx context.Context) ([]*several.Node, error) {
 	nodes := e.stores.Nodes
 	if e.watched == nil {
@@ -29,7 +30,7 @@ func (e *election) askFirst(ctx context.Context) ([]*several.Node, error) {
 	at := e.firstNode()
 	rest := make([]*several.Node, 0, len(nodes)-1)
 	rest = append(append(rest, nodes[:at]...), nodes[at+1:]...)
-	answers := several.Gather(e.stores, nodes[at:at+1], nil, e.ask)
+	answers := several.Gather(e.stores, nodes[at:at+1], nil, e.askNode)
 	hedge := time.NewTimer(firstHedge)
 	defer hedge.Stop()
 	caller, limit := timelimit.Ends(ctx)

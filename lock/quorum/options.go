@@ -17,17 +17,17 @@ const (
 type Options struct {
 	// Lock are the options that do not depend on the stores.
 	Lock lock.Options
-	// Majority is how many votes a lock needs: more than half of all. Defaults to the least that is; of an even number of
-	// nodes it has to be said, for one more node than that would be of more use.
+	// Majority is how many votes a lock needs: more than half of all. Defaults to the least that is; of an even
+	// number of nodes it has to be said, for one more node than that would be of more use.
 	Majority int
 	// Surplus is how many of the nodes that have granted a lock may forget it, or mistake the time, before somebody
 	// else can have it. It must be there when the lock is granted; it may shrink later, see [lock.Lease.Spread].
 	// Defaults to 0: with five nodes, three votes are enough, and if one of these three forgets, two may have the lock.
 	Surplus int
-	// Quarantine is how long a node that was started has no vote, for it may have forgotten whom it had given it. It must be
-	// no shorter than the longest TTL that anybody uses with these nodes. Defaults to the TTL of Lock, 30 s unless
-	// that says otherwise, or the TTL of a single lock if that is longer. -1 is for nodes that forget nothing, whatever
-	// happens to them, as Redis with appendfsync always.
+	// Quarantine is how long a node that was started has no vote, for it may have forgotten whom it had given it.
+	// It must be no shorter than the longest TTL that anybody uses with these nodes. Defaults to the TTL of Lock,
+	// 30 s unless that says otherwise, or the TTL of a single lock if that is longer. -1 is for nodes that forget
+	// nothing, whatever happens to them, as Redis with appendfsync always.
 	Quarantine time.Duration
 }
 
@@ -47,7 +47,7 @@ func (o *Options) withDefaults(nodes int) (settings, error) {
 	if s.Majority == 0 && nodes%2 == 1 {
 		s.Majority = nodes/2 + 1
 	}
-	if err := s.validate(nodes); err != nil {
+	if err := s.checkFor(nodes); err != nil {
 		return s, err
 	}
 	if s.Lock.TTL == 0 {
@@ -61,11 +61,12 @@ func (o *Options) withDefaults(nodes int) (settings, error) {
 	return s, nil
 }
 
-func (s *settings) validate(nodes int) error {
+func (s *settings) checkFor(nodes int) error {
 	most := nodes - (nodes - s.Majority + 1)
 	switch {
 	case nodes < MinNodes || nodes > MaxNodes:
-		return input.Errorf("nodes", "are %d, allowed are %d to %d: fewer cannot outvote one that fails", nodes, MinNodes, MaxNodes)
+		return input.Errorf("nodes", "are %d, allowed are %d to %d: fewer cannot outvote one that fails",
+			nodes, MinNodes, MaxNodes)
 	case s.Majority == 0:
 		return input.Errorf("majority", "must be said for an even number of nodes: %d of %d at least", nodes/2+1, nodes)
 	case s.Majority <= nodes/2 || s.Majority > nodes:

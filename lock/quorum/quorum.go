@@ -45,7 +45,8 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 // retryNode is for how long a node that has not answered is left alone.
 const retryNode = 100 * time.Millisecond
 
-// longestCall is a little longer than package lock waits for an answer, so that it is the one to say that there was none.
+// longestCall is a little longer than package lock waits for an answer, so that it is the one to say that there was
+// none.
 func longestCall(o *lock.Options) time.Duration { return o.AnswerTime() * 3 / 2 }
 
 // backend implements the driver interfaces on several others.
@@ -70,7 +71,8 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether so many nodes have told of a release, or had nothing to tell of, that somebody else can have the lock.
+// isFree reports whether so many nodes have told of a release, or had nothing to tell of, that somebody else can
+// have the lock.
 func (b *backend) isFree(told []bool, granted int) bool {
 	for _, yes := range told {
 		if yes {

@@ -69,8 +69,8 @@ func (t *tally) add(n *several.Node, v vote) {
 	t.unsure = t.unsure || !settle.NothingHappened(v.err)
 }
 
-// drop takes back the votes of nodes that are asked anew.
-func (t *tally) drop(nodes []*several.Node) {
+// dropVotes takes back the votes of nodes that are asked anew.
+func (t *tally) dropVotes(nodes []*several.Node) {
 	for _, n := range nodes {
 		i := slices.Index(t.by, n)
 		t.grants, t.by = slices.Delete(t.grants, i, i+1), slices.Delete(t.by, i, i+1)

@@ -12,7 +12,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
-// InMemory opens so many nodes in memory, so many of which never answer: the first ones. Combine makes one backend of them.
+// InMemory opens so many nodes in memory, so many of which never answer: the first ones. Combine makes one backend
+// of them.
 func InMemory(
 	nodes, mutes int, combine func(t testing.TB, nodes []driver.Backend) driver.Backend,
 ) func(testing.TB) locktest.Server {

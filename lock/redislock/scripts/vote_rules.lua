@@ -20,9 +20,9 @@ local function hasKept(age)
     .. 'cannot be told')
 end
 
--- advanceAbove is advance() for tokens above one that others have given out. They are the next ones, all that are
--- wanted, even ahead of the clock: what a lost counter would give out again is above what the others know. Where the
--- counter is lost they are not below the clock, as ever.
+-- advanceAbove is advance() for tokens above one that others have given out. They are the next ones, no more than the
+-- clock has passed, but one. Where the counter is lost they are not below the clock, as ever, but for a second: the
+-- others give out what they are asked for, and those who ask guess what the clocks show.
 local function advanceAbove(counter, above, count)
   if above == 0 then
     return advance(counter, count)
@@ -34,9 +34,10 @@ local function advanceAbove(counter, above, count)
       return nil, redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
     end
     first = math.max(first, before + 1)
-  elseif tonumber(now()) > first then
-    first, count = tonumber(now()), 1
+  elseif tonumber(now()) > first + 1e6 then
+    first = tonumber(now())
   end
+  count = math.max(1, math.min(count, tonumber(now()) - first + 1))
   local last = string.format('%.0f', first + count - 1)
   if keepFor == '0' then
     call('set', counter, last)
