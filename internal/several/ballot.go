@@ -80,7 +80,7 @@ func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.G
 		return driver.Grant{}, errAway
 	}
 	g, err := b.stores.askNode(ctx, n, req)
-	n.Heard(err)
+	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
 	b.leaveLane(n, err)
 	return g, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -62,6 +63,17 @@ func (n *Node) Heard(err error) {
 	case !n.stores.rules.OnlyPings:
 		n.away.Store(false)
 	}
+}
+
+// heardIn records what came of a call in that context. One that its caller has broken off says nothing of the node.
+func (n *Node) heardIn(ctx context.Context, err error) {
+	if caller := timelimit.Caller(ctx); caller == ctx || caller.Err() == nil || !isSilence(err) {
+		n.Heard(err)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.looking = false
 }
 
 // Ping finds out whether a node is back that did not answer, within that context. A node that cannot be asked

@@ -91,7 +91,7 @@ func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err err
 		return 0, errAway
 	}
 	waiting, err = n.Backend.Release(ctx, g)
-	n.Heard(err)
+	n.heardIn(ctx, err)
 	if err == nil || errors.Is(err, driver.ErrLost) {
 		b.giveUp(n)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/several"
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -21,8 +22,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		err := &Error{Present: len(nodes), Min: b.MinNodes, Nodes: len(b.stores.Nodes)}
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
-	w := b.newWalk(&req)
-	g, err := driver.Await(ctx, func() (driver.Grant, error) { return w.takeAll(nodes) })
+	g, err := b.newWalk(&req).takeAll(ctx, nodes)
 	if err != nil {
 		if _, held := errors.AsType[*driver.HeldError](err); held {
 			return driver.Grant{}, err
@@ -71,27 +71,40 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 	return w
 }
 
-// takeAll takes the lock at one node after the other. Those that do not answer are passed over.
-func (w *walk) takeAll(nodes []*several.Node) (driver.Grant, error) {
+// takeAll takes the lock at one node after the other. Those that do not answer are passed over. What was taken when the
+// caller goes is left: it is the caller that asks for more, or gives it back.
+func (w *walk) takeAll(ctx context.Context, nodes []*several.Node) (driver.Grant, error) {
 	w.watched.Asks()
 	for _, n := range nodes {
-		if err := w.takeAt(n); err != nil {
-			return driver.Grant{}, w.giveUp(err)
+		if err := w.takeAt(ctx, n); err != nil {
+			return driver.Grant{}, w.failed(ctx, err)
 		}
 	}
-	first, tokens, err := w.agree()
+	first, tokens, err := w.agree(ctx)
 	if err != nil {
-		return driver.Grant{}, w.giveUp(err)
+		return driver.Grant{}, w.failed(ctx, err)
 	}
 	g := w.ballot.Win(first, min(tokens, w.req.Tokens))
 	w.ballot.Seek()
 	return g, nil
 }
 
+// failed ends a walk.
+func (w *walk) failed(ctx context.Context, why error) error {
+	if ctx.Err() != nil && w.ballot.HasVotes() {
+		return fmt.Errorf("on the way: %w", ctx.Err())
+	}
+	return w.giveUp(why)
+}
+
 // takeAt takes the lock at one node. An error ends the walk.
-func (w *walk) takeAt(n *several.Node) error {
-	g, err := w.ballot.Ask(w.nodeLimit(), n, w.req)
+func (w *walk) takeAt(ctx context.Context, n *several.Node) error {
+	call := w.beginCall(ctx)
+	defer call.End()
+	g, err := w.ballot.Ask(call, n, w.req)
 	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
 	case err == nil:
 		w.grants, w.by = append(w.grants, g), append(w.by, n)
 		w.req.Above = max(w.req.Above, g.Token-1)
@@ -116,13 +129,13 @@ func atNode(n *several.Node, err error) error {
 
 // agree sees to it that every node that was taken has the same tokens: whoever takes any of them next is given
 // higher ones.
-func (w *walk) agree() (first uint64, tokens int, err error) {
+func (w *walk) agree(ctx context.Context) (first uint64, tokens int, err error) {
 	for len(w.grants) > 0 {
 		first, tokens = w.stores.Agree(w.grants, len(w.grants))
 		if tokens > 0 {
 			return first, tokens, nil
 		}
-		if err := w.raise(first); err != nil {
+		if err := w.raise(ctx, first); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -130,7 +143,7 @@ func (w *walk) agree() (first uint64, tokens int, err error) {
 }
 
 // raise asks those nodes again, from left to right, that have given lower tokens than first.
-func (w *walk) raise(first uint64) error {
+func (w *walk) raise(ctx context.Context, first uint64) error {
 	grants, by := w.grants, w.by
 	w.grants, w.by, w.req.Above = nil, nil, first-1
 	for i, g := range grants {
@@ -138,7 +151,7 @@ func (w *walk) raise(first uint64) error {
 			w.grants, w.by = append(w.grants, g), append(w.by, by[i])
 			continue
 		}
-		if err := w.takeAt(by[i]); err != nil {
+		if err := w.takeAt(ctx, by[i]); err != nil {
 			return err
 		}
 	}
@@ -173,13 +186,9 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	}
 	ballot := b.stores.Of(&g)
 	nodes := ballot.End()
-	return driver.Await(ctx, func() (int, error) { return b.releaseAll(ballot, nodes) })
-}
-
-func (b *backend) releaseAll(ballot *several.Ballot, nodes []*several.Node) (waiting int, err error) {
 	answered, freed := false, false
 	for _, n := range slices.Backward(nodes) {
-		others, failure := ballot.Release(b.nodeLimit(), n)
+		others, failure := b.releaseAt(ctx, ballot, n)
 		switch {
 		case failure == nil:
 			answered, freed, waiting = true, true, max(waiting, others)
@@ -191,6 +200,8 @@ func (b *backend) releaseAll(ballot *several.Ballot, nodes []*several.Node) (wai
 	}
 	b.stores.Forget(ballot)
 	switch {
+	case ctx.Err() != nil && !freed:
+		return 0, ctx.Err()
 	case freed:
 		return waiting, nil
 	case answered || err == nil:
@@ -198,4 +209,22 @@ func (b *backend) releaseAll(ballot *several.Ballot, nodes []*several.Node) (wai
 	default:
 		return 0, err
 	}
+}
+
+// releaseAt gives the lock back at one node. When the caller has gone it goes on in the background.
+func (b *backend) releaseAt(ctx context.Context, ballot *several.Ballot, n *several.Node) (waiting int, err error) {
+	if ctx.Err() != nil {
+		b.stores.Background(func() { _, _ = ballot.Release(b.nodeLimit(), n) })
+		return 0, ctx.Err()
+	}
+	call := b.beginCall(ctx)
+	defer call.End()
+	return ballot.Release(call, n)
+}
+
+// beginCall returns the context of one call of one node. It ends with the caller's, too.
+func (b *backend) beginCall(ctx context.Context) *timelimit.Context {
+	call := &timelimit.Context{}
+	call.Begin(timelimit.Caller(ctx), b.nodeLimit())
+	return call
 }
