@@ -83,6 +83,9 @@ func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.G
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
 	b.leaveLane(n, err)
+	if err == nil && g.Token > driver.MaxToken {
+		return g, fmt.Errorf("%w: its clock is centuries ahead: token %d", driver.ErrUnavailable, g.Token)
+	}
 	return g, err
 }
 

@@ -20,7 +20,8 @@ type Node struct {
 	stores *Stores
 	owed   owed
 
-	away    atomic.Bool // it has not answered
+	asked   atomic.Int64 // since when it has not answered, 0 if it has
+	away    atomic.Bool  // it has not answered in time
 	mu      sync.Mutex
 	again   time.Duration // when it is asked again
 	looking bool          // somebody asks it, to find out whether it is back
@@ -32,15 +33,28 @@ func (n *Node) Number() int { return n.index + 1 }
 // IsAway reports whether it has not answered lately.
 func (n *Node) IsAway() bool { return n.away.Load() }
 
+// longestSilence is for how long a node is asked that answers nobody: else those would pile up who wait for it.
+const longestSilence = time.Second
+
 // MayAsk reports whether to ask it now: while it does not answer, one asks at a time, to find out whether it is back.
 // Who may has to say what came of it, by Heard.
 func (n *Node) MayAsk() bool {
+	now := n.stores.Now()
 	if !n.away.Load() {
-		return true
+		since := time.Duration(n.asked.Load())
+		if since == 0 {
+			n.asked.CompareAndSwap(0, int64(now))
+		}
+		if since == 0 || now-since < longestSilence {
+			return true
+		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.looking || n.stores.Now() < n.again {
+	if !n.away.Load() {
+		n.leaveAlone(now)
+	}
+	if n.looking || now < n.again {
 		return false
 	}
 	n.looking = true
@@ -50,6 +64,9 @@ func (n *Node) MayAsk() bool {
 // Heard records what came of a call.
 func (n *Node) Heard(err error) {
 	silent := isSilence(err)
+	if !silent {
+		n.asked.Store(0)
+	}
 	if !silent && !n.away.Load() {
 		return
 	}
@@ -58,11 +75,16 @@ func (n *Node) Heard(err error) {
 	n.looking = false
 	switch {
 	case silent:
-		n.away.Store(true)
-		n.again = n.stores.Now() + n.stores.rules.Retry
+		n.leaveAlone(n.stores.Now())
 	case !n.stores.rules.OnlyPings:
 		n.away.Store(false)
 	}
+}
+
+// leaveAlone puts a node away. n.mu is held.
+func (n *Node) leaveAlone(now time.Duration) {
+	n.away.Store(true)
+	n.again = now + n.stores.rules.Retry
 }
 
 // heardIn records what came of a call in that context. One that its caller has broken off says nothing of the node.
@@ -88,6 +110,7 @@ func (n *Node) Ping(ctx context.Context) {
 	defer n.mu.Unlock()
 	n.looking = false
 	n.away.Store(false)
+	n.asked.Store(0)
 }
 
 // isSilence reports whether an error tells that a node does not answer. One that is too young does.
