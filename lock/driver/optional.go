@@ -63,8 +63,8 @@ type TurnWaiter interface {
 // Identifier is implemented by backends that can tell whether two of them are clients of one store, however they
 // came to it.
 type Identifier interface {
-	// Identity asks the store who it is: the same for all its clients, and another for every other store. It may be another
-	// after each start.
+	// Identity asks the store who it is: the same for all its clients, and another for every other store. It may be
+	// another after each start.
 	Identity(ctx context.Context) (string, error)
 }
 

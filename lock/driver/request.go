@@ -109,8 +109,8 @@ type Request struct {
 	// newest given out for the name if that is higher. Only where the store knows of none may it be higher still. Of
 	// a grant that the owner has already the tokens are new, unless they are above.
 	Above uint64
-	// Age is for how long the store must have kept all that it was told before it may grant anything, 0 for any time. One
-	// that was started later, and may have forgotten what it had granted, says [ErrYoung].
+	// Age is for how long the store must have kept all that it was told before it may grant anything, 0 for any time.
+	// One that was started later, and may have forgotten what it had granted, says [ErrYoung].
 	Age time.Duration
 }
 

@@ -36,6 +36,9 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if req.Fair {
 		return b.acquireFair(ctx, &req, false)
 	}
+	if req.IsVote() {
+		return b.acquireVote(ctx, &req)
+	}
 	h := b.newHandle(req.Name, req.Owner)
 	reply, err := b.request(ctx, h, &req, b.lingerWord(&req))
 	if err != nil {
@@ -69,14 +72,19 @@ func (b *backend) evalAcquire(ctx context.Context, h *handle) (redisconn.Reply, 
 	switch {
 	case b.opts.Acks != AcksNone:
 		call := redisconn.Call{Script: b.scripts.acquire, Keys: h.call[:], Args: h.args[:]}
-		return b.evalAcked(ctx, call, func(ctx context.Context) error {
-			_, err := b.evalRelease(ctx, h, b.pubsub.command(b))
-			return err
-		})
+		return b.evalAcked(ctx, call, b.takingBack(h))
 	case b.acquiring != nil:
 		return b.acquiring.eval(ctx, h.call[:], h.args[1:])
 	default:
 		return b.conn.Eval(ctx, b.scripts.acquire, h.call[:], h.args[:])
+	}
+}
+
+// takingBack returns how a grant is released that too few replicas have.
+func (b *backend) takingBack(h *handle) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := b.evalRelease(ctx, h, b.pubsub.command(b))
+		return err
 	}
 }
 

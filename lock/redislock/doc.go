@@ -46,6 +46,9 @@
 //	~redisson_lock_queue:* ~redisson_lock_timeout:* ~bedrock_line:*
 //	+hdel +hsetnx +hrandfield +zadd +zrem +zscore +zincrby +llen +lrange +lindex +lpos +lrem +rpush +linsert
 //
+// Where several servers make up one lock, each is asked for how long it has kept everything: it tells by +lastsave, or
+// by +info, which takes a little longer. With only the first it may seem younger than it is, where it saves its data.
+//
 // Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
 // passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client
 // no lock lingers either, and who loses one by force hears of it at its next renewal; Client.Check tells.

@@ -66,6 +66,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
+	_ driver.Identifier = (*backend)(nil)
 )
 
 func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {

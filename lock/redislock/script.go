@@ -66,8 +66,20 @@ var permitRenewText string
 //go:embed scripts/acquire_free.lua
 var acquireFreeText string
 
+//go:embed scripts/acquire_held.lua
+var acquireHeldText string
+
 //go:embed scripts/acquire.lua
 var acquireText string
+
+//go:embed scripts/vote_rules.lua
+var voteRulesText string
+
+//go:embed scripts/vote.lua
+var voteText string
+
+//go:embed scripts/vote_held.lua
+var voteHeldText string
 
 //go:embed scripts/release_alone.lua
 var releaseAloneText string
@@ -90,6 +102,9 @@ var replicasText string
 //go:embed scripts/redlock_acquire.lua
 var redlockAcquireText string
 
+//go:embed scripts/redlock_vote.lua
+var redlockVoteText string
+
 //go:embed scripts/redlock_release.lua
 var redlockReleaseText string
 
@@ -104,8 +119,8 @@ var redlockInspectText string
 
 // scripts are what a profile runs.
 type scripts struct {
-	acquire, fair, release, renew, force, inspect, replicas *redisconn.Script
-	rw, permit                                              crowdScripts // nil where there is no such kind
+	acquire, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
+	rw, permit                                                    crowdScripts // nil where there is no such kind
 }
 
 // crowdScripts are those of a kind that several may have at once.
@@ -113,7 +128,10 @@ type crowdScripts struct{ acquire, release, renew *redisconn.Script }
 
 func redissonScripts() scripts {
 	return scripts{
-		acquire: redisconn.NewScript(acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireText),
+		acquire: redisconn.NewScript(
+			acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireHeldText, acquireText),
+		vote: redisconn.NewScript(
+			advanceText, voteRulesText, voteText, heirText, keysText, semaphoreText, acquireHeldText, voteHeldText),
 		fair: redisconn.NewScript(
 			heirText, keysText, kindText, semaphoreText, advanceText, lineText, fairAcquireText),
 		release: redisconn.NewScript(
@@ -139,8 +157,11 @@ func redissonScripts() scripts {
 
 func redlockScripts() scripts {
 	return scripts{
-		acquire: redisconn.NewScript(redlockAcquireText), release: redisconn.NewScript(tellText, redlockReleaseText),
-		renew: redisconn.NewScript(hintText, redlockRenewText), force: redisconn.NewScript(tellText, redlockForceText),
+		acquire: redisconn.NewScript(redlockAcquireText),
+		vote:    redisconn.NewScript(advanceText, voteRulesText, redlockVoteText),
+		release: redisconn.NewScript(tellText, redlockReleaseText),
+		renew:   redisconn.NewScript(hintText, redlockRenewText),
+		force:   redisconn.NewScript(tellText, redlockForceText),
 		inspect: redisconn.NewScript(redlockInspectText), replicas: redisconn.NewScript(replicasText),
 	}
 }

@@ -15,7 +15,8 @@ func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, 
 	if req.Fair {
 		return b.acquireFair(ctx, &req, true)
 	}
-	if b.heirs == nil || req.Mode != driver.Exclusive || req.TTL < shortestLease || !looksLikeOwner(req.Owner) {
+	if b.heirs == nil || req.Mode != driver.Exclusive || req.IsVote() || req.TTL < shortestLease ||
+		!looksLikeOwner(req.Owner) {
 		return b.Acquire(ctx, req)
 	}
 	h := b.newHandle(req.Name, req.Owner)

@@ -92,7 +92,7 @@ func lingeringRedisMutants() []mutants.Mutant {
 	const scripts = "lock/redislock/scripts/"
 	return []mutants.Mutant{
 		{
-			Name: "redis: who lingers is not told", File: scripts + "acquire.lua", Pkg: redis,
+			Name: "redis: who lingers is not told", File: scripts + "acquire_held.lua", Pkg: redis,
 			Old: "      recall(lock, about[7])\n", New: "", Test: "TestConformanceStandalone/goredis/RecallIsUnheard",
 		},
 		{

@@ -91,12 +91,12 @@ func passingRedisMutants() []mutants.Mutant {
 			Old: "    withdraw(lock, owner)\n", New: "", Test: "TestClaimOfOneWhoHasGone/goredis",
 		},
 		{
-			Name: "redis: a claim lives as long as a lease", File: scripts + "acquire.lua", Pkg: redis,
+			Name: "redis: a claim lives as long as a lease", File: scripts + "acquire_held.lua", Pkg: redis,
 			Old: "math.min(tonumber(lease), tonumber(longest))", New: "tonumber(lease)",
 			Test: "TestReleaseMakesTheNextOneAsk/goredis",
 		},
 		{
-			Name: "redis: tokens reserved since count as the holder's", File: scripts + "acquire.lua", Pkg: redis,
+			Name: "redis: tokens reserved since count as the holder's", File: scripts + "acquire_held.lua", Pkg: redis,
 			Old: "tonumber(about[2] or call('get', counter) or nil)", New: "tonumber(call('get', counter) or nil)",
 			Test: "TestHoldersTokensAreGivenTwice",
 		},

@@ -34,7 +34,7 @@ func redisMutants() []mutants.Mutant {
 			Test: onRedis("RetriedReleaseFails"),
 		},
 		{
-			Name: "redis: a repeated acquire is refused", File: scripts + "acquire.lua", Pkg: redis,
+			Name: "redis: a repeated acquire is refused", File: scripts + "acquire_held.lua", Pkg: redis,
 			Old: "  if about[1] ~= '1' then", New: "  if true then",
 			Test: onRedis("RetriedAcquireCountsTwice"),
 		},
