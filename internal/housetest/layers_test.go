@@ -70,6 +70,26 @@ func layers() layerMap {
 				"input", "lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
 			},
 		},
+		// Layer 2: one lock of several backends.
+		{
+			packages: "internal/several",
+			own: []string{
+				"lock/driver", "input", "internal/bootclock", "internal/timelimit", "internal/settle",
+				"internal/sleep",
+			},
+		},
+		{
+			packages: "lock/quorum",
+			own: []string{
+				"lock", "lock/driver", "input", "internal/several", "internal/settle", "internal/timelimit",
+			},
+		},
+		{
+			packages: "lock/combination",
+			own: []string{
+				"lock", "lock/driver", "input", "internal/several", "internal/settle", "internal/timelimit",
+			},
+		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
@@ -210,7 +230,7 @@ func layers() layerMap {
 		},
 		{
 			packages: "internal/lockurl",
-			own:      []string{"lock/...", "redisconn/...", "internal/redisurl"},
+			own:      []string{"input", "lock/...", "redisconn/...", "internal/redisurl"},
 			foreign:  []string{"github.com/redis/go-redis/v9"},
 		},
 		{
