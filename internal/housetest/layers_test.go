@@ -86,9 +86,7 @@ func layers() layerMap {
 		},
 		{
 			packages: "lock/combination",
-			own: []string{
-				"lock", "lock/driver", "input", "internal/several", "internal/settle", "internal/timelimit",
-			},
+			own:      []string{"lock", "lock/driver", "input", "internal/several", "internal/timelimit"},
 		},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
