@@ -29,10 +29,11 @@ var (
 	_ driver.Inspector  = (*Backend)(nil)
 	_ driver.Forcer     = (*Backend)(nil)
 	_ driver.Checker    = (*Backend)(nil)
+	_ driver.Identifier = (*Backend)(nil)
 )
 
 func backendMethods() []Method {
-	return []Method{Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check}
+	return []Method{Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check, Identity}
 }
 
 // lackedByBackend lists what is optional and that backend does not have.
@@ -48,6 +49,9 @@ func lackedByBackend(inner driver.Backend) (lacking []Method) {
 	}
 	if _, ok := inner.(driver.Checker); !ok {
 		lacking = append(lacking, Check)
+	}
+	if _, ok := inner.(driver.Identifier); !ok {
+		lacking = append(lacking, Identity)
 	}
 	return lacking
 }
@@ -185,6 +189,15 @@ func (b *Backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		return nil, driver.ErrUnsupported
 	}
 	return through(ctx, b.faults, Check, inner.Check)
+}
+
+// Identity implements [driver.Identifier].
+func (b *Backend) Identity(ctx context.Context) (string, error) {
+	inner, ok := b.inner.(driver.Identifier)
+	if !ok {
+		return "", driver.ErrUnsupported
+	}
+	return through(ctx, b.faults, Identity, inner.Identity)
 }
 
 // Now implements [driver.Timekeeper], by the clock the inner backend is judged by.

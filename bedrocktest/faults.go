@@ -29,6 +29,7 @@ const (
 	Inspect      Method = "Inspect"
 	ForceRelease Method = "ForceRelease"
 	Check        Method = "Check"
+	Identity     Method = "Identity"
 )
 
 // The methods of a store of transactions.

@@ -106,6 +106,8 @@ func TestBackendCanMoreThanItsInner(t *testing.T) {
 	wantErr(t, err, lockdriver.ErrUnsupported)
 	_, err = b.Check(t.Context())
 	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Identity(t.Context())
+	wantErr(t, err, lockdriver.ErrUnsupported)
 	complains(t, []string{`"a"`, "unsupported"}, func(t testing.TB) { b.TakeAway(t, "a") })
 }
 
@@ -121,6 +123,7 @@ func TestFaultsOfWhatTheInnerLacks(t *testing.T) {
 	b := bedrocktest.NewBackend(struct{ lockdriver.Backend }{memlock.NewBackend(nil)})
 	for _, m := range []bedrocktest.Method{
 		bedrocktest.Watch, bedrocktest.Inspect, bedrocktest.List, bedrocktest.ForceRelease, bedrocktest.Check,
+		bedrocktest.Identity,
 	} {
 		panics(t, "the one inside has no method "+string(m), func() { b.Fail(m, bedrocktest.Fault{}) })
 	}
@@ -200,6 +203,7 @@ func TestCallGetsPastASwitch(t *testing.T) {
 		bedrocktest.List:         func(ctx context.Context) error { _, err := b.List(ctx, "", 1); return err },
 		bedrocktest.ForceRelease: func(ctx context.Context) error { _, err := b.ForceRelease(ctx, "a"); return err },
 		bedrocktest.Check:        func(ctx context.Context) error { _, err := b.Check(ctx); return err },
+		bedrocktest.Identity:     func(ctx context.Context) error { _, err := b.Identity(ctx); return err },
 	}
 	for method, call := range ask {
 		wantErr(t, call(t.Context()), lockdriver.ErrUnavailable)

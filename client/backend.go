@@ -35,11 +35,12 @@ type backend struct {
 }
 
 var (
-	_ driver.Backend   = (*backend)(nil)
-	_ driver.Waiter    = (*backend)(nil)
-	_ driver.Inspector = (*backend)(nil)
-	_ driver.Forcer    = (*backend)(nil)
-	_ driver.Checker   = (*backend)(nil)
+	_ driver.Backend    = (*backend)(nil)
+	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Inspector  = (*backend)(nil)
+	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Checker    = (*backend)(nil)
+	_ driver.Identifier = (*backend)(nil)
 )
 
 // Backend returns the server's locks, for lock.New. Closing it leaves the client
@@ -82,7 +83,8 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	})
 	if err != nil {
 		b.leftUnheard(began.Add(wait), err)
-		return driver.Grant{}, askAgainAtOnce(ctx, acquireError(req.Name, err), time.Since(began), wait)
+		meant := neverHeardOfVotes(&req, acquireError(req.Name, err))
+		return driver.Grant{}, askAgainAtOnce(ctx, meant, time.Since(began), wait)
 	}
 	grant, err := apiwire.GrantOf(res.GetGrant())
 	if err != nil {

@@ -26,7 +26,7 @@ func TestWhatIsNoCallIsAnsweredInWords(t *testing.T) {
 		"unknown procedure": {
 			http.MethodPost, locks + "Explode", "application/json", "{}", 404,
 			"there is no procedure bedrock.v1.LockService/Explode; there are Acquire, Browse, Diagnose, " +
-				"ForceRelease, Inspect, Listen, Release, Renew",
+				"ForceRelease, Identify, Inspect, Listen, Release, Renew",
 		},
 		"unknown service": {
 			http.MethodPost, "/bedrock.v1.Nonsense/X", "application/json", "{}", 404,

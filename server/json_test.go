@@ -240,6 +240,13 @@ func TestLocksWithCurl(t *testing.T) {
 	s.post(t, locks+"Inspect", `{"name": "orders/42"}`).want(t, 200, "orders/42")
 	s.post(t, locks+"ForceRelease", `{"name": "orders/42", "reason": "test"}`).want(t, 200)
 	s.post(t, locks+"Diagnose", `{}`).want(t, 200, "findings")
+	s.post(t, locks+"Identify", `{}`).want(t, 200, "identity", "memory ")
+	s.post(t, locks+"Acquire", `{"name": "b", "above": "2000000000000000", "ttl": "20ms"}`).
+		want(t, 200, `"token":"2000000000000001"`)
+	s.post(t, locks+"Acquire", `{"name": "c", "mode": "vote", "age": "24h"}`).
+		want(t, 503, "unavailable", `"kind":"young"`, "started a short while ago")
+	s.post(t, locks+"Acquire", `{"name": "c", "mode": "shared", "age": "1s"}`).want(t, 400, "above and age")
+	s.post(t, locks+"Acquire", `{"name": "c", "age": "25h"}`).want(t, 400, "age: ")
 }
 
 // TestALockIsDescribedInAnotherShape than it was asked for.

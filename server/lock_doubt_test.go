@@ -36,6 +36,7 @@ func (frozen) ForceRelease(context.Context, string) (bool, error) { return false
 func (frozen) Inspect(context.Context, string) (driver.Info, error)     { return driver.Info{}, errFrozen }
 func (frozen) List(context.Context, string, int) ([]driver.Info, error) { return nil, errFrozen }
 func (frozen) Check(context.Context) ([]driver.Finding, error)          { return nil, errFrozen }
+func (frozen) Identity(context.Context) (string, error)                 { return "", errFrozen }
 func (frozen) Watch(context.Context, string, driver.Kind) (watch driver.Watch, _ error) {
 	return watch, errFrozen
 }
@@ -56,7 +57,9 @@ func TestASilentStoreIsToldAsAFailureOfTheServer(t *testing.T) {
 		a := s.post(t, locks+method, body)
 		a.want(t, 500, `"unknown"`, `"kind":"in_doubt"`, "may have taken effect")
 	}
-	for method, body := range map[string]string{"Inspect": `{"name":"a"}`, "Browse": `{}`, "Diagnose": `{}`} {
+	for method, body := range map[string]string{
+		"Inspect": `{"name":"a"}`, "Browse": `{}`, "Diagnose": `{}`, "Identify": `{}`,
+	} {
 		s.post(t, locks+method, body).want(t, 503, `"unavailable"`, `"kind":"unavailable"`)
 	}
 	listening := s.listen(t, "a")

@@ -92,3 +92,16 @@ func (l *locks) Diagnose(ctx context.Context, _ *bedrockv1.DiagnoseRequest) (*be
 	}
 	return answer, nil
 }
+
+// Identify implements the service.
+func (l *locks) Identify(ctx context.Context, _ *bedrockv1.IdentifyRequest) (*bedrockv1.IdentifyResponse, error) {
+	identifier, ok := l.backend.(driver.Identifier)
+	if !ok {
+		return nil, l.translateRead(ctx, "identify", driver.ErrUnsupported)
+	}
+	identity, err := identifier.Identity(ctx)
+	if err != nil {
+		return nil, l.translateRead(ctx, "identify", err)
+	}
+	return &bedrockv1.IdentifyResponse{Identity: identity}, nil
+}

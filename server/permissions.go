@@ -37,6 +37,7 @@ func procedures() map[string]procedure {
 		bedrockv1connect.LockServiceBrowseProcedure:       {least: auth.Viewer},
 		bedrockv1connect.LockServiceForceReleaseProcedure: {least: auth.Operator},
 		bedrockv1connect.LockServiceDiagnoseProcedure:     {least: auth.Viewer},
+		bedrockv1connect.LockServiceIdentifyProcedure:     {least: auth.Viewer},
 
 		healthCheck:     {least: auth.Nobody},
 		healthWatch:     {least: auth.Nobody},

@@ -22,7 +22,7 @@ func least() map[string]string {
 		transactions + "Unsubscribe": "operator", transactions + "Subscribers": "viewer",
 		locks + "Acquire": "client", locks + "Renew": "client", locks + "Release": "client", locks + "Listen": "viewer",
 		locks + "Inspect": "viewer", locks + "Browse": "viewer", locks + "ForceRelease": "operator",
-		locks + "Diagnose": "viewer",
+		locks + "Diagnose": "viewer", locks + "Identify": "viewer",
 	}
 }
 

@@ -270,7 +270,9 @@ func TestLocksLoseNothing(t *testing.T) {
 			t.Errorf("lock (-want +got):\n%s, error %v", diff, err)
 		}
 	}
-	for _, want := range []lockdriver.Request{filled[lockdriver.Request](t), {}} {
+	for _, want := range []lockdriver.Request{
+		filled[lockdriver.Request](t), {}, {Above: lockdriver.MaxToken}, {Age: time.Millisecond},
+	} {
 		want.Linger = 0 // a server tells nothing unasked, so nothing lingers at its clients
 		got, err := apiwire.RequestOf(over(t, apiwire.Request(want), &bedrockv1.AcquireRequest{}))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -18,8 +18,8 @@ const (
 // noAnswer is all that a client learns of a store that does not say what is left behind.
 const noAnswer = "the store has not answered"
 
-// lockMeanings lists the sentinels of package lock/driver. Some are refusals as well, so they
-// come before that.
+// lockMeanings lists the sentinels of package lock/driver. Some are refusals as well, or unavailable,
+// so they come before that.
 func lockMeanings() []meaning {
 	return []meaning{
 		{kindHeld, connect.CodeAlreadyExists, driver.ErrHeld},
@@ -27,6 +27,7 @@ func lockMeanings() []meaning {
 		{"unsupported", connect.CodeUnimplemented, driver.ErrUnsupported},
 		{"below", connect.CodeFailedPrecondition, driver.ErrBelow},
 		{"refused", connect.CodeFailedPrecondition, driver.ErrRefused},
+		{"young", connect.CodeUnavailable, driver.ErrYoung},
 		{kindUnavailable, connect.CodeUnavailable, driver.ErrUnavailable},
 	}
 }

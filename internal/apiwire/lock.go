@@ -10,23 +10,38 @@ import (
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
 
+// modeVote is the mode of a request to one of several stores. To a server that has not heard of what is asked of
+// those it is no mode, while it would ignore the fields.
+const modeVote = "vote"
+
 // Request writes a request for a lock.
 func Request(r driver.Request) *bedrockv1.AcquireRequest {
-	return &bedrockv1.AcquireRequest{
+	m := &bedrockv1.AcquireRequest{
 		Name: r.Name, Owner: r.Owner, Mode: mode(r.Mode), Permits: count(r.Permits), Limit: count(r.Limit),
 		Upgradeable: r.Upgradeable, Over: r.Over, Waits: r.Waits, Fair: r.Fair,
-		Ttl: durationpb.New(r.TTL), Tokens: count(r.Tokens), Meta: r.Meta,
+		Ttl: durationpb.New(r.TTL), Tokens: count(r.Tokens), Meta: r.Meta, Above: r.Above, Age: duration(r.Age),
 	}
+	if r.IsVote() && r.Mode == driver.Exclusive {
+		m.Mode = modeVote
+	}
+	return m
 }
 
 // RequestOf reads a request for a lock. What was left out is zero.
 func RequestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
-	mode, err := driver.ParseMode(m.GetMode())
+	var (
+		mode driver.Mode // exclusive, as a vote is
+		err  error
+	)
+	if m.GetMode() != modeVote {
+		mode, err = driver.ParseMode(m.GetMode())
+	}
 	return driver.Request{
 		Name: m.GetName(), Owner: m.GetOwner(), Mode: mode,
 		Permits: int(m.GetPermits()), Limit: int(m.GetLimit()),
 		Upgradeable: m.GetUpgradeable(), Over: m.GetOver(), Waits: m.GetWaits(), Fair: m.GetFair(),
 		TTL: m.GetTtl().AsDuration(), Tokens: int(m.GetTokens()), Meta: m.GetMeta(),
+		Above: m.GetAbove(), Age: m.GetAge().AsDuration(),
 	}, err
 }
 

@@ -26,8 +26,8 @@
 // lock its users', a server those of the network, and a backend that sends them over a
 // network what it is about to send. A store need not: it refuses an owner that it could
 // not tell from its own fields ([CheckOwner]), names it cannot keep apart, and every mode
-// it does not keep, and fairness, with [ErrUnsupported] ([Request.CheckExclusive]). To
-// grant something else than what was asked for is worse than to refuse.
+// it does not keep, and fairness, and to be one of several stores, with [ErrUnsupported]
+// ([Request.CheckExclusive]). To grant something else than what was asked for is worse than to refuse.
 //
 // # One owner, one fate
 //

@@ -215,6 +215,8 @@ func (r *Request) CheckExclusive() error {
 		return fmt.Errorf("%w: mode %s", ErrUnsupported, r.Mode)
 	case r.Fair:
 		return fmt.Errorf("%w: first come, first served across processes", ErrUnsupported)
+	case r.IsVote():
+		return fmt.Errorf("%w: to be one of several stores, above and age", ErrUnsupported)
 	}
 	return nil
 }

@@ -135,10 +135,12 @@ func TestOnlyExclusiveMeansOnlyExclusive(t *testing.T) {
 	plain, fair, shared, permit := sound(), sound(), sound(), sound()
 	fair.Fair, shared.Mode = true, driver.Shared
 	permit.Mode, permit.Permits, permit.Limit = driver.Permit, 1, 1
+	above, aged := sound(), sound()
+	above.Above, aged.Age = 1, time.Nanosecond
 	if err := plain.CheckExclusive(); err != nil {
 		t.Error(err)
 	}
-	for _, r := range []driver.Request{fair, shared, permit} {
+	for _, r := range []driver.Request{fair, shared, permit, above, aged} {
 		if err := r.CheckExclusive(); !errors.Is(err, driver.ErrUnsupported) || !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("%+v: %v", r, err)
 		}

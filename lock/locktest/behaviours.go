@@ -13,7 +13,7 @@ type behaviour struct {
 func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
-		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(),
+		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(), voting(),
 		expiry(), renewal(), releasing(),
 		wakeUps(), passing(), telling(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),

@@ -16,6 +16,7 @@ const (
 	Sharing       Capability = "sharing"       // the modes of a read-write lock
 	Permitting    Capability = "permitting"    // the mode of a semaphore
 	Ordering      Capability = "ordering"      // Request.Fair
+	Voting        Capability = "voting"        // Request.Above and Request.Age
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect

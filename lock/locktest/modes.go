@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"errors"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -13,6 +14,7 @@ func modes() []behaviour {
 		{name: "SharedModeIsIgnored", run: sharedModeIsIgnored, lacks: Sharing},
 		{name: "PermitModeIsIgnored", run: permitModeIsIgnored, lacks: Permitting},
 		{name: "FairnessIsIgnored", run: fairnessIsIgnored, lacks: Ordering},
+		{name: "VoteIsIgnored", run: voteIsIgnored, lacks: Voting},
 	}
 }
 
@@ -32,6 +34,13 @@ func fairnessIsIgnored(e *env) {
 	req := e.request(e.name("a"), e.long)
 	req.Fair = true
 	e.unsupported(req)
+}
+
+func voteIsIgnored(e *env) {
+	above, aged := e.request(e.name("above"), e.long), e.request(e.name("age"), e.long)
+	above.Above, aged.Age = 1, time.Millisecond
+	e.unsupported(above)
+	e.unsupported(aged)
 }
 
 // unsupported checks that the store refuses a request, and that nothing comes of it. There

@@ -33,6 +33,9 @@ func (b *backend) Stand(ctx context.Context, req driver.Request) (driver.Grant, 
 	if req.Fair {
 		return b.store.joinLine(b, req, b.tell != nil)
 	}
+	if req.IsVote() {
+		return b.store.acquire(b, req)
+	}
 	if err := req.CheckExclusive(); err != nil {
 		return driver.Grant{}, err
 	}

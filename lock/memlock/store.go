@@ -1,6 +1,7 @@
 package memlock
 
 import (
+	"crypto/rand"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type StoreOptions struct {
 
 // Store is the memory that several clients share, as they would share a server.
 type Store struct {
+	id      string // tells it from those of other processes, too, which may be behind servers
 	clock   func() time.Time
 	since   func(time.Time) time.Duration // by that clock
 	started time.Time
@@ -71,6 +73,7 @@ func NewStore(opts *StoreOptions) *Store {
 	}
 	started := clock()
 	return &Store{
+		id:        strings.ToLower(rand.Text()),
 		clock:     clock,
 		since:     since,
 		started:   started,

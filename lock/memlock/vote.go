@@ -2,7 +2,6 @@ package memlock
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -27,5 +26,5 @@ func (s *Store) prepareVote(req *driver.Request) error {
 
 // Identity implements [driver.Identifier].
 func (b *backend) Identity(context.Context) (string, error) {
-	return fmt.Sprintf("memory %p", b.store), nil
+	return "memory " + b.store.id, nil
 }

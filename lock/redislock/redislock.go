@@ -168,7 +168,9 @@ func (b *backend) checkRequest(req *driver.Request) error {
 // checkSupported refuses what the layout has no place for.
 func (b *backend) checkSupported(req *driver.Request) error {
 	if b.opts.Profile == Redlock {
-		return req.CheckExclusive()
+		alone := *req // as if no other server had a part in the lock, of which the layout says nothing
+		alone.Above, alone.Age = 0, 0
+		return alone.CheckExclusive()
 	}
 	return nil
 }

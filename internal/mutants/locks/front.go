@@ -10,7 +10,7 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants(), kindMutants(), fairMutants())
+		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -148,7 +148,8 @@ type AcquireRequest struct {
 	Meta string `protobuf:"bytes,6,opt,name=meta,proto3" json:"meta,omitempty"`
 	// How the grant shares the name: exclusive (the default), shared, write or permit. What
 	// the server's store lacks is the error unimplemented. A mutex has the mode exclusive, a read-write
-	// lock shared and write, and a semaphore permit: they do not share a name.
+	// lock shared and write, and a semaphore permit: they do not share a name. And vote is exclusive, of a store
+	// that is one of several: a server that has not heard of above and age refuses it.
 	Mode string `protobuf:"bytes,7,opt,name=mode,proto3" json:"mode,omitempty"`
 	// For mode permit: how many of the name's limit.
 	Permits uint32 `protobuf:"varint,8,opt,name=permits,proto3" json:"permits,omitempty"`
@@ -166,7 +167,13 @@ type AcquireRequest struct {
 	// The caller goes on asking if it is refused. A writer who waits keeps readers off who come later, and who is
 	// fair keeps its place in line; who gives up releases the owner. Who waits at the server only, and not
 	// again, need not say so.
-	Waits         bool `protobuf:"varint,13,opt,name=waits,proto3" json:"waits,omitempty"`
+	Waits bool `protobuf:"varint,13,opt,name=waits,proto3" json:"waits,omitempty"`
+	// For mode exclusive, of a store that is one of several: a token that those of the grant are above. If the owner has
+	// the lock already, it has new ones unless they are above.
+	Above uint64 `protobuf:"varint,14,opt,name=above,proto3" json:"above,omitempty"`
+	// And for how long the store must have kept all that it was told before it may grant anything; one that was
+	// started later says young.
+	Age           *durationpb.Duration `protobuf:"bytes,15,opt,name=age,proto3" json:"age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -290,6 +297,20 @@ func (x *AcquireRequest) GetWaits() bool {
 		return x.Waits
 	}
 	return false
+}
+
+func (x *AcquireRequest) GetAbove() uint64 {
+	if x != nil {
+		return x.Above
+	}
+	return 0
+}
+
+func (x *AcquireRequest) GetAge() *durationpb.Duration {
+	if x != nil {
+		return x.Age
+	}
+	return nil
 }
 
 type AcquireResponse struct {
@@ -1312,6 +1333,87 @@ func (x *DiagnoseResponse) GetFindings() []*Finding {
 	return nil
 }
 
+type IdentifyRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentifyRequest) Reset() {
+	*x = IdentifyRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentifyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentifyRequest) ProtoMessage() {}
+
+func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentifyRequest.ProtoReflect.Descriptor instead.
+func (*IdentifyRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+}
+
+type IdentifyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It may be another after each start of the store.
+	Identity      string `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentifyResponse) Reset() {
+	*x = IdentifyResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentifyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentifyResponse) ProtoMessage() {}
+
+func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentifyResponse.ProtoReflect.Descriptor instead.
+func (*IdentifyResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *IdentifyResponse) GetIdentity() string {
+	if x != nil {
+		return x.Identity
+	}
+	return ""
+}
+
 // Finding is one thing worth knowing about a store's settings.
 type Finding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1325,7 +1427,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1439,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1452,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Finding) GetLevel() string {
@@ -1388,7 +1490,7 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x12\n" +
 	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x18\n" +
 	"\apermits\x18\a \x01(\rR\apermits\x12 \n" +
-	"\vupgradeable\x18\b \x01(\bR\vupgradeable\"\xe6\x02\n" +
+	"\vupgradeable\x18\b \x01(\bR\vupgradeable\"\xa9\x03\n" +
 	"\x0eAcquireRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12+\n" +
@@ -1403,7 +1505,9 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	" \x01(\bR\x04fair\x12 \n" +
 	"\vupgradeable\x18\v \x01(\bR\vupgradeable\x12\x12\n" +
 	"\x04over\x18\f \x01(\tR\x04over\x12\x14\n" +
-	"\x05waits\x18\r \x01(\bR\x05waits\":\n" +
+	"\x05waits\x18\r \x01(\bR\x05waits\x12\x14\n" +
+	"\x05above\x18\x0e \x01(\x04R\x05above\x12+\n" +
+	"\x03age\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x03age\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"9\n" +
 	"\fRenewRequest\x12)\n" +
@@ -1466,11 +1570,14 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04held\x18\x01 \x01(\bR\x04held\"\x11\n" +
 	"\x0fDiagnoseRequest\"C\n" +
 	"\x10DiagnoseResponse\x12/\n" +
-	"\bfindings\x18\x01 \x03(\v2\x13.bedrock.v1.FindingR\bfindings\"I\n" +
+	"\bfindings\x18\x01 \x03(\v2\x13.bedrock.v1.FindingR\bfindings\"\x11\n" +
+	"\x0fIdentifyRequest\".\n" +
+	"\x10IdentifyResponse\x12\x1a\n" +
+	"\bidentity\x18\x01 \x01(\tR\bidentity\"I\n" +
 	"\aFinding\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x14\n" +
-	"\x05means\x18\x03 \x01(\tR\x05means2\xb5\x04\n" +
+	"\x05means\x18\x03 \x01(\tR\x05means2\xfc\x04\n" +
 	"\vLockService\x12B\n" +
 	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12<\n" +
 	"\x05Renew\x12\x18.bedrock.v1.RenewRequest\x1a\x19.bedrock.v1.RenewResponse\x12B\n" +
@@ -1479,7 +1586,8 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\aInspect\x12\x1a.bedrock.v1.InspectRequest\x1a\x1b.bedrock.v1.InspectResponse\x12?\n" +
 	"\x06Browse\x12\x19.bedrock.v1.BrowseRequest\x1a\x1a.bedrock.v1.BrowseResponse\x12Q\n" +
 	"\fForceRelease\x12\x1f.bedrock.v1.ForceReleaseRequest\x1a .bedrock.v1.ForceReleaseResponse\x12E\n" +
-	"\bDiagnose\x12\x1b.bedrock.v1.DiagnoseRequest\x1a\x1c.bedrock.v1.DiagnoseResponseB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	"\bDiagnose\x12\x1b.bedrock.v1.DiagnoseRequest\x1a\x1c.bedrock.v1.DiagnoseResponse\x12E\n" +
+	"\bIdentify\x12\x1b.bedrock.v1.IdentifyRequest\x1a\x1c.bedrock.v1.IdentifyResponseB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_lock_service_proto_rawDescOnce sync.Once
@@ -1493,7 +1601,7 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
@@ -1516,52 +1624,57 @@ var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*ForceReleaseResponse)(nil),  // 18: bedrock.v1.ForceReleaseResponse
 	(*DiagnoseRequest)(nil),       // 19: bedrock.v1.DiagnoseRequest
 	(*DiagnoseResponse)(nil),      // 20: bedrock.v1.DiagnoseResponse
-	(*Finding)(nil),               // 21: bedrock.v1.Finding
-	nil,                           // 22: bedrock.v1.Holder.MetaEntry
-	nil,                           // 23: bedrock.v1.InLine.MetaEntry
-	(*durationpb.Duration)(nil),   // 24: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*IdentifyRequest)(nil),       // 21: bedrock.v1.IdentifyRequest
+	(*IdentifyResponse)(nil),      // 22: bedrock.v1.IdentifyResponse
+	(*Finding)(nil),               // 23: bedrock.v1.Finding
+	nil,                           // 24: bedrock.v1.Holder.MetaEntry
+	nil,                           // 25: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	24, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	24, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	24, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	0,  // 3: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
-	0,  // 4: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
-	5,  // 5: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
-	0,  // 6: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
-	11, // 7: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	12, // 8: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	25, // 9: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	24, // 10: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	22, // 11: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	24, // 12: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	25, // 13: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	23, // 14: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	10, // 15: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 16: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	21, // 17: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 18: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 19: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 20: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 21: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	13, // 22: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	15, // 23: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	17, // 24: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	19, // 25: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	2,  // 26: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 27: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 28: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 29: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	14, // 30: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	16, // 31: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	18, // 32: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	20, // 33: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	26, // [26:34] is the sub-list for method output_type
-	18, // [18:26] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	26, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	26, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	26, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	26, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
+	0,  // 4: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
+	0,  // 5: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
+	5,  // 6: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
+	0,  // 7: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
+	11, // 8: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	12, // 9: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	27, // 10: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	26, // 11: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	24, // 12: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	26, // 13: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	27, // 14: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	25, // 15: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	10, // 16: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	10, // 17: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	23, // 18: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 19: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 20: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	6,  // 21: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	8,  // 22: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	13, // 23: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	15, // 24: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	17, // 25: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	19, // 26: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	21, // 27: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 28: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 29: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	7,  // 30: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	9,  // 31: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	14, // 32: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	16, // 33: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	18, // 34: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	20, // 35: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	22, // 36: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	28, // [28:37] is the sub-list for method output_type
+	19, // [19:28] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -1575,7 +1688,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

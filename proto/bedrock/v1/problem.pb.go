@@ -27,7 +27,7 @@ const (
 type Problem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// field, not_found, exists, decided, action, unavailable, closed, rolled_back,
-	// parked, in_doubt, held, other_kind, lost, refused or unsupported.
+	// parked, in_doubt, held, other_kind, lost, refused, unsupported or young.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// The transaction.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`

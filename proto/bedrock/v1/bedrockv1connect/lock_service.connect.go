@@ -50,6 +50,8 @@ const (
 	LockServiceForceReleaseProcedure = "/bedrock.v1.LockService/ForceRelease"
 	// LockServiceDiagnoseProcedure is the fully-qualified name of the LockService's Diagnose RPC.
 	LockServiceDiagnoseProcedure = "/bedrock.v1.LockService/Diagnose"
+	// LockServiceIdentifyProcedure is the fully-qualified name of the LockService's Identify RPC.
+	LockServiceIdentifyProcedure = "/bedrock.v1.LockService/Identify"
 )
 
 // LockServiceClient is a client for the bedrock.v1.LockService service.
@@ -74,6 +76,9 @@ type LockServiceClient interface {
 	ForceRelease(context.Context, *v1.ForceReleaseRequest) (*v1.ForceReleaseResponse, error)
 	// Diagnose examines the settings of the store of locks.
 	Diagnose(context.Context, *v1.DiagnoseRequest) (*v1.DiagnoseResponse, error)
+	// Identify tells who the store of locks is: the same by way of all servers that have it, and another
+	// for every other store.
+	Identify(context.Context, *v1.IdentifyRequest) (*v1.IdentifyResponse, error)
 }
 
 // NewLockServiceClient constructs a client for the bedrock.v1.LockService service. By default, it
@@ -135,6 +140,12 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(lockServiceMethods.ByName("Diagnose")),
 			connect.WithClientOptions(opts...),
 		),
+		identify: connect.NewClient[v1.IdentifyRequest, v1.IdentifyResponse](
+			httpClient,
+			baseURL+LockServiceIdentifyProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Identify")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -148,6 +159,7 @@ type lockServiceClient struct {
 	browse       *connect.Client[v1.BrowseRequest, v1.BrowseResponse]
 	forceRelease *connect.Client[v1.ForceReleaseRequest, v1.ForceReleaseResponse]
 	diagnose     *connect.Client[v1.DiagnoseRequest, v1.DiagnoseResponse]
+	identify     *connect.Client[v1.IdentifyRequest, v1.IdentifyResponse]
 }
 
 // Acquire calls bedrock.v1.LockService.Acquire.
@@ -218,6 +230,15 @@ func (c *lockServiceClient) Diagnose(ctx context.Context, req *v1.DiagnoseReques
 	return nil, err
 }
 
+// Identify calls bedrock.v1.LockService.Identify.
+func (c *lockServiceClient) Identify(ctx context.Context, req *v1.IdentifyRequest) (*v1.IdentifyResponse, error) {
+	response, err := c.identify.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // LockServiceHandler is an implementation of the bedrock.v1.LockService service.
 type LockServiceHandler interface {
 	// Acquire takes the lock, and waits for it as long as it is told to. Somebody
@@ -240,6 +261,9 @@ type LockServiceHandler interface {
 	ForceRelease(context.Context, *v1.ForceReleaseRequest) (*v1.ForceReleaseResponse, error)
 	// Diagnose examines the settings of the store of locks.
 	Diagnose(context.Context, *v1.DiagnoseRequest) (*v1.DiagnoseResponse, error)
+	// Identify tells who the store of locks is: the same by way of all servers that have it, and another
+	// for every other store.
+	Identify(context.Context, *v1.IdentifyRequest) (*v1.IdentifyResponse, error)
 }
 
 // NewLockServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -297,6 +321,12 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(lockServiceMethods.ByName("Diagnose")),
 		connect.WithHandlerOptions(opts...),
 	)
+	lockServiceIdentifyHandler := connect.NewUnaryHandlerSimple(
+		LockServiceIdentifyProcedure,
+		svc.Identify,
+		connect.WithSchema(lockServiceMethods.ByName("Identify")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/bedrock.v1.LockService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case LockServiceAcquireProcedure:
@@ -315,6 +345,8 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 			lockServiceForceReleaseHandler.ServeHTTP(w, r)
 		case LockServiceDiagnoseProcedure:
 			lockServiceDiagnoseHandler.ServeHTTP(w, r)
+		case LockServiceIdentifyProcedure:
+			lockServiceIdentifyHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -354,4 +386,8 @@ func (UnimplementedLockServiceHandler) ForceRelease(context.Context, *v1.ForceRe
 
 func (UnimplementedLockServiceHandler) Diagnose(context.Context, *v1.DiagnoseRequest) (*v1.DiagnoseResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Diagnose is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Identify(context.Context, *v1.IdentifyRequest) (*v1.IdentifyResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Identify is not implemented"))
 }

@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// neverHeardOfVotes tells of a server that does not know what is asked of one of several stores. It would ignore it, so
+// the request has a mode then that such a server refuses, as a mistake.
+func neverHeardOfVotes(req *driver.Request, err error) error {
+	if wrong, ok := errors.AsType[*input.Error](err); ok && req.IsVote() && wrong.Field == "mode" {
+		return fmt.Errorf("acquire %q: %w: the server has not heard of above and age", req.Name, driver.ErrUnsupported)
+	}
+	return err
+}
+
+// Identity implements [driver.Identifier]: that of the server's store, whichever server is asked. One that has not
+// heard of the question cannot tell.
+func (b *backend) Identity(ctx context.Context) (string, error) {
+	res, err := twice(ctx, b.client, b.client.locks.Identify, &bedrockv1.IdentifyRequest{})
+	if err == nil {
+		return res.GetIdentity(), nil
+	}
+	said, _ := apiwire.LockErrorOf(err)
+	if !said && connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnimplemented {
+		return "", fmt.Errorf("identify: %w: %w", driver.ErrUnsupported, withoutCode(err))
+	}
+	return "", lockError("identify", "", err)
+}
