@@ -46,7 +46,8 @@ func (f *backendFlags) register(flags *pflag.FlagSet, name, usage string) {
 		"one lock of several --"+name+": taken at one after the other, in the same order everywhere")
 	flags.DurationVar(&f.dials.NodeTimeout, "node-timeout", 0,
 		"of --combination: how long one is waited for (default 5ms)")
-	flags.IntVar(&f.dials.MinNodes, "min-nodes", 0, "of --combination: how many must answer when a lock is taken (default 2)")
+	flags.IntVar(&f.dials.MinNodes, "min-nodes", 0,
+		"of --combination: how many must answer when a lock is taken (default 2)")
 	flags.DurationVar(&f.dials.Retry, "node-retry", 0,
 		"of --combination: how long one is left out that has not answered (default 15m)")
 	flags.DurationVar(&f.dials.AcquireTimeout, "acquire-timeout", 0,
