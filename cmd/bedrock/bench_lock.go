@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/cmd/bedrock/internal/lockbench"
-	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -77,11 +76,7 @@ func (f *benchFlags) check() error {
 }
 
 func (s *system) benchLock(ctx context.Context, flags *benchFlags) error {
-	text, err := s.backendURL("mem:")
-	if err != nil {
-		return err
-	}
-	backend, err := lockurl.New(text)
+	backend, err := s.newBackend("mem:")
 	if err != nil {
 		return err
 	}

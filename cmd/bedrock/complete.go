@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,11 +42,11 @@ func (r *remote) completeID(c *cobra.Command, args []string, typed string) ([]st
 
 // completeLock offers the names of locks that are held.
 func (s *system) completeLock(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	backend, err := s.backendURL("")
-	if len(args) > 0 || err != nil || strings.HasPrefix(backend, "mem:") {
+	backend, err := s.newBackend("")
+	if len(args) > 0 || err != nil || backend.Memory() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	session, err := s.open(lock.Options{})
+	session, err := backend.Open(lock.Options{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -69,6 +69,42 @@ func TestCommandEndsWhenTheServerDies(t *testing.T) {
 	awaitGone(t, pid)
 }
 
+// A lock of several servers outlives one of them, and a combination all but one. Of a quorum without a majority nobody
+// knows who has it.
+func TestCommandOutlivesServers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		kind  []string
+		dying int
+		code  int
+	}{
+		{"quorum of two", []string{"--quorum", "--quarantine", "none"}, 1, 0},
+		{"quorum of one", []string{"--quorum", "--quarantine", "none"}, 2, exitLost},
+		{"combination of two", []string{"--combination", "--node-timeout", "500ms"}, 1, 0},
+		{"combination of one", []string{"--combination", "--node-timeout", "500ms"}, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			servers, urls := threeServers(t)
+			args := append([]string{"lock", "run", "job", "--ttl", "1s"}, c.kind...)
+			for _, url := range urls {
+				args = append(args, "--backend", url)
+			}
+			cmd, lines := program(t, append(args, "--", "sh", "-c", "echo $$; exec sleep 4")...)
+			pid := nextInt(t, lines)
+			for _, server := range servers[:c.dying] {
+				server.Kill()
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			awaitGone(t, pid)
+		})
+	}
+}
+
 // Whoever waits for the exit code of a lost lock does not wait for the server that is away.
 func TestALostLockIsToldWhenItsCommandIsGone(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,8 @@ ended by signal n.`,
   bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy
   bedrock lock run print --fair -- ./print.sh         # first come, first served, on all hosts
   bedrock lock run index --shared -- ./search.sh      # beside others, but for --write
-  bedrock lock run scrape --permits 1/4 -- ./scrape.sh   # four at a time, on all hosts`,
+  bedrock lock run scrape --permits 1/4 -- ./scrape.sh   # four at a time, on all hosts
+  BEDROCK_BACKEND="redis://a redis://b redis://c" bedrock lock run nightly-report --quorum -- ./report.sh`,
 		Args: runArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out

@@ -43,7 +43,7 @@ func (l leakChecked) Run() int {
 }
 
 // TestScripts runs the scripts in testdata/script, each with a Redis of its own
-// if its name begins with redis_.
+// if its name begins with redis_, and with three if it begins with several.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -54,12 +54,26 @@ func TestScripts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			backend := ""
-			if strings.HasPrefix(name, "redis_") {
+			switch {
+			case strings.HasPrefix(name, "redis_"):
 				backend = "redis://" + testenv.Redis(t, nil).Addr()
+			case strings.HasPrefix(name, "several"):
+				_, urls := threeServers(t)
+				backend = strings.Join(urls, " ")
 			}
 			runScript(t, file, map[string]string{"BEDROCK_BACKEND": backend})
 		})
 	}
+}
+
+// threeServers starts servers that know nothing of each other.
+func threeServers(t *testing.T) (servers []*testenv.RedisServer, urls []string) {
+	t.Helper()
+	for range 3 {
+		server := testenv.Redis(t, nil)
+		servers, urls = append(servers, server), append(urls, "redis://"+server.Addr())
+	}
+	return servers, urls
 }
 
 // TestStores runs two servers on each kind of store that servers can share.

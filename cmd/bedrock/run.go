@@ -18,7 +18,7 @@ type system struct {
 	stdin, stdout, stderr *os.File
 	getenv                func(string) string
 
-	backend string // --backend
+	backend backendFlags
 	output  format // -o
 	started bool   // arguments were accepted: an error is not a usage error
 }
@@ -59,14 +59,19 @@ It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
   mem:                                             this process only, to try things out
 
 Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
-profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.`,
+profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.
+
+Several independent servers make one lock that outlives some of them: give --backend once for each,
+or write their URLs into BEDROCK_BACKEND with spaces between, and say --quorum or --combination.
+One of the URLs may have a ttl for all.`,
 		Example: `  bedrock demo
   bedrock serve
   bedrock tx submit order.yaml --wait
   export BEDROCK_BACKEND=redis://localhost:6379
   bedrock lock run nightly-report --wait 5s -- ./report.sh
   bedrock lock ls
-  bedrock doctor`,
+  bedrock doctor
+  bedrock doctor --quorum --backend redis://a --backend redis://b --backend redis://c`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
 		PersistentPreRun: func(*cobra.Command, []string) { sys.started = true },
@@ -100,35 +105,11 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// onBackend gives the flag for the backend of locks to a command that goes there, and to those
-// below it.
-func (s *system) onBackend(c *cobra.Command) *cobra.Command {
-	c.PersistentFlags().StringVar(&s.backend, "backend", "", "URL of the backend (default $BEDROCK_BACKEND)")
-	return c
-}
-
-// backendURL returns the URL the user gave.
-func (s *system) backendURL(fallback string) (string, error) {
-	for _, text := range []string{s.backend, s.getenv("BEDROCK_BACKEND"), fallback} {
-		if text != "" {
-			return text, nil
-		}
-	}
-	return "", &exitError{exitUsage, fmt.Errorf(
-		"no backend: give --backend or set BEDROCK_BACKEND, for example redis://localhost:6379; there are %s",
-		lockurl.Schemes,
-	)}
-}
-
 // open connects to the backend the user gave.
 func (s *system) open(opts lock.Options) (*lockurl.Session, error) {
-	text, err := s.backendURL("")
+	backend, err := s.newBackend("")
 	if err != nil {
 		return nil, err
-	}
-	backend, err := lockurl.New(text)
-	if err != nil {
-		return nil, &exitError{exitUsage, err}
 	}
 	if backend.Memory() {
 		fmt.Fprintln(s.stderr, "bedrock: note: mem: is the memory of this process: no other process sees its locks")

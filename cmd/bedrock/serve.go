@@ -42,7 +42,8 @@ The store is one of
 
 Several servers on one MySQL, PostgreSQL or Redis share the work. Such a store wants
 --locks, too: a Redis that all of them use, or mem: if there is one server only. It is
-not BEDROCK_BACKEND, which is for commands that go to a backend themselves.
+not BEDROCK_BACKEND, which is for commands that go to a backend themselves. Several
+--locks with --quorum or --combination make locks that outlive some of these servers.
 
 Participants are HTTP endpoints and gRPC methods. Those on this machine may be called
 as long as only this machine can reach the server; for others give --allow, such as

@@ -22,17 +22,18 @@ import (
 
 // serveFlags are those of serve as they were typed.
 type serveFlags struct {
-	listen, store, locks, replica string
-	allow                         []string
-	tokens, certificate, key      string
-	insecure                      bool
-	lease                         time.Duration
-	retention, archive            string
-	noMigrate, volatile           bool
-	elsewhere                     bool
-	limits                        []string
-	otlp                          string
-	logLevel, logFormat           string
+	listen, store, replica   string
+	locks                    backendFlags
+	allow                    []string
+	tokens, certificate, key string
+	insecure                 bool
+	lease                    time.Duration
+	retention, archive       string
+	noMigrate, volatile      bool
+	elsewhere                bool
+	limits                   []string
+	otlp                     string
+	logLevel, logFormat      string
 }
 
 const (
@@ -46,9 +47,10 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.listen, "listen", defaultListen, "address to listen on")
 	flags.StringVar(&f.store, "store", "",
 		"URL of the store of transactions (default $BEDROCK_STORE, or "+defaultStore+")")
-	flags.StringVar(&f.locks, "locks", "",
+	f.locks.register(flags, "locks",
 		"URL of the backend of locks; mem: is this server's memory (default "+defaultLocks+
-			", unless servers can share --store)")
+			", unless servers can share --store); repeat it with --quorum or --combination")
+	completeQuarantine(c)
 	flags.StringArrayVar(&f.allow, "allow", nil,
 		"a participant that may be called (repeatable); those on this machine may while --listen is a loopback address")
 	flags.StringVar(&f.tokens, "tokens", "", "file of tokens: lines of role, name and hash; see 'bedrock token'")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 
@@ -15,12 +14,15 @@ const defaultLocks = "mem:"
 // lockBackend finds out where locks are kept. Servers that share a store would each
 // grant the same lock out of their own memory, so there nothing is taken for granted.
 func (f *serveFlags) lockBackend(store *storeurl.Location) (*lockurl.Backend, error) {
-	if f.locks == "" && store.Shared() {
+	switch {
+	case f.locks.typed():
+		return f.locks.open(f.locks.urls, "--locks")
+	case store.Shared():
 		return nil, fmt.Errorf("--locks is missing: several servers may work on --store %s, and each would grant the "+
 			"same lock out of its own memory; write --locks redis://host:6379 on all of them, or --locks mem: if "+
 			"there is one server only, or nobody takes locks from it", store)
 	}
-	return lockurl.New(cmp.Or(f.locks, defaultLocks))
+	return f.locks.open([]string{defaultLocks}, "--locks")
 }
 
 // locksShown says where locks are kept.

@@ -28,7 +28,7 @@ func TestReplicasGrantALockTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		locks, err := (&serveFlags{locks: c.locks}).lockBackend(store)
+		locks, err := (&serveFlags{locks: backendFlags{urls: []string{c.locks}}}).lockBackend(store)
 		if c.refused != (err != nil) || err != nil && !strings.Contains(err.Error(), "write --locks redis://") {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -155,7 +155,7 @@ With --start servers are started for the run, and broken as well:
 	f.IntVar(&flags.workers, "workers", 4, "worker processes")
 	f.IntVar(&flags.hands, "hands", 4, "goroutines of each client that share names; each worker has two clients")
 	f.IntVar(&flags.keepers, "keepers", 20, "goroutines of each client with names of their own")
-	return sys.onBackend(c)
+	return sys.onOneBackend(c)
 }
 
 func (f *lockFlags) check() error {
@@ -178,8 +178,8 @@ func (s *system) tortureLocks(ctx context.Context, f *lockFlags) error {
 	p := &locks.Plan{
 		Start: f.start, For: f.duration, Workers: f.workers, Hands: f.hands, Keepers: f.keepers, Progress: s.stderr,
 	}
-	if f.start == "" || s.backend != "" {
-		url, err := s.backendURL("")
+	if f.start == "" || s.backend.typed() {
+		url, err := s.oneBackendURL()
 		if err != nil {
 			return err
 		}

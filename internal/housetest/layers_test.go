@@ -227,7 +227,7 @@ func layers() layerMap {
 		},
 		{
 			packages: "internal/lockurl",
-			own:      []string{"lock/...", "redisconn/...", "internal/redisurl"},
+			own:      []string{"input", "lock/...", "redisconn/...", "internal/redisurl"},
 			foreign:  []string{"github.com/redis/go-redis/v9"},
 		},
 		{

@@ -3,6 +3,8 @@
 //	mem:
 //	redis://…    and the others of package redisurl, with the options of locks
 //
+// Several URLs make one lock, by the votes of a quorum or as a combination.
+//
 // Errors name the part that is wrong and never quote anything that could be, or
 // could hold, a password.
 package lockurl
