@@ -77,20 +77,20 @@ func (w *walk) takeAll(ctx context.Context, nodes []*several.Node) (driver.Grant
 	w.watched.Asks()
 	for _, n := range nodes {
 		if err := w.takeAt(ctx, n); err != nil {
-			return driver.Grant{}, w.failed(ctx, err)
+			return driver.Grant{}, w.endIn(ctx, err)
 		}
 	}
 	first, tokens, err := w.agree(ctx)
 	if err != nil {
-		return driver.Grant{}, w.failed(ctx, err)
+		return driver.Grant{}, w.endIn(ctx, err)
 	}
 	g := w.ballot.Win(first, min(tokens, w.req.Tokens))
 	w.ballot.Seek()
 	return g, nil
 }
 
-// failed ends a walk.
-func (w *walk) failed(ctx context.Context, why error) error {
+// endIn ends a walk.
+func (w *walk) endIn(ctx context.Context, why error) error {
 	if ctx.Err() != nil && w.ballot.HasVotes() {
 		return fmt.Errorf("on the way: %w", ctx.Err())
 	}

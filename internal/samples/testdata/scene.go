@@ -15,6 +15,7 @@ import (
 	"github.com/bedrock-go/bedrock/coord/allow"
 	"github.com/bedrock-go/bedrock/coord/httpcall"
 	"github.com/bedrock-go/bedrock/lock"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/server/auth"
@@ -33,6 +34,7 @@ var (
 	db    *sql.DB
 	locks *lock.Client
 	lease *lock.Lease
+	nodes []lockdriver.Backend
 	store driver.Store
 	co    *coord.Coordinator
 	rules *allow.Rules
