@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -42,8 +43,13 @@ type member struct {
 // join makes a client of the nodes.
 func join(t *testing.T, nodes severaltest.Servers, opts *quorum.Options) *member {
 	t.Helper()
+	var quiet quorum.Options
+	if opts != nil {
+		quiet = *opts
+	}
+	quiet.Lock.Logger = slog.New(slog.DiscardHandler)
 	lines, backends := nodes.Connect()
-	locks, err := quorum.New(backends, opts)
+	locks, err := quorum.New(backends, &quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
