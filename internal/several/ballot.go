@@ -93,11 +93,16 @@ func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.G
 func (s *Stores) askNode(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
 	if err := s.identify(ctx, n); err != nil {
 		if !errors.Is(err, driver.ErrRefused) {
-			err = fmt.Errorf("%w: it does not say who it is: %s", driver.ErrUnavailable, err) // nothing else was asked
+			err = unasked(err)
 		}
 		return driver.Grant{}, err
 	}
 	return n.Backend.Acquire(ctx, req)
+}
+
+// unasked says that a node has done nothing, whatever has kept it from saying who it is.
+func unasked(why error) error {
+	return fmt.Errorf("%w: it does not say who it is: %s", driver.ErrUnavailable, why.Error())
 }
 
 // enterLane waits until no other call of this owner is under way at the node.

@@ -56,6 +56,7 @@ func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
 		findings, err := checker.Check(ctx)
 		return checked{findings, err}
 	})
+	slices.SortFunc(answers, func(a, b Answer[checked]) int { return a.Node.index - b.Node.index })
 	var found []driver.Finding
 	missing := slices.Clone(s.Nodes)
 	for _, a := range answers {

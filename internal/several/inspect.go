@@ -61,10 +61,9 @@ func enough[T any](ctx context.Context, answers []Answer[T], least int, errOf fu
 
 // merge makes one description of several.
 func merge(name string, infos []driver.Info, keep int) driver.Info {
-	one := driver.Info{Name: name}
+	one := driver.Info{Name: name, Token: newest(infos, keep)}
 	seen := make(map[string][]driver.Holder)
 	for _, info := range infos {
-		one.Token = max(one.Token, info.Token)
 		for _, h := range info.Holders {
 			seen[public(h.Owner)] = append(seen[public(h.Owner)], h)
 		}
@@ -81,6 +80,17 @@ func merge(name string, infos []driver.Info, keep int) driver.Info {
 		one.Waiting = max(one.Waiting, info.Waiting)
 	}
 	return one
+}
+
+// newest returns the newest token that as many nodes have reached as keep others out: the one that was agreed on is
+// among those. What fewer of them have given out was not enough, or came late.
+func newest(infos []driver.Info, keep int) uint64 {
+	tokens := make([]uint64, len(infos))
+	for i, info := range infos {
+		tokens[i] = info.Token
+	}
+	slices.Sort(tokens)
+	return tokens[max(len(tokens)-keep, 0)]
 }
 
 // mergeHolder describes a holder by what the nodes say of its votes. It has the lock until too few are left.

@@ -24,6 +24,9 @@ type Watched struct {
 	first string        // who has the first node, as it was told last
 	since time.Duration // since when
 	whole bool          // that one has the lock, as the others said
+
+	rival      string        // who has most of the others' votes, and not enough for the lock; nobody if it is empty
+	rivalSince time.Duration // since when
 }
 
 // WatchedName returns what is known of a name that somebody waits for here; nil if nobody does.
@@ -81,6 +84,21 @@ func (w *Watched) Learned(holder string) {
 	defer w.mu.Unlock()
 	w.since = now
 	w.whole = holder != "" && holder == w.first
+}
+
+// Rival records who has most of the votes that are missing, and has not the lock; nobody if it is empty. It reports
+// for how long that has been the same one.
+func (w *Watched) Rival(owner string) (same time.Duration) {
+	if w == nil {
+		return 0
+	}
+	now := w.stores.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rival != owner || owner == "" {
+		w.rival, w.rivalSince = owner, now
+	}
+	return now - w.rivalSince
 }
 
 // hear records that a node has told of a release.

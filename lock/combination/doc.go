@@ -6,8 +6,7 @@
 // holder who was on its way may meet somebody there who did not see the first, and yields. Only who wins every node
 // that is left has the lock.
 //
-//	nodes := []driver.Backend{a, b, c} // the same ones, in the same order, everywhere
-//	client, err := combination.New(nodes, nil)
+//	client, err := combination.New(nodes, nil) // the same ones, in the same order, everywhere
 //
 // A node that does not answer within [Options.NodeTimeout] is left out by the whole client, and looked at again after
 // [Options.Retry]. The lock is there as long as any node is, where a quorum needs more than half of them; for that it

@@ -5,8 +5,7 @@
 // released everywhere. It outlives the failure of a minority of the stores: with five, of any two. A store that was
 // started less than a TTL ago may have forgotten whom it had given its vote, and has none until then.
 //
-//	nodes := []driver.Backend{a, b, c} // three servers that know nothing of each other, not one with replicas
-//	client, err := quorum.New(nodes, nil)
+//	client, err := quorum.New(nodes, nil) // servers that know nothing of each other, not one with replicas
 //
 // What it promises, and what not, stands in docs/guarantees.md, beside lock/combination.
 package quorum

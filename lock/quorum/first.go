@@ -79,11 +79,20 @@ func (e *election) refusedFirst(err error) error {
 	return held
 }
 
-// learn takes note of who has the lock, and where.
+// learn takes note of who has the lock, and where. Who has some votes, and not enough, for a while, has crashed
+// perhaps: it is of no use to ask again at once, as after votes that were split.
 func (e *election) learn(err error) {
-	holder, votes := e.tally.holder()
-	if _, held := errors.AsType[*driver.HeldError](err); !held || votes < e.keep {
+	owner, votes := e.tally.holder()
+	held, isHeld := errors.AsType[*driver.HeldError](err)
+	holder, rival := owner, ""
+	if !isHeld || votes < e.keep {
 		holder = ""
+	}
+	if isHeld && votes < e.keep {
+		rival = owner
+	}
+	if e.watched.Rival(rival) >= strayVote {
+		held.TTL = lookAtStray
 	}
 	e.watched.Learned(holder)
 	e.watched.Refused(e.tally.heldBy, len(e.tally.grants))

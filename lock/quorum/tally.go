@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
@@ -27,8 +28,13 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
+	why := make([]string, len(e.Errs))
+	for i, err := range e.Errs {
+		why[i] = err.Error()
+	}
+	slices.Sort(why)
 	return fmt.Sprintf("no quorum: %d of %d nodes have granted it, %d are needed: %s",
-		e.Granted, e.Nodes, e.Need, errors.Join(e.Errs...))
+		e.Granted, e.Nodes, e.Need, strings.Join(why, "; "))
 }
 
 // Is reports whether target is [ErrNoQuorum]; or [driver.ErrUnavailable], unless a node may have done what it was

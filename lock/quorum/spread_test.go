@@ -1,0 +1,176 @@
+package quorum_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bedrocktest"
+	"github.com/bedrock-go/bedrock/internal/several/severaltest"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/quorum"
+)
+
+// TestGrantWithoutItsSurplus has fewer votes than was asked for, and some more than a majority.
+func TestGrantWithoutItsSurplus(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		locks := join(t, nodes, &quorum.Options{Surplus: 1, Lock: lock.Options{Patience: -1}})
+		locks.down(4, 5)
+		_, err := locks.Mutex("a", nil).Lock(t.Context())
+		wantErr(t, err, quorum.ErrNoQuorum,
+			"3 of 5 nodes have granted it, 4 are needed", "node 4: unavailable", "node 5: unavailable")
+		wantErr(t, err, driver.ErrUnavailable)
+		wantNothingLeft(t, nodes, time.Second)
+		locks.up(5)
+		lease := mustLock(t, locks, "a")
+		if got, least := lease.Spread(), (lock.Spread{Held: 4, Stores: 5, Surplus: 1}); got != least {
+			t.Errorf("without node 4: %+v, want %+v", got, least)
+		}
+		mustUnlock(t, lease)
+	})
+}
+
+// TestSurplusIsNotToldOf: how many may forget a grant depends on what keeps others out, not on what was needed.
+func TestSurplusIsNotToldOf(t *testing.T) {
+	for _, tt := range []struct {
+		opts quorum.Options
+		down []int
+		want lock.Spread
+	}{
+		{quorum.Options{}, nil, lock.Spread{Held: 5, Stores: 5, Surplus: 2}},
+		{quorum.Options{}, []int{2}, lock.Spread{Held: 4, Stores: 5, Surplus: 1}},
+		{quorum.Options{}, []int{1, 5}, lock.Spread{Held: 3, Stores: 5, Surplus: 0}},
+		{quorum.Options{Majority: 4}, []int{3}, lock.Spread{Held: 4, Stores: 5, Surplus: 2}},
+		{quorum.Options{Surplus: 2}, nil, lock.Spread{Held: 5, Stores: 5, Surplus: 2}},
+	} {
+		five(t, func(t *testing.T, nodes severaltest.Servers) {
+			locks := join(t, nodes, &tt.opts)
+			locks.down(tt.down...)
+			lease := mustLock(t, locks, "a")
+			pass(3 * time.Second) // the last of those that are up have voted by then
+			wantEqual(t, fmt.Sprintf("spread with %+v, nodes %v down", tt.opts, tt.down), lease.Spread(), tt.want)
+			mustUnlock(t, lease)
+			wantNothingLeft(t, nodes, time.Millisecond)
+		})
+	}
+}
+
+// TestMissingVotesAreForgotten: they are asked for soon after the grant, and later with each renewal.
+func TestMissingVotesAreForgotten(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		locks := join(t, nodes, nil)
+		locks.down(2, 4)
+		lease := mustLock(t, locks, "a")
+		pass(20 * time.Millisecond)
+		wantEqual(t, "at first", lease.Spread(), lock.Spread{Held: 3, Stores: 5})
+		locks.up(2)
+		pass(time.Second)
+		wantEqual(t, "a second after node 2 is back", lease.Spread(), lock.Spread{Held: 4, Stores: 5, Surplus: 1})
+		pass(5 * time.Second)
+		locks.up(4)
+		pass(10 * time.Second) // the lease of 30 s is renewed meanwhile
+		wantEqual(t, "after a renewal with node 4", lease.Spread(), lock.Spread{Held: 5, Stores: 5, Surplus: 2})
+		nodes[0].Restart()
+		pass(15 * time.Second)
+		wantEqual(t, "after a renewal with a new node 1", lease.Spread(), lock.Spread{Held: 5, Stores: 5, Surplus: 2})
+		for i, n := range nodes {
+			if n.Newest("a") < lease.Token() {
+				t.Errorf("node %d has given out token %d, the lease has %d", i+1, n.Newest("a"), lease.Token())
+			}
+		}
+		mustUnlock(t, lease)
+		wantNothingLeft(t, nodes, time.Millisecond)
+	})
+}
+
+// TestSlowNodeIsNotCounted: a vote that comes after the grant is one.
+func TestSlowNodeIsNotCounted(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		locks := join(t, nodes, nil)
+		mustUnlock(t, mustLock(t, locks, "a"))
+		pass(time.Second)
+		for _, line := range locks.lines[:2] {
+			line.Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: 100 * time.Millisecond})
+		}
+		lease := mustLock(t, locks, "a")
+		wantEqual(t, "at first", lease.Spread().Held, 3)
+		pass(150 * time.Millisecond)
+		wantEqual(t, "later", lease.Spread().Held, 5)
+		mustUnlock(t, lease)
+		wantNothingLeft(t, nodes, time.Second)
+	})
+}
+
+// TestForgottenGrantIsBelievedIn: one of the nodes that keep others out starts anew, at any time. Whoever waits has
+// the lock when the former holder knows that it has not, and that is by its time at the latest.
+func TestForgottenGrantIsBelievedIn(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Second, 14 * time.Second, 16 * time.Second, 29 * time.Second} {
+		for forgets := 1; forgets <= 3; forgets++ {
+			t.Run(fmt.Sprintf("node %d after %s", forgets, after), func(t *testing.T) {
+				five(t, func(t *testing.T, nodes severaltest.Servers) { believe(t, nodes, forgets, after) })
+			})
+		}
+	}
+}
+
+func believe(t *testing.T, nodes severaltest.Servers, forgets int, after time.Duration) {
+	a, b := join(t, nodes, nil), join(t, nodes, nil)
+	a.down(4, 5)
+	lease := mustLock(t, a, "a")
+	wantEqual(t, "spread", lease.Spread(), lock.Spread{Held: 3, Stores: 5})
+	lost := make(chan time.Time, 1)
+	context.AfterFunc(lease.Context(), func() { lost <- time.Now() })
+	pass(after)
+	nodes[forgets-1].Restart()
+	forgotten := time.Now()
+	next := take(t, b, "a", lease)
+	end := <-lost
+	wantErr(t, context.Cause(lease.Context()), lock.ErrLost)
+	wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
+	if late := end.Sub(forgotten); late > 30*time.Second {
+		t.Errorf("the loss was noticed after %s", late)
+	}
+	if next.Token() <= lease.Token() {
+		t.Errorf("token %d after %d", next.Token(), lease.Token())
+	}
+	mustUnlock(t, next)
+	wantNothingLeft(t, nodes, time.Minute)
+}
+
+// take asks for a lock again and again until it is granted, and checks that nobody else believes to have it then.
+func take(t *testing.T, locks *member, name string, held *lock.Lease) *lock.Lease {
+	t.Helper()
+	for ctx := t.Context(); ; pass(10 * time.Millisecond) {
+		lease, err := locks.Mutex(name, nil).TryLock(ctx)
+		if err == nil {
+			if held.Context().Err() == nil {
+				t.Error("two have the lock")
+			}
+			return lease
+		}
+		if !errors.Is(err, lock.ErrHeld) && !errors.Is(err, quorum.ErrNoQuorum) {
+			t.Fatalf("while the lock is held: %v", err)
+		}
+	}
+}
+
+// TestNodesThatForgetAreBelieved is why quarantine is there: without, two have the lock.
+func TestNodesThatForgetAreBelieved(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		a, b := join(t, nodes, nil), join(t, nodes, &quorum.Options{Quarantine: -1})
+		a.down(4, 5)
+		lease := mustLock(t, a, "a")
+		nodes[0].Restart()
+		next, err := b.Mutex("a", nil).TryLock(t.Context())
+		if err != nil || lease.Err() != nil {
+			t.Fatalf("the test proves nothing: %v, %v", err, lease.Err())
+		}
+		if next.Token() <= lease.Token() {
+			t.Errorf("token %d after %d", next.Token(), lease.Token())
+		}
+		mustUnlock(t, next)
+	})
+}
