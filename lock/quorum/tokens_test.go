@@ -105,7 +105,7 @@ func TestTokensRunOutUnderWay(t *testing.T) {
 			m := clients[round%2]
 			m.only(majorities()[round%10])
 			if round%20 == 0 {
-				raise(t, nodes[round/20%5], last+uint64(time.Now().UnixMicro()))
+				raise(t, nodes[round/20%5], max(last, uint64(time.Now().UnixMicro()))+1_000_000_000)
 			}
 			pass(200 * time.Millisecond)
 			lease, err := m.Mutex("a", nil).Lock(t.Context())
