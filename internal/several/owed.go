@@ -144,21 +144,29 @@ func (o *owed) whenPaid() <-chan struct{} {
 	return o.idle
 }
 
-// lastChance is how long is waited for what is owed when the stores are closed.
+// lastChance is how long is waited for what is given back when the stores are closed.
 const lastChance = 150 * time.Millisecond
 
-// payDebts waits for what is owed to nodes, but not for long.
-func (s *Stores) payDebts() {
+// awaitReleases waits for what is being given back, and for what is owed to nodes, but not for long.
+func (s *Stores) awaitReleases() {
 	enough := time.NewTimer(lastChance)
 	defer enough.Stop()
-	for _, n := range s.Nodes {
-		paid := n.owed.whenPaid()
-		if paid == nil {
-			continue
+	await := func(end <-chan struct{}) bool {
+		if end == nil {
+			return true
 		}
 		select {
-		case <-paid:
+		case <-end:
+			return true
 		case <-enough.C:
+			return false
+		}
+	}
+	if !await(s.releases.whenEnded()) {
+		return
+	}
+	for _, n := range s.Nodes {
+		if !await(n.owed.whenPaid()) {
 			return
 		}
 	}

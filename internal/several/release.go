@@ -52,10 +52,14 @@ type released struct {
 	err     error
 }
 
-// releaseAll gives votes back at the same time.
+// releaseAll gives votes back at the same time. There is a node at least.
 func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
-	forget := func() { b.stores.forget(b) }
-	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) released {
+	b.stores.releases.begin()
+	last := func() {
+		b.stores.forget(b)
+		b.stores.releases.end()
+	}
+	return Gather(b.stores, nodes, last, func(ctx context.Context, n *Node) released {
 		waiting, err := b.Release(ctx, n)
 		return released{waiting, err}
 	})
@@ -64,10 +68,15 @@ func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
 // Release gives the vote of a node back, after whatever is under way there. Where it is not known what became of
 // that, it is tried again in the background.
 func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) {
+	b.stores.releases.begin()
 	if err := b.enter(ctx, n); err != nil {
-		b.stores.work.Go(func() { b.releaseLater(n) })
+		b.stores.work.Go(func() {
+			defer b.stores.releases.end()
+			b.releaseLater(n)
+		})
 		return 0, err
 	}
+	defer b.stores.releases.end()
 	return b.releaseVote(ctx, n)
 }
 

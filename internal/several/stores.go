@@ -49,6 +49,7 @@ type Stores struct {
 	full    int                // how many there may be before those that have run out are looked for
 	watched map[string]*Watched
 
+	releases   underway
 	background context.Context //nolint:containedctx // of what goes on when a caller has gone
 	stop       context.CancelFunc
 	work       sync.WaitGroup
@@ -87,6 +88,16 @@ func (s *Stores) Within(d time.Duration) *timelimit.Shared {
 // Background does something that outlives its caller, but not the stores.
 func (s *Stores) Background(do func()) { s.work.Go(do) }
 
+// GiveBackLater is [Stores.Background] for what gives votes back: it is waited for when the stores are closed, but not for
+// long.
+func (s *Stores) GiveBackLater(do func()) {
+	s.releases.begin()
+	s.work.Go(func() {
+		defer s.releases.end()
+		do()
+	})
+}
+
 // Virtual reports whether all stores live in this process, and so stop when it stops: see [driver.Timekeeper].
 func (s *Stores) Virtual() bool {
 	for _, n := range s.Nodes {
@@ -99,7 +110,7 @@ func (s *Stores) Virtual() bool {
 
 // Close ends what goes on in the background, and the nodes.
 func (s *Stores) Close() error {
-	s.payDebts()
+	s.awaitReleases()
 	s.stop()
 	s.work.Wait()
 	var errs []error
