@@ -56,6 +56,16 @@ func (b *Ballot) Won() (token uint64, won bool) {
 	return b.grant.Token, b.won
 }
 
+// Again returns the grant that was made of the ballot, for that time from now on.
+func (b *Ballot) Again(ttl time.Duration) driver.Grant {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.grant.TTL = ttl
+	g := b.grant
+	g.Handle = b
+	return g
+}
+
 // Win makes a grant of the ballot, with those tokens.
 func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 	b.mu.Lock()
@@ -68,17 +78,51 @@ func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 
 // Ask asks a node for its vote. The calls of one owner at a node follow each other.
 func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
-	if err := b.enter(ctx, n); err != nil {
+	if err := b.begin(ctx, n); err != nil {
 		return driver.Grant{}, err
+	}
+	return b.askInTurn(ctx, n, req)
+}
+
+// AskAgain asks a node for the vote that a grant has there already. It reports whether the node has kept it.
+func (b *Ballot) AskAgain(ctx context.Context, n *Node, req driver.Request) (g driver.Grant, kept bool, err error) {
+	if err := b.begin(ctx, n); err != nil {
+		return driver.Grant{}, false, err
+	}
+	before, has := b.given(n)
+	if has {
+		req.Above = 1 // it keeps the tokens it has
+	}
+	g, err = b.askInTurn(ctx, n, req)
+	return g, has && err == nil && g.Token >= before.Token && g.Token-before.Token < uint64(before.Tokens), err
+}
+
+// begin waits until nothing else is under way at a node, if it is to be asked at all.
+func (b *Ballot) begin(ctx context.Context, n *Node) error {
+	if err := b.enter(ctx, n); err != nil {
+		return err
 	}
 	if b.isOver() {
 		b.leave(n, nil)
-		return driver.Grant{}, errOver
+		return errOver
 	}
 	if !n.MayAsk() {
 		b.leave(n, nil)
-		return driver.Grant{}, errAway
+		return errAway
 	}
+	return nil
+}
+
+// given returns a node's vote, if it has given it.
+func (b *Ballot) given(n *Node) (g driver.Grant, has bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &b.votes[n.index]
+	return v.grant, v.state == given
+}
+
+// askInTurn asks a node at which nothing else is under way.
+func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
 	g, err := b.stores.askNode(ctx, n, req)
 	n.Heard(err)
 	b.record(n, g, err)

@@ -55,6 +55,8 @@ type walk struct {
 	by     []*several.Node
 	lost   error // why the last node of those was lost that were lost on the way
 	began  time.Duration
+	again  bool // it is a grant already, and is asked for once more
+	kept   int  // how many of the nodes behind it had it before, and have not forgotten
 
 	watched *several.Watched // nil if nobody waits for the name here
 }
@@ -66,7 +68,7 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 	w.req.Waits = false
 	w.req.Above = b.stores.Propose(req.Tokens)
 	if token, won := w.ballot.Won(); won { // its answer was lost
-		w.req.Above = token - 1
+		w.req.Above, w.again = token-1, true
 	}
 	return w
 }
@@ -79,6 +81,10 @@ func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
 			return driver.Grant{}, w.giveUp(err)
 		}
 	}
+	if w.again && w.kept > 0 && w.kept == len(w.grants) {
+		return w.ballot.Again(w.req.TTL), nil
+	}
+	w.again = false
 	first, tokens, err := w.agree()
 	if err != nil {
 		return driver.Grant{}, w.giveUp(err)
@@ -90,7 +96,7 @@ func (w *walk) take(nodes []*several.Node) (driver.Grant, error) {
 
 // step takes the lock at one node. An error ends the walk.
 func (w *walk) step(n *several.Node) error {
-	g, err := w.ballot.Ask(w.nodeLimit(), n, w.req)
+	g, err := w.ask(n)
 	switch {
 	case err == nil:
 		w.grants, w.by = append(w.grants, g), append(w.by, n)
@@ -107,6 +113,17 @@ func (w *walk) step(n *several.Node) error {
 		return fmt.Errorf("%w: it has taken %s by now, longer than %s", driver.ErrUnavailable, spent, w.AcquireTimeout)
 	}
 	return nil
+}
+
+func (w *walk) ask(n *several.Node) (g driver.Grant, err error) {
+	if !w.again {
+		return w.ballot.Ask(w.nodeLimit(), n, w.req)
+	}
+	g, kept, err := w.ballot.AskAgain(w.nodeLimit(), n, w.req)
+	if kept {
+		w.kept++
+	}
+	return g, err
 }
 
 // atNode says which node it was.
@@ -152,7 +169,7 @@ func (w *walk) giveUp(why error) error {
 			_, _ = w.ballot.Release(w.nodeLimit(), n) // what is not certain is tried again in the background
 		}
 	}
-	w.stores.Background(func() {
+	w.stores.GiveBackLater(func() {
 		for _, n := range nodes {
 			_, _ = w.ballot.Release(w.stores.Limit.Present(w.stores.Now()), n)
 		}

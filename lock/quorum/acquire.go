@@ -48,6 +48,7 @@ type election struct {
 	ballot *several.Ballot
 	tally  tally
 	began  time.Duration
+	again  bool // it is a grant already, and is asked for once more
 
 	watched *several.Watched // nil if nobody waits for the name here
 }
@@ -61,7 +62,7 @@ func (b *backend) newElection(req *driver.Request) *election {
 	e.req.Age = b.age(req.TTL)
 	e.req.Above = b.stores.Propose(req.Tokens)
 	if token, won := e.ballot.Won(); won { // its answer was lost
-		e.req.Above = token - 1
+		e.req.Above, e.again = token-1, true
 	}
 	return e
 }
@@ -90,6 +91,7 @@ func (e *election) hold(ctx context.Context) (driver.Grant, error) {
 // vote is what a node answers.
 type vote struct {
 	grant driver.Grant
+	kept  bool // it had given it before, and has not forgotten
 	err   error
 }
 
@@ -112,12 +114,20 @@ func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.A
 }
 
 func (e *election) ask(ctx context.Context, n *several.Node) vote {
+	if e.again {
+		g, kept, err := e.ballot.AskAgain(ctx, n, e.req)
+		return vote{g, kept, err}
+	}
 	g, err := e.ballot.Ask(ctx, n, e.req)
-	return vote{g, err}
+	return vote{g, false, err}
 }
 
 // agree sees to it that so many nodes have the grant's token that whoever comes next is given a higher one.
 func (e *election) agree(ctx context.Context) (driver.Grant, error) {
+	if e.again && e.tally.kept >= e.keep { // nobody else can have had it meanwhile
+		return e.ballot.Again(e.req.TTL), nil
+	}
+	e.again = false
 	first, tokens := e.stores.Agree(e.tally.grants, e.Majority)
 	for tokens == 0 {
 		if err := e.raise(ctx, first); err != nil {
