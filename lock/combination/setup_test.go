@@ -16,19 +16,10 @@ import (
 	"github.com/bedrock-go/bedrock/lock/combination"
 )
 
-// five runs a test with five nodes in virtual time: they have been up for a day, so that all of them have a vote.
-func five(t *testing.T, test func(t *testing.T, nodes severaltest.Servers)) {
+// three runs a test with three nodes in virtual time.
+func three(t *testing.T, test func(t *testing.T, nodes severaltest.Servers)) {
 	t.Helper()
-	several(t, 5, test)
-}
-
-func several(t *testing.T, n int, test func(t *testing.T, nodes severaltest.Servers)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		nodes := severaltest.NewServers(n)
-		pass(24 * time.Hour)
-		test(t, nodes)
-	})
+	synctest.Test(t, func(t *testing.T) { test(t, severaltest.NewServers(3)) })
 }
 
 // pass lets time pass.
