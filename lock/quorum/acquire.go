@@ -98,7 +98,7 @@ type vote struct {
 // askAll asks nodes at the same time, until it is clear whether there is a majority.
 func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.Answers[vote], error) {
 	e.tally.pending = len(nodes)
-	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.ask)
+	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.ask())
 	caller, limit := timelimit.Ends(ctx)
 	for e.tally.isOpen() {
 		select {
@@ -113,13 +113,19 @@ func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.A
 	return answers, nil
 }
 
-func (e *election) ask(ctx context.Context, n *several.Node) vote {
+// ask returns what asks a node. Those that answer late may be asked while the others are asked for other tokens.
+func (e *election) ask() func(ctx context.Context, n *several.Node) vote {
+	req := e.req
 	if e.again {
-		g, kept, err := e.ballot.AskAgain(ctx, n, e.req)
-		return vote{g, kept, err}
+		return func(ctx context.Context, n *several.Node) vote {
+			g, kept, err := e.ballot.AskAgain(ctx, n, req)
+			return vote{g, kept, err}
+		}
 	}
-	g, err := e.ballot.Ask(ctx, n, e.req)
-	return vote{g, false, err}
+	return func(ctx context.Context, n *several.Node) vote {
+		g, err := e.ballot.Ask(ctx, n, req)
+		return vote{g, false, err}
+	}
 }
 
 // agree sees to it that so many nodes have the grant's token that whoever comes next is given a higher one.
