@@ -23,6 +23,7 @@ type Ballot struct {
 	votes []vote
 	won   bool          // it is a grant
 	over  bool          // it is being given back: nobody asks for votes any more
+	all   bool          // it is to be given back by nodes that do not answer, too
 	until time.Duration // by then it has run out everywhere, unless it is renewed
 	seeks bool          // somebody asks for the votes that are missing
 }
@@ -56,6 +57,16 @@ func (b *Ballot) Won() (token uint64, won bool) {
 	return b.grant.Token, b.won
 }
 
+// Again returns the grant that was made of the ballot, for that time from now on.
+func (b *Ballot) Again(ttl time.Duration) driver.Grant {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.grant.TTL = ttl
+	g := b.grant
+	g.Handle = b
+	return g
+}
+
 // Win makes a grant of the ballot, with those tokens.
 func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 	b.mu.Lock()
@@ -68,17 +79,51 @@ func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 
 // Ask asks a node for its vote. The calls of one owner at a node follow each other.
 func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
-	if err := b.enterLane(ctx, n); err != nil {
+	if err := b.beginToAsk(ctx, n); err != nil {
 		return driver.Grant{}, err
+	}
+	return b.askInTurn(ctx, n, req)
+}
+
+// AskAgain asks a node for the vote that a grant has there already. It reports whether the node has kept it.
+func (b *Ballot) AskAgain(ctx context.Context, n *Node, req driver.Request) (g driver.Grant, kept bool, err error) {
+	if err := b.beginToAsk(ctx, n); err != nil {
+		return driver.Grant{}, false, err
+	}
+	before, has := b.given(n)
+	if has {
+		req.Above = 1 // it keeps the tokens it has
+	}
+	g, err = b.askInTurn(ctx, n, req)
+	return g, has && err == nil && g.Token >= before.Token && g.Token-before.Token < uint64(before.Tokens), err
+}
+
+// beginToAsk waits until nothing else is under way at a node, if it is to be asked at all.
+func (b *Ballot) beginToAsk(ctx context.Context, n *Node) error {
+	if err := b.enterLane(ctx, n); err != nil {
+		return err
 	}
 	if b.isOver() {
 		b.leaveLane(n, nil)
-		return driver.Grant{}, errOver
+		return errOver
 	}
 	if !n.MayAsk() {
 		b.leaveLane(n, nil)
-		return driver.Grant{}, errAway
+		return errAway
 	}
+	return nil
+}
+
+// given returns a node's vote, if it has given it.
+func (b *Ballot) given(n *Node) (g driver.Grant, has bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &b.votes[n.index]
+	return v.grant, v.state == given
+}
+
+// askInTurn asks a node at which nothing else is under way.
+func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
 	g, err := b.stores.askNode(ctx, n, req)
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
@@ -177,6 +222,25 @@ func (b *Ballot) End() []*Node {
 		}
 	}
 	return nodes
+}
+
+// Insist has the votes given back by all nodes at once, also by those that have not answered, if fewer than so many
+// have: else it would not be known what becomes of the grant.
+func (b *Ballot) Insist(nodes []*Node, least int) {
+	for _, n := range nodes {
+		if !n.IsAway() {
+			least--
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = least > 0
+}
+
+func (b *Ballot) insists() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all
 }
 
 func (b *Ballot) isOver() bool {

@@ -15,7 +15,7 @@ type owed struct {
 	mu    sync.Mutex
 	debts []*debt          // the oldest first
 	of    map[string]*debt // by owner
-	idle  chan struct{}    // closed when all are paid; nil while there are none
+	busy  bool             // somebody pays them
 }
 
 // debt is one of them.
@@ -62,8 +62,11 @@ func (o *owed) add(n *Node, d *debt) {
 	if len(o.debts) == mostOwed {
 		o.dropOldest()
 	}
-	if o.idle == nil {
-		o.of, o.idle = make(map[string]*debt), make(chan struct{})
+	if o.of == nil {
+		o.of = make(map[string]*debt)
+	}
+	if !o.busy {
+		o.busy = true
 		n.stores.work.Go(func() { o.payAll(n) })
 	}
 	o.debts, o.of[d.grant.Owner] = append(o.debts, d), d
@@ -100,8 +103,7 @@ func (o *owed) oldest() *debt {
 	if len(o.debts) > 0 {
 		return o.debts[0]
 	}
-	close(o.idle)
-	o.debts, o.of, o.idle = nil, nil, nil
+	o.debts, o.of, o.busy = nil, nil, false
 	return nil
 }
 
@@ -135,31 +137,4 @@ func (o *owed) dropOldest() {
 	delete(o.of, o.debts[0].grant.Owner)
 	o.debts[0] = nil
 	o.debts = o.debts[1:]
-}
-
-// whenPaid returns what tells that nothing is owed any more, nil if nothing is.
-func (o *owed) whenPaid() <-chan struct{} {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.idle
-}
-
-// lastChance is how long is waited for what is owed when the stores are closed.
-const lastChance = 150 * time.Millisecond
-
-// payDebts waits for what is owed to nodes, but not for long.
-func (s *Stores) payDebts() {
-	enough := time.NewTimer(lastChance)
-	defer enough.Stop()
-	for _, n := range s.Nodes {
-		paid := n.owed.whenPaid()
-		if paid == nil {
-			continue
-		}
-		select {
-		case <-paid:
-		case <-enough.C:
-			return
-		}
-	}
 }

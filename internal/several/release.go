@@ -52,7 +52,7 @@ type released struct {
 	err     error
 }
 
-// releaseAll gives votes back at the same time.
+// releaseAll gives votes back at the same time. There is a node at least.
 func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
 	forget := func() { b.stores.forgetBallot(b) }
 	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) released {
@@ -85,7 +85,7 @@ func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err err
 		b.leaveLane(n, nil)
 		return 0, driver.ErrLost
 	}
-	if !n.MayAsk() {
+	if !n.MayAsk() && !b.insists() {
 		b.owe(n)
 		b.leaveLane(n, nil)
 		return 0, errAway
@@ -123,6 +123,7 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 		s.forgetBallot(b)
 		return 0, driver.ErrLost
 	}
+	b.Insist(nodes, s.rules.Keep)
 	answers := b.releaseAll(nodes)
 	c := releaseCount{keep: s.rules.Keep, left: len(nodes)}
 	_, c.won = b.Won()

@@ -99,14 +99,33 @@ func (s *Stores) Virtual() bool {
 
 // Close ends what goes on in the background, and the nodes.
 func (s *Stores) Close() error {
-	s.payDebts()
-	s.stop()
-	s.work.Wait()
+	s.finishWork()
 	var errs []error
 	for _, n := range s.Nodes {
 		errs = append(errs, n.Backend.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// lastChance is how long what goes on in the background may take when the stores are closed: a vote that is not given
+// back stays for its TTL.
+const lastChance = 150 * time.Millisecond
+
+// finishWork waits for what goes on in the background, and breaks it off if it takes long.
+func (s *Stores) finishWork() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.work.Wait()
+	}()
+	enough := time.NewTimer(lastChance)
+	defer enough.Stop()
+	select {
+	case <-done:
+	case <-enough.C:
+	}
+	s.stop()
+	<-done
 }
 
 // ballotOf returns the ballot of an owner; nil if it has nothing anywhere, as far as is known here.

@@ -55,6 +55,8 @@ type walk struct {
 	by     []*several.Node
 	lost   error // why the last node of those was lost that were lost on the way
 	began  time.Duration
+	again  bool // it is a grant already, and is asked for once more
+	kept   int  // how many of the nodes behind it had it before, and have not forgotten
 
 	watched *several.Watched // nil if nobody waits for the name here
 }
@@ -66,7 +68,7 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 	w.req.Waits = false
 	w.req.Above = b.stores.Propose(req.Tokens)
 	if token, won := w.ballot.Won(); won { // its answer was lost
-		w.req.Above = token - 1
+		w.req.Above, w.again = token-1, true
 	}
 	return w
 }
@@ -80,6 +82,10 @@ func (w *walk) takeAll(ctx context.Context, nodes []*several.Node) (driver.Grant
 			return driver.Grant{}, w.endIn(ctx, err)
 		}
 	}
+	if w.again && w.kept > 0 && w.kept == len(w.grants) {
+		return w.ballot.Again(w.req.TTL), nil
+	}
+	w.again = false
 	first, tokens, err := w.agree(ctx)
 	if err != nil {
 		return driver.Grant{}, w.endIn(ctx, err)
@@ -101,7 +107,7 @@ func (w *walk) endIn(ctx context.Context, why error) error {
 func (w *walk) takeAt(ctx context.Context, n *several.Node) error {
 	call := w.beginCall(ctx)
 	defer call.End()
-	g, err := w.ballot.Ask(call, n, w.req)
+	g, err := w.askNode(call, n)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
@@ -120,6 +126,17 @@ func (w *walk) takeAt(ctx context.Context, n *several.Node) error {
 		return fmt.Errorf("%w: it has taken %s by now, longer than %s", driver.ErrUnavailable, spent, w.AcquireTimeout)
 	}
 	return nil
+}
+
+func (w *walk) askNode(ctx context.Context, n *several.Node) (g driver.Grant, err error) {
+	if !w.again {
+		return w.ballot.Ask(ctx, n, w.req)
+	}
+	g, kept, err := w.ballot.AskAgain(ctx, n, w.req)
+	if kept {
+		w.kept++
+	}
+	return g, err
 }
 
 // atNode says which node it was.
@@ -186,6 +203,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	}
 	ballot := b.stores.Of(&g)
 	nodes := ballot.End()
+	ballot.Insist(nodes, 1)
 	answered, freed := false, false
 	for _, n := range slices.Backward(nodes) {
 		others, failure := b.releaseAt(ctx, ballot, n)

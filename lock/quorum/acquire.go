@@ -48,6 +48,7 @@ type election struct {
 	ballot *several.Ballot
 	tally  tally
 	began  time.Duration
+	again  bool // it is a grant already, and is asked for once more
 
 	watched *several.Watched // nil if nobody waits for the name here
 }
@@ -61,7 +62,7 @@ func (b *backend) newElection(req *driver.Request) *election {
 	e.req.Age = b.age(req.TTL)
 	e.req.Above = b.stores.Propose(req.Tokens)
 	if token, won := e.ballot.Won(); won { // its answer was lost
-		e.req.Above = token - 1
+		e.req.Above, e.again = token-1, true
 	}
 	return e
 }
@@ -90,13 +91,14 @@ func (e *election) elect(ctx context.Context) (driver.Grant, error) {
 // vote is what a node answers.
 type vote struct {
 	grant driver.Grant
+	kept  bool // it had given it before, and has not forgotten
 	err   error
 }
 
 // askAll asks nodes at the same time, until it is clear whether there is a majority.
 func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.Answers[vote], error) {
 	e.tally.pending = len(nodes)
-	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.askNode)
+	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.whatToAsk())
 	caller, limit := timelimit.Ends(ctx)
 	for e.tally.isOpen() {
 		select {
@@ -111,13 +113,27 @@ func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.A
 	return answers, nil
 }
 
-func (e *election) askNode(ctx context.Context, n *several.Node) vote {
-	g, err := e.ballot.Ask(ctx, n, e.req)
-	return vote{g, err}
+// whatToAsk returns what asks a node. Those that answer late may be asked while the others are asked for other tokens.
+func (e *election) whatToAsk() func(ctx context.Context, n *several.Node) vote {
+	req := e.req
+	if e.again {
+		return func(ctx context.Context, n *several.Node) vote {
+			g, kept, err := e.ballot.AskAgain(ctx, n, req)
+			return vote{g, kept, err}
+		}
+	}
+	return func(ctx context.Context, n *several.Node) vote {
+		g, err := e.ballot.Ask(ctx, n, req)
+		return vote{g, false, err}
+	}
 }
 
 // agree sees to it that so many nodes have the grant's token that whoever comes next is given a higher one.
 func (e *election) agree(ctx context.Context) (driver.Grant, error) {
+	if e.again && e.tally.kept >= e.keep { // nobody else can have had it meanwhile
+		return e.ballot.Again(e.req.TTL), nil
+	}
+	e.again = false
 	first, tokens := e.stores.Agree(e.tally.grants, e.Majority)
 	for tokens == 0 {
 		if err := e.raise(ctx, first); err != nil {

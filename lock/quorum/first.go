@@ -30,7 +30,7 @@ func (e *election) askFirst(ctx context.Context) ([]*several.Node, error) {
 	at := e.firstNode()
 	rest := make([]*several.Node, 0, len(nodes)-1)
 	rest = append(append(rest, nodes[:at]...), nodes[at+1:]...)
-	answers := several.Gather(e.stores, nodes[at:at+1], nil, e.askNode)
+	answers := several.Gather(e.stores, nodes[at:at+1], nil, e.whatToAsk())
 	hedge := time.NewTimer(firstHedge)
 	defer hedge.Stop()
 	caller, limit := timelimit.Ends(ctx)

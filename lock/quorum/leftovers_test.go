@@ -141,3 +141,35 @@ func TestStoppedClientLeavesAVote(t *testing.T) {
 		wantNothingLeft(t, nodes, time.Millisecond)
 	})
 }
+
+// TestClosedBackendCutsReleasesOff that are on their way to nodes which nobody has waited for.
+func TestClosedBackendCutsReleasesOff(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		for i := range backends[:2] {
+			backends[i] = &far{lines[i]}
+		}
+		locks, err := quorum.New(backends, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustUnlock(t, mustLock(t, &member{locks, lines}, "a"))
+		if err := locks.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantNothingLeft(t, nodes, time.Nanosecond)
+	})
+}
+
+// far is a node to which a release takes a while, unless it is broken off.
+type far struct{ *bedrocktest.Backend }
+
+// Release implements [driver.Backend].
+func (f *far) Release(ctx context.Context, g driver.Grant) (int, error) {
+	select {
+	case <-time.After(50 * time.Millisecond):
+		return f.Backend.Release(ctx, g)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}

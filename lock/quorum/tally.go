@@ -49,6 +49,7 @@ type tally struct {
 
 	grants  []driver.Grant
 	by      []*several.Node // who has given each of them
+	kept    int             // how many had given it before, and have not forgotten
 	held    []*driver.HeldError
 	heldBy  []*several.Node // who has refused each time
 	refused error           // of a node that says no, and will say no again
@@ -60,6 +61,9 @@ func (t *tally) add(n *several.Node, v vote) {
 	t.pending--
 	if v.err == nil {
 		t.grants, t.by = append(t.grants, v.grant), append(t.by, n)
+		if v.kept {
+			t.kept++
+		}
 		return
 	}
 	if held, ok := errors.AsType[*driver.HeldError](v.err); ok {

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/quorum"
 )
 
 // raise makes a node's counter as high as that.
@@ -118,6 +120,46 @@ func TestTokensRunOutUnderWay(t *testing.T) {
 			last = lease.Token()
 			mustUnlock(t, lease)
 			pass(200 * time.Millisecond)
+		}
+	})
+}
+
+// TestGrantAskedForAgainHasOtherTokens: the answer was lost. Some nodes had given higher tokens, which nobody waited
+// for.
+func TestGrantAskedForAgainHasOtherTokens(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		b, err := quorum.NewBackend(backends, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		base := uint64(time.Now().UnixMicro())
+		req := driver.Request{Name: "a", Owner: "owner:1", TTL: time.Minute, Tokens: 3}
+		for _, slow := range majorities() { // among them sets whose nodes have given out more than others
+			base += 1_000_000_000_000
+			for i, n := range nodes {
+				raise(t, n, base+uint64(2*i))
+			}
+			for _, n := range slow[1:] {
+				lines[n-1].Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: time.Millisecond})
+			}
+			first, err := b.Acquire(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Second)
+			for range 3 {
+				again, err := b.Acquire(t.Context(), req)
+				if err != nil || again.Token != first.Token || again.Tokens != first.Tokens {
+					t.Errorf("%d tokens from %d, then %d from %d, %v", first.Tokens, first.Token, again.Tokens, again.Token, err)
+				}
+			}
+			if _, err := b.Release(t.Context(), first); err != nil {
+				t.Error(err)
+			}
+			req.Owner += "1"
+			pass(time.Second)
 		}
 	})
 }

@@ -115,10 +115,14 @@ func (l *link) Acquire(ctx context.Context, req driver.Request) (driver.Grant, e
 }
 
 // Renew implements [driver.Backend].
-func (l *link) Renew(ctx context.Context, grants []driver.Grant) []error { return l.now().Renew(ctx, grants) }
+func (l *link) Renew(ctx context.Context, grants []driver.Grant) []error {
+	return l.now().Renew(ctx, grants)
+}
 
 // Release implements [driver.Backend].
-func (l *link) Release(ctx context.Context, g driver.Grant) (int, error) { return l.now().Release(ctx, g) }
+func (l *link) Release(ctx context.Context, g driver.Grant) (int, error) {
+	return l.now().Release(ctx, g)
+}
 
 // Close implements [driver.Backend].
 func (l *link) Close() error { return l.now().Close() }
@@ -129,7 +133,9 @@ func (l *link) Watch(ctx context.Context, name string, kind driver.Kind) (driver
 }
 
 // Inspect implements [driver.Inspector].
-func (l *link) Inspect(ctx context.Context, name string) (driver.Info, error) { return l.now().Inspect(ctx, name) }
+func (l *link) Inspect(ctx context.Context, name string) (driver.Info, error) {
+	return l.now().Inspect(ctx, name)
+}
 
 // List implements [driver.Inspector].
 func (l *link) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
@@ -153,7 +159,9 @@ func (l *link) Notify(tell func(driver.Message)) {
 func (l *link) Check(ctx context.Context) ([]driver.Finding, error) { return l.now().Check(ctx) }
 
 // Identity implements [driver.Identifier].
-func (l *link) Identity(context.Context) (string, error) { return fmt.Sprintf("server %p", l.server), nil }
+func (l *link) Identity(context.Context) (string, error) {
+	return fmt.Sprintf("server %p", l.server), nil
+}
 
 // Now implements [driver.Timekeeper].
 func (l *link) Now() time.Duration { return time.Since(l.began) }
