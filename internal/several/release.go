@@ -125,11 +125,10 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 	}
 	b.Insist(nodes, s.rules.Keep)
 	answers := b.releaseAll(nodes)
-	c := releaseCount{keep: s.rules.Keep, left: len(nodes)}
+	c := releaseCount{keep: s.rules.Keep, need: len(nodes) - s.rules.Keep + 1, left: len(nodes)}
 	_, c.won = b.Won()
-	need := len(nodes) - s.rules.Keep + 1 // of those left fewer than Keep are not free then
 	caller, limit := timelimit.Ends(ctx)
-	for c.isOpen(need) {
+	for c.isOpen() {
 		select {
 		case a := <-answers.C:
 			c.add(a.Value)
@@ -145,17 +144,19 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 // releaseCount counts what nodes say of a release.
 type releaseCount struct {
 	keep, left, freed, lost, unsure, waiting int
-	won                                      bool  // it was granted
-	err                                      error // of one that did not answer
+
+	need int   // if so many have nothing of it (any more), it is too few who are left
+	won  bool  // it was granted
+	err  error // of one that did not answer
 }
 
 // isOpen reports whether it depends on answers still to come what became of the grant, or too few of its nodes are
 // free.
-func (c *releaseCount) isOpen(need int) bool {
+func (c *releaseCount) isOpen() bool {
 	switch {
 	case c.left == 0 || c.freed+c.unsure+c.left < c.keep:
 		return false
-	case c.freed+c.lost < need:
+	case c.freed+c.lost < c.need:
 		return true
 	default:
 		return c.won && c.freed < c.keep
@@ -181,7 +182,7 @@ func (c *releaseCount) result() error {
 	switch {
 	case c.freed >= c.keep:
 		return nil
-	case c.freed+c.unsure+c.left < c.keep, !c.won && c.err == nil:
+	case c.freed+c.unsure+c.left < c.keep, !c.won && c.freed+c.lost >= c.need, !c.won && c.err == nil:
 		return driver.ErrLost
 	default:
 		return c.err

@@ -95,15 +95,24 @@ type vote struct {
 	err   error
 }
 
-// askAll asks nodes at the same time, until it is clear whether there is a majority.
+// askAll asks nodes at the same time, until it is clear whether there is a majority. If it takes some that are slow to
+// make one, because others have refused, it does not wait for long: it keeps votes from others meanwhile.
 func (e *election) askAll(ctx context.Context, nodes []*several.Node) (several.Answers[vote], error) {
 	e.tally.pending = len(nodes)
 	answers := several.Gather(e.stores, nodes, e.ballot.Seek, e.whatToAsk())
 	caller, limit := timelimit.Ends(ctx)
+	var late <-chan time.Time
 	for e.tally.isOpen() {
+		if late == nil && e.tally.isHeld() {
+			slow := time.NewTimer(slowVote)
+			defer slow.Stop()
+			late = slow.C
+		}
 		select {
 		case a := <-answers.C:
 			e.tally.add(a.Node, a.Value)
+		case <-late:
+			return answers, nil
 		case <-caller:
 			return answers, &driver.UnderwayError{Err: ctx.Err(), Ended: answers.Ended}
 		case <-limit:
@@ -185,6 +194,10 @@ func (e *election) awaitStragglers(ctx context.Context, answers several.Answers[
 		}
 	}
 }
+
+// slowVote is how long a vote is waited for where others have refused. It is longer than any line should be: who
+// gives up although it would have had a majority may do so again.
+const slowVote = 200 * time.Millisecond
 
 const longestMoment = 20 * time.Millisecond
 

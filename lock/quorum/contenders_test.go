@@ -167,3 +167,28 @@ func TestWaitersAskAllTheTime(t *testing.T) {
 		group.Wait()
 	})
 }
+
+// TestHungNodesHoldARefusalUp: who is refused keeps votes from others for as long as it waits for nodes that do not
+// answer, and nobody knows of that yet.
+func TestHungNodesHoldARefusalUp(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		vote(t, nodes[3], "a")
+		locks := join(t, nodes, nil)
+		mustUnlock(t, mustLock(t, locks, "other"))
+		for _, line := range locks.lines[:2] {
+			line.Freeze()
+			defer line.Thaw()
+		}
+		began := time.Now()
+		_, err := locks.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, lock.ErrHeld)
+		if took := time.Since(began); took > 300*time.Millisecond {
+			t.Errorf("refused after %s", took)
+		}
+		for _, n := range []int{3, 5} {
+			if held := nodes[n-1].Holders(); len(held) > 0 {
+				t.Errorf("node %d has %v", n, held)
+			}
+		}
+	})
+}

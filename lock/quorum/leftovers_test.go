@@ -173,3 +173,31 @@ func (f *far) Release(ctx context.Context, g driver.Grant) (int, error) {
 		return 0, ctx.Err()
 	}
 }
+
+// TestReleaseOfARequestIsNeverCertain although three nodes of five are free of it.
+func TestReleaseOfARequestIsNeverCertain(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		b, err := quorum.NewBackend(backends, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		for _, line := range lines[:2] {
+			line.Down()
+		}
+		for range 10 { // whoever answers first
+			req := driver.Request{Name: "a", Owner: "owner:1", TTL: time.Minute, Tokens: 1}
+			if _, err := nodes[4].Client().Acquire(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			_, err := b.Release(t.Context(), driver.Grant{Name: "a", Owner: "owner:1", TTL: time.Minute})
+			wantErr(t, err, driver.ErrLost)
+		}
+		for _, line := range lines {
+			line.Down()
+		}
+		_, err = b.Release(t.Context(), driver.Grant{Name: "a", Owner: "owner:1", TTL: time.Minute})
+		wantErr(t, err, driver.ErrUnavailable)
+	})
+}
