@@ -12,8 +12,8 @@ import (
 	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/combination"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // three runs a test with three nodes in virtual time.
