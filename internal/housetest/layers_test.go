@@ -246,7 +246,11 @@ func layers() layerMap {
 				"txn/participant", "internal/bootclock", "internal/nearest",
 			},
 		},
-		{packages: "internal/several/severaltest", test: true, own: []string{"lock/..."}},
+		{
+			packages: "internal/several/severaltest", test: true,
+			own:     []string{"bedrocktest", "lock/...", "redisconn/...", "internal/chaos", "internal/testenv"},
+			foreign: []string{"github.com/redis/go-redis/v9", "github.com/redis/rueidis"},
+		},
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"bedrocktest", "lock/..."},
 			foreign: []string{"github.com/anishathalye/porcupine"},

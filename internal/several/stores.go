@@ -26,6 +26,9 @@ type Rules struct {
 	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to
 	// something in the background does not make it quick.
 	OnlyPings bool
+	// Listen is how long nodes are waited for that are slow to begin to tell of releases, where a release may be
+	// told of by one of them alone; 0 where it is told of by as many as keep others out.
+	Listen time.Duration
 	// Complete reports whether it is worth asking when those nodes have told of a release that have refused it
 	// before; or of all nodes, if they were not all asked. The others have granted it, so many.
 	Complete func(told []bool, granted int) bool

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -21,10 +22,11 @@ type watch struct {
 
 	mu    sync.Mutex
 	inner []driver.Watch // by node; nil of those not listened to
+	began bool           // whoever listens relies on it: what begins later may have missed something
 }
 
 // Watch listens at all nodes. It returns when it does at so many that no release can be missed: the others join as
-// they come.
+// they come. Where each node matters, it waits for those that are slow, too, but not for long.
 func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least int) (driver.Watch, error) {
 	w := &watch{
 		stores: s, name: name, c: make(chan struct{}, 1), closed: make(chan struct{}),
@@ -34,9 +36,18 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 	answers := Gather(s, s.Nodes, nil, func(ctx context.Context, n *Node) error { return w.listen(ctx, n, kind) })
 	caller, limit := timelimit.Ends(ctx)
 	var errs []error
-	for begun := 0; begun < least; {
+	var late <-chan time.Time
+	for begun := 0; !w.isEnough(begun, len(errs), least); {
+		if late == nil && begun >= least {
+			slow := time.NewTimer(s.rules.Listen)
+			defer slow.Stop()
+			late = slow.C
+		}
 		var ended error
 		select {
+		case <-late:
+			w.begin()
+			return w, nil
 		case a := <-answers.C:
 			if a.Value == nil {
 				begun++
@@ -54,7 +65,31 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 			return nil, fmt.Errorf("listening at %d nodes, %d are needed: %w", begun, least, why)
 		}
 	}
+	w.begin()
 	return w, nil
+}
+
+// isEnough reports whether no more nodes are waited for, when so many have begun to tell, and so many have failed to.
+func (w *watch) isEnough(begun, failed, least int) bool {
+	switch {
+	case begun < least:
+		return false
+	case w.stores.rules.Listen == 0:
+		return true
+	}
+	away := 0
+	for _, n := range w.stores.Nodes {
+		if n.IsAway() {
+			away++
+		}
+	}
+	return begun >= len(w.inner)-max(away, failed)
+}
+
+func (w *watch) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.began = true
 }
 
 // listen begins to listen at a node.
@@ -76,6 +111,12 @@ func (w *watch) listen(ctx context.Context, n *Node, kind driver.Kind) error {
 	default:
 	}
 	w.inner[n.index] = inner
+	if w.began && w.stores.rules.Listen > 0 {
+		select {
+		case w.c <- struct{}{}:
+		default:
+		}
+	}
 	w.stores.work.Go(func() { w.followNode(n, inner) })
 	return nil
 }

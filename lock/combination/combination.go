@@ -32,8 +32,8 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	}
 	b := &backend{Options: filled}
 	b.stores, err = several.New(nodes, several.Rules{
-		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry,
-		OnlyPings: true, OnlyPresent: true, Complete: b.isFree,
+		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, OnlyPresent: true,
+		Listen: filled.NodeTimeout, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err

@@ -76,27 +76,28 @@ func open(t testing.TB, connect Library, addr string) driver.Backend {
 	return b
 }
 
-// InRedis opens so many servers, so many of which are frozen when all would be: the first ones. Combine makes one
-// backend of them.
+// InRedis opens so many servers, so many of which never answer: the first ones. Combine makes one backend of them.
 func InRedis(
-	nodes, frozen int, connect Library, combine func(t testing.TB, nodes []driver.Backend) driver.Backend,
+	nodes, mutes int, connect Library, combine func(t testing.TB, nodes []driver.Backend) driver.Backend,
 ) func(testing.TB) locktest.Server {
 	return func(t testing.TB) locktest.Server {
-		r := StartRedis(t, nodes)
+		all := StartRedis(t, nodes)
+		r := all[mutes:]
+		all[:mutes].Freeze()
 		return locktest.Server{
-			Connect:    func(t testing.TB) driver.Backend { return combine(t, r.Connect(t, connect)) },
-			Freeze:     r[:frozen].Freeze,
-			Thaw:       r[:frozen].Thaw,
+			Connect:    func(t testing.TB) driver.Backend { return combine(t, all.Connect(t, connect)) },
+			Freeze:     r.Freeze,
+			Thaw:       r.Thaw,
 			Restart:    r.Restart,
 			Disconnect: r.Disconnect,
 			Residue:    r.Residue,
 			Lag: func(t testing.TB) (driver.Backend, func(time.Duration)) {
-				backends, hold := r.connectFar(t, connect)
+				backends, hold := all.connectFar(t, connect)
 				return combine(t, backends), hold
 			},
 			Nemeses: []locktest.Nemesis{
-				{Name: "death of the first node", Strike: r[0:1].crash},
-				{Name: "frost at the last node", Strike: r[nodes-1:].freezeForASecond},
+				{Name: "death of the first node", Strike: r[:1].crash},
+				{Name: "frost at the last node", Strike: r[len(r)-1:].freezeForASecond},
 			},
 		}
 	}
