@@ -14,10 +14,12 @@ import (
 	"github.com/bedrock-go/bedrock/bench/internal/report"
 )
 
+// servers is how many Redis servers are started: as many as any subject needs.
+const servers = 5
+
 // settings are the flags of bench locks.
 type settings struct {
 	redis, output, workloads, subjects, profile string
-	server                                      int
 	quick                                       bool
 }
 
@@ -25,7 +27,7 @@ type settings struct {
 func parse(args []string) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("bench locks", flag.ContinueOnError)
-	flags.StringVar(&s.redis, "redis", "", "`HOST:PORT` of a Redis server; starts one if empty")
+	flags.StringVar(&s.redis, "redis", "", "`HOST:PORT,…` of Redis servers; all but the first for locks on several")
 	flags.BoolVar(&s.quick, "quick", false, "end within 45 seconds, with coarser figures")
 	flags.StringVar(&s.output, "o", "table", "output: `table, json or markdown`")
 	flags.StringVar(&s.workloads, "workloads", "", "measure only these, `NAME,NAME`")
@@ -54,18 +56,22 @@ func runLocks(ctx context.Context, args []string) error {
 		ctx, cancel = context.WithTimeout(ctx, locks.QuickLimit)
 		defer cancel()
 	}
-	if s.redis == "" {
-		server, err := redisd.Start(ctx)
+	suite := s.suite()
+	if addrs := list(s.redis); len(addrs) > 0 {
+		suite.Redis, suite.More = addrs[0], addrs[1:]
+	} else {
+		servers, err := redisd.StartGroup(ctx, servers)
 		if err != nil {
 			return err
 		}
-		defer server.Stop()
-		s.redis, s.server = server.Addr, server.Process()
+		defer servers.Stop()
+		addrs := servers.Addrs()
+		suite.Redis, suite.More, suite.Server = addrs[0], addrs[1:], servers[0].Process()
 	}
-	if err := writeCircumstances(ctx, os.Stderr, s.redis); err != nil {
+	if err := writeCircumstances(ctx, os.Stderr, suite.Redis); err != nil {
 		return err
 	}
-	outcomes := s.suite().Run(ctx)
+	outcomes := suite.Run(ctx)
 	return errors.Join(s.print(report.Rows(outcomes)), failures(outcomes), complete(ctx))
 }
 
@@ -77,10 +83,10 @@ func complete(ctx context.Context) error {
 	return nil
 }
 
-// suite returns the run the settings ask for.
+// suite returns the run the settings ask for, without servers.
 func (s settings) suite() *locks.Suite {
 	return &locks.Suite{
-		Redis: s.redis, Server: s.server, Quick: s.quick, Profile: s.profile,
+		Quick: s.quick, Profile: s.profile,
 		Workloads: list(s.workloads), Subjects: list(s.subjects),
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	}

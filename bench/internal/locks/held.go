@@ -20,7 +20,7 @@ import (
 func held(quick bool) Workload {
 	return Workload{
 		Name: "held-100k", Unit: "% of a core", Lower: true,
-		Fits:   func(s subject.Subject) bool { return s.Role == subject.Bedrock },
+		Fits:   func(s subject.Subject) bool { return ordinary(s) && s.Role == subject.Bedrock },
 		Rounds: 1,
 		Job: Job{
 			Goroutines: 128,

@@ -13,7 +13,7 @@ func TestWorkloadNamesAreAContract(t *testing.T) {
 	want := []string{
 		"uncontended-1", "uncontended-1-shared", "own-keys-64", "contended-64", "contended-4x16",
 		"contended-4x1", "fair-4x16", "fair-4x16-order", "waiters-1000", "handoff", "recall", "hold-1ms-64",
-		"held-100k",
+		"held-100k", "several-1", "several-1-far", "several-16",
 	}
 	for _, quick := range []bool{true, false} {
 		var got []string
@@ -33,6 +33,16 @@ func TestSubjectNamesAreUnique(t *testing.T) {
 			t.Errorf("two subjects are called %s", s.Name)
 		}
 		seen[s.Name] = true
+	}
+}
+
+func TestLocksOnSeveralServersAreWithTheirLikes(t *testing.T) {
+	for _, w := range locks.Workloads(true) {
+		for _, s := range subject.All() {
+			if s.Servers > 1 && w.Fits(s) != strings.HasPrefix(w.Name, "several-") {
+				t.Errorf("%s on %s: %v", w.Name, s.Name, w.Fits(s))
+			}
+		}
 	}
 }
 

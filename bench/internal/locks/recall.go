@@ -24,7 +24,7 @@ func recall(quick bool) Workload {
 
 // bedrocks fits the library under test.
 func bedrocks(s subject.Subject) bool {
-	return s.Role == subject.Bedrock || s.Role == subject.Lingering
+	return ordinary(s) && (s.Role == subject.Bedrock || s.Role == subject.Lingering)
 }
 
 // measureRecall has one worker do it all.

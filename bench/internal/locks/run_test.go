@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/bench/internal/locks"
@@ -59,6 +61,45 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestRunHasSeveralServers(t *testing.T) {
+	servers := startGroup(t, 5)
+	suite := &locks.Suite{
+		Redis: servers[0], More: servers[1:], Quick: true,
+		Workloads: []string{"several-1", "several-1-far", "several-16"},
+	}
+	p50 := make(map[string]float64)
+	for _, o := range suite.Run(t.Context()) {
+		if o.Err != nil {
+			t.Errorf("%s of %s: %v", o.Workload.Name, o.Subject.Name, o.Err)
+		}
+		p50[o.Workload.Name+" "+o.Subject.Name] = o.Median()[locks.P50]
+	}
+	if len(p50) != 11 {
+		t.Errorf("measured %v, want four subjects twice, and three", p50)
+	}
+	for name, micros := range p50 {
+		if strings.HasPrefix(name, "several-1-far ") && micros < 2000 {
+			t.Errorf("%s: a pair takes %v µs, although each of two answers takes 1 ms longer", name, micros)
+		}
+	}
+}
+
+func TestWhoeverHasTooFewServersIsLeftOut(t *testing.T) {
+	var lines []string
+	suite := &locks.Suite{
+		Redis: startRedis(t), Quick: true, Workloads: []string{"several-1"},
+		Subjects: []string{"bedrock-goredis", "bedrock-quorum-5"},
+		Progress: func(line string) { lines = append(lines, line) },
+	}
+	outcomes := suite.Run(t.Context())
+	if len(outcomes) != 1 || outcomes[0].Subject.Name != "bedrock-goredis" {
+		t.Errorf("%d subjects were measured, want the one that needs one server", len(outcomes))
+	}
+	if want := "several-1  bedrock-quorum-5 is not measured: it needs 5 servers, not 1"; !slices.Contains(lines, want) {
+		t.Errorf("progress was %q, want %q", lines, want)
+	}
+}
+
 func TestFailedMeasurementStopsNothing(t *testing.T) {
 	suite := &locks.Suite{
 		Redis: "127.0.0.1:1", Quick: true,
@@ -76,13 +117,19 @@ func TestFailedMeasurementStopsNothing(t *testing.T) {
 // startRedis runs a server for the test.
 func startRedis(t *testing.T) (addr string) {
 	t.Helper()
+	return startGroup(t, 1)[0]
+}
+
+// startGroup runs n servers for the test.
+func startGroup(t *testing.T, n int) (addrs []string) {
+	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("redis-server is not installed")
 	}
-	server, err := redisd.Start(t.Context())
+	servers, err := redisd.StartGroup(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(server.Stop)
-	return server.Addr
+	t.Cleanup(servers.Stop)
+	return servers.Addrs()
 }

@@ -19,6 +19,8 @@ type Suite struct {
 	Redis string
 	// Server is its process id, 0 if it is not ours.
 	Server int
+	// More are the addresses of further servers, for subjects that need several.
+	More []string
 	// Quick makes the run short and coarse.
 	Quick bool
 	// Workloads and Subjects choose by name; empty means all.
@@ -63,6 +65,9 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 		if !chosen(s.Workloads, w.Name) || !w.Job.Place.possible(s.Server) {
 			continue
 		}
+		if s.Quick && w.Full && len(s.Workloads) == 0 {
+			continue
+		}
 		outcomes := s.outcomes(ctx, w)
 		for round := range w.Rounds {
 			s.runRound(ctx, outcomes, round, run)
@@ -88,6 +93,10 @@ func (s *Suite) outcomes(ctx context.Context, w Workload) []*Outcome {
 
 // isThere reports whether a subject can be measured here, and says why if not.
 func (s *Suite) isThere(ctx context.Context, w Workload, sub subject.Subject) bool {
+	if have := 1 + len(s.More); have < sub.Servers {
+		s.showProgress("%s  %s is not measured: it needs %d servers, not %d", w.Name, sub.Name, sub.Servers, have)
+		return false
+	}
 	if sub.Program == nil {
 		return true
 	}
@@ -123,6 +132,9 @@ func (s *Suite) measureSubject(ctx context.Context, o *Outcome, key string) (Sam
 	job := o.Workload.Job
 	job.Workload, job.Subject, job.Key = o.Workload.Name, o.Subject.Name, key
 	job.Redis, job.ServerProcess = s.Redis, s.Server
+	if o.Subject.Servers > 1 {
+		job.More = s.More[:o.Subject.Servers-1]
+	}
 	if s.Profile != "" {
 		job.Profile = filepath.Join(s.Profile, job.Workload+"."+job.Subject+".prof")
 	}

@@ -17,6 +17,8 @@ type Workload struct {
 	Lower bool
 	// Fits reports whether a subject can be measured so.
 	Fits func(subject.Subject) bool
+	// Full says that a quick run leaves it out unless it is asked for.
+	Full bool
 	// Rounds is how often each subject is measured.
 	Rounds int
 	// Job is what the workers are told, subject and server left out.
@@ -31,6 +33,10 @@ type Job struct {
 	Workload string
 	Subject  string
 	Redis    string
+	// More are the addresses of further servers, for subjects that need several.
+	More []string
+	// Delay is how much longer every answer takes.
+	Delay time.Duration
 	// Key is the lock's name, used by no other measurement.
 	Key string
 	// Goroutines is how many goroutines compete in the worker.
@@ -101,6 +107,9 @@ func Workloads(quick bool) []Workload {
 		recall(quick),
 		holdOneMillisecond(quick),
 		held(quick),
+		several(quick),
+		severalFar(quick),
+		severalContended(quick),
 	}
 }
 
@@ -122,10 +131,13 @@ func either[T any](quick bool, quickly, fully T) T {
 	return fully
 }
 
+// ordinary fits those on one server whose waiters are served in no order.
+func ordinary(s subject.Subject) bool { return !s.Fair && s.Servers <= 1 }
+
 // everyone fits all subjects that go through Redis and do not differ by
 // waiting alone.
 func everyone(s subject.Subject) bool {
-	return !s.Fair && !s.Tuned && s.Role != subject.Local && s.Role != subject.Message && s.Role != subject.Lingering
+	return ordinary(s) && !s.Tuned && (s.Role == subject.Bedrock || s.Role == subject.Peer || s.Role == subject.Raw)
 }
 
 // everyoneAndLingering fits the same and those whose locks linger.
@@ -133,7 +145,7 @@ func everyoneAndLingering(s subject.Subject) bool { return everyone(s) || s.Role
 
 // patient fits all subjects that can wait for a distributed lock.
 func patient(s subject.Subject) bool {
-	return !s.Fair && (s.Role == subject.Bedrock || s.Role == subject.Peer)
+	return ordinary(s) && (s.Role == subject.Bedrock || s.Role == subject.Peer)
 }
 
 // fairOnes fits those whose waiters are served in order.

@@ -149,6 +149,27 @@ func TestVerdictsJudgeTimesAgainstPeers(t *testing.T) {
 	}
 }
 
+// TestVerdictsJudgeSeveralServersAgainstOne and against the others' Redlock.
+func TestVerdictsJudgeSeveralServersAgainstOne(t *testing.T) {
+	several := func(role subject.Role) subject.Subject {
+		return subject.Subject{Name: "ours-several", Role: role, Client: "goredis"}
+	}
+	w := locks.Workload{Name: "several-1"}
+	verdicts := report.Verdicts(report.Rows([]*locks.Outcome{
+		measured(w, ours(), 100), measured(w, several(subject.Quorum), 140),
+		measured(w, several(subject.Combination), 340), measured(w, peer("redlock"), 200),
+	}))
+	want := []float64{1.4, 0.7, 3.4}
+	if len(verdicts) != len(want) {
+		t.Fatalf("verdicts = %+v, want %d", verdicts, len(want))
+	}
+	for i, v := range verdicts {
+		if !near(&v.Measured, want[i]) || v.Reached() != (i == 0) {
+			t.Errorf("verdict %+v, reached %v; want %v, the first alone reached", v, v.Reached(), want[i])
+		}
+	}
+}
+
 func near(got *float64, want float64) bool {
 	return got != nil && math.Abs(*got-want) < 1e-9
 }

@@ -124,6 +124,26 @@ func targets() []target {
 			workload: "held-100k", text: "goroutines added by all leases", limit: 1, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Growth }),
 		},
+		{
+			workload: "several-1", text: "votes of five servers, p50, x one server's", limit: 1.5, atMost: true,
+			role: subject.Quorum, measure: timeToPlain,
+		},
+		{
+			workload: "several-1", text: "votes of five servers, x best peer's Redlock", limit: 1,
+			role: subject.Quorum, measure: toBestPeer,
+		},
+		{
+			workload: "several-1", text: "three servers in turn, p50, x one server's", limit: 3.3, atMost: true,
+			role: subject.Combination, measure: timeToPlain,
+		},
+		{
+			workload: "several-1-far", text: "the same votes, 1 ms away, p50, x one server's", limit: 1.5, atMost: true,
+			role: subject.Quorum, measure: timeToPlain,
+		},
+		{
+			workload: "several-1-far", text: "the same turn, 1 ms away, p50, x one server's", limit: 3.3, atMost: true,
+			role: subject.Combination, measure: timeToPlain,
+		},
 	}
 }
 
@@ -152,7 +172,7 @@ func serverTimeToRaw(r *Row, rows []*Row) *float64 {
 	return toOther(r, rows, subject.Raw, func(r *Row) *float64 { return r.ServerTime })
 }
 
-// timeToPlain compares the median time with that of the same without lingering.
+// timeToPlain compares the median time with that of Bedrock on one server, where nothing lingers.
 func timeToPlain(r *Row, rows []*Row) *float64 {
 	return toOther(r, rows, subject.Bedrock, func(r *Row) *float64 { return r.P50 })
 }

@@ -28,8 +28,8 @@ func bedrockRole(linger time.Duration) Role {
 func bedrockGoredis(name string, linger time.Duration) Subject {
 	return Subject{
 		Name: name, Role: bedrockRole(linger), Client: goredisClient,
-		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
-			rdb, err := dialGoredis(ctx, addr)
+		Open: func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+			rdb, err := dialGoredis(ctx, at.Addr, at.Delay)
 			if err != nil {
 				return nil, err
 			}
@@ -42,8 +42,8 @@ func bedrockGoredis(name string, linger time.Duration) Subject {
 func bedrockRueidis(name string, linger time.Duration) Subject {
 	return Subject{
 		Name: name, Role: bedrockRole(linger), Client: rueidisClient,
-		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
-			client, err := dialRueidis(addr)
+		Open: func(_ context.Context, at Site, lease time.Duration) (Locker, error) {
+			client, err := dialRueidis(at.Addr)
 			if err != nil {
 				return nil, err
 			}
@@ -56,8 +56,8 @@ func bedrockRueidis(name string, linger time.Duration) Subject {
 func fair(s Subject) Subject {
 	open := s.Open
 	s.Fair = true
-	s.Open = func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
-		l, err := open(ctx, addr, lease)
+	s.Open = func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+		l, err := open(ctx, at, lease)
 		if b, ok := l.(*bedrockLocker); ok {
 			b.options = &lock.MutexOptions{Fair: true}
 		}

@@ -3,6 +3,7 @@ package subject
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
@@ -14,9 +15,13 @@ const (
 	rueidisClient = "rueidis"
 )
 
-// dialGoredis connects a go-redis client with its default settings.
-func dialGoredis(ctx context.Context, addr string) (*redis.Client, error) {
-	rdb := redis.NewClient(&redis.Options{Addr: addr})
+// dialGoredis connects a go-redis client with its default settings; answers take so much longer.
+func dialGoredis(ctx context.Context, addr string, delay time.Duration) (*redis.Client, error) {
+	options := &redis.Options{Addr: addr}
+	if delay > 0 {
+		options.Dialer = farDialer(delay)
+	}
+	rdb := redis.NewClient(options)
 	if err := rdb.Ping(ctx).Err(); err != nil {
 		return nil, fmt.Errorf("connect go-redis to %s: %w", addr, err)
 	}

@@ -11,7 +11,7 @@ import (
 func localMutex() Subject {
 	return Subject{
 		Name: "local-mutex", Role: Local,
-		Open: func(context.Context, string, time.Duration) (Locker, error) { return &localLocker{}, nil },
+		Open: func(context.Context, Site, time.Duration) (Locker, error) { return &localLocker{}, nil },
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 func messageGoredis() Subject {
 	return Subject{
 		Name: "message-goredis", Role: Message, Client: goredisClient,
-		Open: func(ctx context.Context, addr string, _ time.Duration) (Locker, error) {
-			rdb, err := dialGoredis(ctx, addr)
+		Open: func(ctx context.Context, at Site, _ time.Duration) (Locker, error) {
+			rdb, err := dialGoredis(ctx, at.Addr, at.Delay)
 			if err != nil {
 				return nil, err
 			}

@@ -11,8 +11,8 @@ import (
 func rawGoredis() Subject {
 	return Subject{
 		Name: "raw-goredis", Role: Raw, Client: goredisClient, Plain: []string{"set"},
-		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
-			rdb, err := dialGoredis(ctx, addr)
+		Open: func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+			rdb, err := dialGoredis(ctx, at.Addr, at.Delay)
 			if err != nil {
 				return nil, err
 			}

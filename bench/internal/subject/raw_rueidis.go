@@ -11,8 +11,8 @@ import (
 func rawRueidis() Subject {
 	return Subject{
 		Name: "raw-rueidis", Role: Raw, Client: rueidisClient, Plain: []string{"set"},
-		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
-			client, err := dialRueidis(addr)
+		Open: func(_ context.Context, at Site, lease time.Duration) (Locker, error) {
+			client, err := dialRueidis(at.Addr)
 			if err != nil {
 				return nil, err
 			}

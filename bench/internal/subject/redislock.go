@@ -15,8 +15,8 @@ func bsmRedislock(name string, poll time.Duration) Subject {
 	return Subject{
 		Name: name, Role: Peer, Client: goredisClient, Poll: poll,
 		Tuned: poll < 100*time.Millisecond,
-		Open: func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
-			rdb, err := dialGoredis(ctx, addr)
+		Open: func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+			rdb, err := dialGoredis(ctx, at.Addr, at.Delay)
 			if err != nil {
 				return nil, err
 			}

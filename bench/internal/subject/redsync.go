@@ -25,12 +25,30 @@ func redsyncGoredis(name string, poll time.Duration) Subject {
 		s.Poll, s.Tuned = poll, true
 		options = append(options, redsync.WithRetryDelay(poll))
 	}
-	s.Open = func(ctx context.Context, addr string, lease time.Duration) (Locker, error) {
-		rdb, err := dialGoredis(ctx, addr)
+	s.Open = func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+		rdb, err := dialGoredis(ctx, at.Addr, at.Delay)
 		if err != nil {
 			return nil, err
 		}
-		return newRedsync(redsyncgoredis.NewPool(rdb), rdb.Close, lease, options), nil
+		return newRedsync(rdb.Close, lease, options, redsyncgoredis.NewPool(rdb)), nil
+	}
+	return s
+}
+
+// redsyncServers is redsync over go-redis at its default pace, with a pool for each of so many servers: its Redlock.
+func redsyncServers(name string, servers int) Subject {
+	s := redsyncGoredis(name, 0)
+	s.Servers = servers
+	s.Open = func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
+		clients, err := dialSeveral(ctx, at, servers)
+		if err != nil {
+			return nil, err
+		}
+		var pools []redsyncredis.Pool
+		for _, rdb := range clients {
+			pools = append(pools, redsyncgoredis.NewPool(rdb))
+		}
+		return newRedsync(clients.closeAll, lease, nil, pools...), nil
 	}
 	return s
 }
@@ -39,13 +57,13 @@ func redsyncGoredis(name string, poll time.Duration) Subject {
 func redsyncRueidis(name string) Subject {
 	return Subject{
 		Name: name, Role: Peer, Client: rueidisClient, Poll: redsyncPoll, Plain: []string{"set"},
-		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
-			client, err := dialRueidis(addr)
+		Open: func(_ context.Context, at Site, lease time.Duration) (Locker, error) {
+			client, err := dialRueidis(at.Addr)
 			if err != nil {
 				return nil, err
 			}
 			pool := redsyncrueidis.NewPool(rueidiscompat.NewAdapter(client))
-			return newRedsync(pool, closing(client.Close), lease, nil), nil
+			return newRedsync(closing(client.Close), lease, nil, pool), nil
 		},
 	}
 }
@@ -58,10 +76,10 @@ type redsyncLocker struct {
 }
 
 func newRedsync(
-	pool redsyncredis.Pool, closePool func() error, lease time.Duration, options []redsync.Option,
+	closePools func() error, lease time.Duration, options []redsync.Option, pools ...redsyncredis.Pool,
 ) *redsyncLocker {
 	options = append([]redsync.Option{redsync.WithExpiry(lease)}, options...)
-	return &redsyncLocker{Redsync: redsync.New(pool), options: options, close: closePool}
+	return &redsyncLocker{Redsync: redsync.New(pools...), options: options, close: closePools}
 }
 
 // Mutex implements Locker.

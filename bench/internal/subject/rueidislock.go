@@ -13,14 +13,14 @@ import (
 func rueidislocker(name string, majority int32) Subject {
 	return Subject{
 		Name: name, Role: Peer, Client: rueidisClient,
-		Open: func(_ context.Context, addr string, lease time.Duration) (Locker, error) {
+		Open: func(_ context.Context, at Site, lease time.Duration) (Locker, error) {
 			locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-				ClientOption: rueidisOption(addr),
+				ClientOption: rueidisOption(at.Addr),
 				KeyMajority:  majority,
 				KeyValidity:  lease,
 			})
 			if err != nil {
-				return nil, fmt.Errorf("connect rueidislock to %s: %w", addr, err)
+				return nil, fmt.Errorf("connect rueidislock to %s: %w", at.Addr, err)
 			}
 			return rueidisLocker{locker}, nil
 		},

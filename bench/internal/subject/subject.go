@@ -30,6 +30,10 @@ const (
 	Message
 	// Lingering is the library under test where locks linger.
 	Lingering
+	// Quorum is the library under test where a lock is the votes of several servers.
+	Quorum
+	// Combination is the library under test where a lock is taken at one server after the other.
+	Combination
 )
 
 // Subject is one thing to measure.
@@ -48,14 +52,26 @@ type Subject struct {
 	Poll time.Duration
 	// Fair marks a lock that goes to who has waited for longest, across processes.
 	Fair bool
+	// Servers is how many servers it needs that know nothing of each other, 0 for one.
+	Servers int
 	// Plain are the commands it sends beside its scripts.
 	Plain []string
-	// Open connects it to the Redis server at addr; its locks live for lease
-	// without renewal.
-	Open func(ctx context.Context, addr string, lease time.Duration) (Locker, error)
+	// Open connects it to the Redis server of a site, or to as many as it needs; its
+	// locks live for lease without renewal.
+	Open func(ctx context.Context, at Site, lease time.Duration) (Locker, error)
 	// Program returns the command of a worker that is no program of Go's, and does without Open; nil for this
 	// program. It is slow to start: a quick run leaves it out unless it is asked for.
 	Program func(ctx context.Context) ([]string, error)
+}
+
+// Site is where the Redis servers are.
+type Site struct {
+	// Addr is the address of the server that all subjects use.
+	Addr string
+	// More are those of others, for subjects that need several.
+	More []string
+	// Delay is how much longer every answer takes that comes through go-redis.
+	Delay time.Duration
 }
 
 // Locker is a subject as one process of a user's service has it.
@@ -102,6 +118,9 @@ func All() []Subject {
 		fair(bedrockGoredis("bedrock-goredis-fair", 0)),
 		fair(bedrockRueidis("bedrock-rueidis-fair", 0)),
 		redissonFair(),
+		bedrockQuorum("bedrock-quorum-5", 5),
+		bedrockCombination("bedrock-combination-3", 3),
+		redsyncServers("redsync-goredis-5", 5),
 	}
 }
 
