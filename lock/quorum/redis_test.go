@@ -55,7 +55,8 @@ func lockOver(t *testing.T, m *member, name string) *lock.Lease {
 // its data within the holder's time, when all can be reached again. Nobody else may have the lock before the holder
 // knows of it, and that is before its time is over.
 func TestRestartedNodeGivesItsVoteTwice(t *testing.T) {
-	for name, connect := range map[string]severaltest.Library{"goredis": severaltest.GoRedis, "rueidis": severaltest.Rueidis} {
+	libraries := map[string]severaltest.Library{"goredis": severaltest.GoRedis, "rueidis": severaltest.Rueidis}
+	for name, connect := range libraries {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const ttl = 8 * time.Second
