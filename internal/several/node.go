@@ -93,6 +93,7 @@ func (n *Node) heardIn(ctx context.Context, err error) {
 		n.Heard(err)
 		return
 	}
+	n.asked.Store(0)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.looking = false

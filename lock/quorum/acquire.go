@@ -173,15 +173,20 @@ func (e *election) raise(ctx context.Context, first uint64) error {
 }
 
 // awaitStragglers gives those a moment who have not answered when the request has failed: then there is nothing to
-// undo where they refuse, too.
+// undo where they refuse, too. If it depends on them whether others have the lock, or nobody can, they are given
+// longer.
 func (e *election) awaitStragglers(ctx context.Context, answers several.Answers[vote]) {
 	if e.tally.pending == 0 {
 		return
 	}
-	moment := time.NewTimer(min(e.stores.Now()-e.began, longestMoment) + time.Millisecond)
+	open, pause := e.tally.mayBeHeld(), min(e.stores.Now()-e.began, longestMoment)+time.Millisecond
+	if open {
+		pause = slowVote
+	}
+	moment := time.NewTimer(pause)
 	defer moment.Stop()
 	caller, limit := timelimit.Ends(ctx)
-	for e.tally.pending > 0 {
+	for e.tally.pending > 0 && open == e.tally.mayBeHeld() {
 		select {
 		case a := <-answers.C:
 			e.tally.add(a.Node, a.Value)

@@ -3,7 +3,6 @@ package quorum_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // overRedis makes a client of real servers.
 func overRedis(t *testing.T, servers severaltest.Redis, connect severaltest.Library, opts quorum.Options) *member {
 	t.Helper()
-	opts.Lock.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	opts.Lock.Logger = slog.New(slog.DiscardHandler)
 	m := &member{}
 	backends := servers.Connect(t, connect)
 	for i, b := range backends {

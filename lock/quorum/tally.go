@@ -101,6 +101,12 @@ func (t *tally) mayGoOn() bool { return t.unsure && t.refused == nil && !t.isHel
 // isHeld reports whether it is others who keep the lock from being granted, and not nodes that fail.
 func (t *tally) isHeld() bool { return len(t.held) > 0 && len(t.grants)+len(t.held) >= t.need }
 
+// mayBeHeld reports whether it depends on answers still to come whether it is others who keep the lock from being
+// granted.
+func (t *tally) mayBeHeld() bool {
+	return len(t.held) > 0 && !t.isHeld() && len(t.grants)+len(t.held)+t.pending >= t.need
+}
+
 // failure says why the lock was not granted.
 func (t *tally) failure(keep int) error {
 	switch {
