@@ -14,6 +14,7 @@ import (
 type owed struct {
 	mu    sync.Mutex
 	debts []*debt          // the oldest first
+	later []*debt          // those that are released once more, when they are due
 	of    map[string]*debt // by owner
 	busy  bool             // somebody pays them
 }
@@ -22,7 +23,16 @@ type owed struct {
 type debt struct {
 	grant driver.Grant
 	until time.Duration
-	times int // how many answers it takes
+	times int           // how many answers it takes
+	due   time.Duration // when to ask for the next one
+}
+
+// What is to be undone may come after the first answers: a packet that was lost is sent once more a quarter of a second
+// later, and once more after twice that time. So it is released that often, with ever longer pauses.
+const lateTimes = 3
+
+func pauseBefore(timesLeft int) time.Duration {
+	return [...]time.Duration{1: time.Second, 2: 250 * time.Millisecond}[min(timesLeft, 2)]
 }
 
 const (
@@ -37,7 +47,7 @@ func (b *Ballot) owe(n *Node) {
 	defer b.mu.Unlock()
 	d := b.debt(n)
 	if b.votes[n.index].state == unsure {
-		d.times++ // the first answer may come before what is to be undone
+		d.times += lateTimes // the first answer may come before what is to be undone
 	}
 	n.owed.add(n, d)
 }
@@ -59,8 +69,8 @@ func (o *owed) add(n *Node, d *debt) {
 		same.times = max(same.times, d.times)
 		return
 	}
-	if len(o.debts) == mostOwed {
-		o.dropOldest()
+	if len(o.debts)+len(o.later) >= mostOwed {
+		o.remove(o.nextDebt())
 	}
 	if o.of == nil {
 		o.of = make(map[string]*debt)
@@ -69,17 +79,28 @@ func (o *owed) add(n *Node, d *debt) {
 		o.busy = true
 		n.stores.work.Go(func() { o.payAll(n) })
 	}
-	o.debts, o.of[d.grant.Owner] = append(o.debts, d), d
+	o.of[d.grant.Owner] = d
+	if d.due > 0 {
+		o.later = append(o.later, d)
+	} else {
+		o.debts = append(o.debts, d)
+	}
 }
 
 // payAll releases what is owed until nothing is.
 func (o *owed) payAll(n *Node) {
 	pause := firstPause
-	for d := o.oldest(); d != nil; d = o.oldest() {
+	for d := o.takeUp(); d != nil; d = o.takeUp() {
+		if left := d.due - n.stores.Now(); left > 0 { // there may be others before that
+			pause = min(left, firstPause)
+		}
 		if !sleep.For(n.stores.background, pause) {
 			return
 		}
 		now := n.stores.Now()
+		if now < d.due {
+			continue
+		}
 		if now >= d.until {
 			o.forgive(d)
 			continue
@@ -90,32 +111,45 @@ func (o *owed) payAll(n *Node) {
 			pause = min(max(2*pause, firstPause), longPause)
 			continue
 		}
-		if pause = 0; !o.paid(d) {
-			pause = firstPause
-		}
+		pause = 0
+		o.paid(d, n.stores.Now())
 	}
 }
 
-// oldest returns the oldest debt; nil if there is none, and the work is over.
-func (o *owed) oldest() *debt {
+// takeUp returns the debt to pay next; nil if there is none, and the work is over.
+func (o *owed) takeUp() *debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.debts) > 0 {
-		return o.debts[0]
+	if d := o.nextDebt(); d != nil {
+		return d
 	}
-	o.debts, o.of, o.busy = nil, nil, false
+	o.debts, o.later, o.of, o.busy = nil, nil, nil, false
 	return nil
 }
 
-// paid records an answer to the release of a debt. It reports whether that was the last it takes.
-func (o *owed) paid(d *debt) bool {
+// nextDebt returns the debt to pay next, nil if there is none. o.mu is held.
+func (o *owed) nextDebt() *debt {
+	switch {
+	case len(o.debts) > 0:
+		return o.debts[0]
+	case len(o.later) > 0:
+		return o.later[0]
+	default:
+		return nil
+	}
+}
+
+// paid records an answer to the release of a debt. If it takes more, it is asked for later.
+func (o *owed) paid(d *debt, now time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if d.times--; d.times > 0 {
-		return false
+	if !o.remove(d) {
+		return
 	}
-	o.remove(d)
-	return true
+	if d.times--; d.times > 0 {
+		d.due = now + pauseBefore(d.times)
+		o.later, o.of[d.grant.Owner] = append(o.later, d), d
+	}
 }
 
 // forgive gives a debt up that has run out.
@@ -125,16 +159,15 @@ func (o *owed) forgive(d *debt) {
 	o.remove(d)
 }
 
-// remove drops a debt, unless that was done meanwhile. o.mu is held.
-func (o *owed) remove(d *debt) {
-	if len(o.debts) > 0 && o.debts[0] == d {
-		o.dropOldest()
+// remove drops a debt that was the next one, unless that was done meanwhile. o.mu is held.
+func (o *owed) remove(d *debt) bool {
+	for _, list := range []*[]*debt{&o.debts, &o.later} {
+		if len(*list) > 0 && (*list)[0] == d {
+			delete(o.of, d.grant.Owner)
+			(*list)[0] = nil
+			*list = (*list)[1:]
+			return true
+		}
 	}
-}
-
-// dropOldest drops the oldest debt. o.mu is held.
-func (o *owed) dropOldest() {
-	delete(o.of, o.debts[0].grant.Owner)
-	o.debts[0] = nil
-	o.debts = o.debts[1:]
+	return false
 }

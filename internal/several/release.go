@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -101,12 +102,15 @@ func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err err
 	return waiting, err
 }
 
-// giveUp records that the vote of a node was given back. An answer that was lost is made up for by one release more.
+// giveUp records that the vote of a node was given back. What was asked for without an answer may come later: it is
+// released several times more.
 func (b *Ballot) giveUp(n *Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.votes[n.index].state == unsure {
-		n.owed.add(n, b.debt(n))
+		d := b.debt(n)
+		d.times, d.due = lateTimes, b.stores.Now()+firstPause
+		n.owed.add(n, d)
 	}
 	b.votes[n.index].state = none
 }
@@ -138,7 +142,28 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 			return 0, c.underway(ctx, answers.Ended)
 		}
 	}
+	c.awaitMore(ctx, answers)
 	return c.waiting, c.result()
+}
+
+// awaitMore gives those a moment who have not answered, if it depends on them whether what is not known here to
+// have been a grant was one.
+func (c *releaseCount) awaitMore(ctx context.Context, answers Answers[released]) {
+	if c.freed >= c.keep || c.freed+c.left < c.keep {
+		return
+	}
+	moment := time.NewTimer(longestMoment)
+	defer moment.Stop()
+	for c.freed < c.keep && c.freed+c.left >= c.keep {
+		select {
+		case a := <-answers.C:
+			c.add(a.Value)
+		case <-moment.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // releaseCount counts what nodes say of a release.
