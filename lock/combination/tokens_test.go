@@ -77,6 +77,10 @@ func tokenOf(t *testing.T, nodes severaltest.Servers, locks *member, at []int, w
 		mustUnlock(t, mustLock(t, locks, fmt.Sprint("other ", what)))
 	}
 	pass(time.Second)
+	for i := range at { // the rightmost last, so that none before it knows
+		newest = max(newest, nodes[at[i]-1].Newest("raised"), uint64(time.Now().UnixMicro())) + 1_000_000_000
+		raise(t, nodes[at[i]-1], newest)
+	}
 	lease := mustLock(t, locks, "a")
 	wantEqual(t, what+": nodes", lease.Spread().Held, len(at))
 	if lease.Token() <= newest {

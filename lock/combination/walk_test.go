@@ -142,6 +142,21 @@ func TestSlowNodeIsAskedAgainAndAgain(t *testing.T) {
 	})
 }
 
+// TestNodeThatIsLateIsBack when it has answered what was asked of it in the background, though it is no quicker
+// than it was.
+func TestNodeThatIsLateIsBack(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		locks := join(t, nodes, nil)
+		mustUnlock(t, mustLock(t, locks, "warm up"))
+		locks.lines[1].Lag(20 * time.Millisecond)
+		takeAndGiveBack(t, locks, "a", 2)
+		pass(10 * time.Second) // it is released there, several times
+		calls := locks.lines[1].AllCalls()
+		takeAndGiveBack(t, locks, "b", 2)
+		wantEqual(t, "calls of the node that is late", locks.lines[1].AllCalls(), calls)
+	})
+}
+
 func takeAndGiveBack(t *testing.T, locks *member, name string, nodes int) {
 	t.Helper()
 	lease := mustLock(t, locks, name)

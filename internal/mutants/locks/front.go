@@ -10,7 +10,8 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants())
+		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
+		severalMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -1,0 +1,91 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// severalMutants are faults in locks that are made of several stores.
+func severalMutants() []mutants.Mutant {
+	const (
+		several = "internal/several/"
+		votes   = "lock/quorum"
+		dials   = "lock/combination"
+	)
+	return []mutants.Mutant{
+		{
+			Name: "quorum: the lowest token of a majority counts", File: several + "tokens.go", Pkg: votes,
+			Old: "first = max(first, grants[i].Token)", New: "first = min(max(first, 1), grants[i].Token)",
+			Test: "TestNextMajorityGivesALowerToken",
+		},
+		{
+			Name: "quorum: a young node votes", File: votes + "/options.go", Pkg: votes,
+			Old: "	return max(s.Quarantine, ttl)\n", New: "	return min(s.Quarantine, ttl, 0)\n",
+			Test: "TestYoungNodesVote",
+		},
+		{
+			Name: "quorum: a short quarantine is enough for a long lock", File: votes + "/options.go", Pkg: votes,
+			Old: "	return max(s.Quarantine, ttl)\n", New: "	return s.Quarantine\n", Test: "TestYoungNodesVote",
+		},
+		{
+			Name: "quorum: the surplus is forgotten", File: votes + "/options.go", Pkg: votes,
+			Old: "max(s.Majority, s.keep+s.Surplus)", New: "s.Majority", Test: "TestGrantWithoutItsSurplus",
+		},
+		{
+			Name: "quorum: a vote too few keeps a grant", File: votes + "/options.go", Pkg: votes,
+			Old: "s.keep = nodes - s.Majority + 1", New: "s.keep = nodes - s.Majority",
+			Test: "TestForgottenGrantIsBelievedIn",
+		},
+		{
+			Name: "quorum: one vote that was renewed is enough", File: several + "renew.go", Pkg: votes,
+			Old: "	case c.kept >= keep:\n", New: "	case c.kept > 0:\n", Test: "TestForgottenGrantIsBelievedIn",
+		},
+		{
+			Name: "quorum: votes of who was refused stay", File: votes + "/acquire.go", Pkg: votes,
+			Old: "	if e.ballot.GiveBack(ctx) {\n", New: "	if false {\n", Test: "TestFailedRequestLeavesAVote",
+		},
+		{
+			Name: "quorum: missing votes are not asked for soon", File: several + "seek.go", Pkg: votes,
+			Old: "	b.stores.work.Go(func() {\n		defer b.endSeeking()\n", New: "	b.stores.work.Go(func() {\n		b.endSeeking()\n		return\n",
+			Test: "TestMissingVotesAreForgotten",
+		},
+		{
+			Name: "quorum: missing votes are not asked for with a renewal", File: several + "seek.go", Pkg: votes,
+			Old: "	defer b.endSeeking()\n	b.seek()\n", New: "	b.endSeeking()\n", Test: "TestMissingVotesAreForgotten",
+		},
+		{
+			Name: "quorum: a late refusal is an outage", File: votes + "/tally.go", Pkg: votes,
+			Old: "	return len(t.held) > 0 && !t.isHeld() &&", New: "	return false &&",
+			Test: "TestLateRefusalIsNoOutage",
+		},
+		{
+			Name: "quorum: one store has two votes", File: several + "identity.go", Pkg: votes,
+			Old: "	case i.nodes[who] != nil && i.nodes[who] != n:\n", New: "	case false:\n",
+			Test: "TestTwoNodesAreOneStore",
+		},
+		{
+			Name: "combination: who is refused keeps what was taken", File: dials + "/acquire.go", Pkg: dials,
+			Old: "		if w.ballot.Has(n) {\n", New: "		if false {\n", Test: "TestRefusedKeepsWhatItHas",
+		},
+		{
+			Name: "combination: given back from left to right", File: dials + "/acquire.go", Pkg: dials,
+			Old:  "	answered, freed := false, false\n	for _, n := range slices.Backward(nodes) {\n",
+			New:  "	answered, freed := false, false\n	for _, n := range nodes {\n",
+			Test: "TestNodesAreAskedInAnotherOrder",
+		},
+		{
+			Name: "combination: a walk may take for ever", File: dials + "/acquire.go", Pkg: dials,
+			Old: "spent > w.AcquireTimeout", New: "spent < 0", Test: "TestSlowWalkIsGranted",
+		},
+		{
+			Name: "combination: one node has the tokens", File: dials + "/acquire.go", Pkg: dials,
+			Old: "w.stores.Agree(w.grants, len(w.grants))", New: "w.stores.Agree(w.grants, 1)",
+			Test: "TestTokenGoesBackWithOtherNodes",
+		},
+		{
+			Name: "combination: a node that answers late is back", File: dials + "/combination.go", Pkg: dials,
+			Old: "OnlyPings: true, ", New: "", Test: "TestNodeThatIsLateIsBack",
+		},
+		{
+			Name: "combination: a caller who leaves puts a node away", File: several + "ballot.go", Pkg: dials,
+			Old: "	n.heardIn(ctx, err)\n", New: "	n.Heard(err)\n", Test: "TestCallerWhoLeavesPutsANodeAway",
+		},
+	}
+}
