@@ -43,12 +43,14 @@ func severalMutants() []mutants.Mutant {
 		},
 		{
 			Name: "quorum: missing votes are not asked for soon", File: several + "seek.go", Pkg: votes,
-			Old: "	b.stores.work.Go(func() {\n		defer b.endSeeking()\n", New: "	b.stores.work.Go(func() {\n		b.endSeeking()\n		return\n",
+			Old:  "	b.stores.work.Go(func() {\n		defer b.endSeeking()\n",
+			New:  "	b.stores.work.Go(func() {\n		b.endSeeking()\n		return\n",
 			Test: "TestMissingVotesAreForgotten",
 		},
 		{
 			Name: "quorum: missing votes are not asked for with a renewal", File: several + "seek.go", Pkg: votes,
-			Old: "	defer b.endSeeking()\n	b.seek()\n", New: "	b.endSeeking()\n", Test: "TestMissingVotesAreForgotten",
+			Old: "	defer b.endSeeking()\n	b.seek()\n", New: "	b.endSeeking()\n",
+			Test: "TestMissingVotesAreForgotten",
 		},
 		{
 			Name: "quorum: a late refusal is an outage", File: votes + "/tally.go", Pkg: votes,
