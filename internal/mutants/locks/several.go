@@ -2,13 +2,12 @@ package main
 
 import "github.com/bedrock-go/bedrock/internal/mutants"
 
-// severalMutants are faults in locks that are made of several stores.
-func severalMutants() []mutants.Mutant {
-	const (
-		several = "internal/several/"
-		votes   = "lock/quorum"
-		dials   = "lock/combination"
-	)
+// several is where what locks on several stores have in common is.
+const several = "internal/several/"
+
+// quorumMutants are faults in locks that a majority of stores votes for.
+func quorumMutants() []mutants.Mutant {
+	const votes = "lock/quorum"
 	return []mutants.Mutant{
 		{
 			Name: "quorum: the lowest token of a majority counts", File: several + "tokens.go", Pkg: votes,
@@ -62,6 +61,13 @@ func severalMutants() []mutants.Mutant {
 			Old: "	case i.nodes[who] != nil && i.nodes[who] != n:\n", New: "	case false:\n",
 			Test: "TestTwoNodesAreOneStore",
 		},
+	}
+}
+
+// combinationMutants are faults in locks that are taken at one store after the other.
+func combinationMutants() []mutants.Mutant {
+	const dials = "lock/combination"
+	return []mutants.Mutant{
 		{
 			Name: "combination: who is refused keeps what was taken", File: dials + "/acquire.go", Pkg: dials,
 			Old: "		if w.ballot.Has(n) {\n", New: "		if false {\n", Test: "TestRefusedKeepsWhatItHas",
