@@ -25,6 +25,7 @@ type Ballot struct {
 	over  bool          // it is being given back: nobody asks for votes any more
 	until time.Duration // by then it has run out everywhere, unless it is renewed
 	seeks bool          // somebody asks for the votes that are missing
+	life  time.Duration // how long it was to live from the last renewal on; less than that of the grant once it was cut
 }
 
 // vote is what the owner has at one node.
@@ -78,7 +79,7 @@ func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
 
 // Ask asks a node for its vote. The calls of one owner at a node follow each other.
 func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
-	if err := b.begin(ctx, n); err != nil {
+	if err := b.beginCall(ctx, n); err != nil {
 		return driver.Grant{}, err
 	}
 	return b.askInTurn(ctx, n, req)
@@ -86,7 +87,7 @@ func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.G
 
 // AskAgain asks a node for the vote that a grant has there already. It reports whether the node has kept it.
 func (b *Ballot) AskAgain(ctx context.Context, n *Node, req driver.Request) (g driver.Grant, kept bool, err error) {
-	if err := b.begin(ctx, n); err != nil {
+	if err := b.beginCall(ctx, n); err != nil {
 		return driver.Grant{}, false, err
 	}
 	before, has := b.given(n)
@@ -97,8 +98,8 @@ func (b *Ballot) AskAgain(ctx context.Context, n *Node, req driver.Request) (g d
 	return g, has && err == nil && g.Token >= before.Token && g.Token-before.Token < uint64(before.Tokens), err
 }
 
-// begin waits until nothing else is under way at a node, if it is to be asked at all.
-func (b *Ballot) begin(ctx context.Context, n *Node) error {
+// beginCall waits until nothing else is under way at a node, if it is to be asked at all.
+func (b *Ballot) beginCall(ctx context.Context, n *Node) error {
 	if err := b.enter(ctx, n); err != nil {
 		return err
 	}
@@ -126,15 +127,26 @@ func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (dr
 	g, err := b.stores.askNode(ctx, n, req)
 	n.Heard(err)
 	b.record(n, g, err)
+	if life := b.lifeNow(); err == nil && life < req.TTL { // it was cut while this vote was on its way
+		cut := g
+		cut.TTL = life
+		_ = n.Backend.Renew(ctx, []driver.Grant{cut}) // else it runs out later
+	}
 	b.leave(n, err)
 	return g, err
+}
+
+func (b *Ballot) lifeNow() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.life
 }
 
 // askNode asks a node that is known to be no other.
 func (s *Stores) askNode(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
 	if err := s.identify(ctx, n); err != nil {
 		if !errors.Is(err, driver.ErrRefused) {
-			err = fmt.Errorf("%w: it does not say who it is: %s", driver.ErrUnavailable, err) // nothing else was asked
+			err = fmt.Errorf("%w: it does not say who it is: %s", driver.ErrUnavailable, err.Error()) // nothing else was asked
 		}
 		return driver.Grant{}, err
 	}
@@ -232,6 +244,7 @@ func (b *Ballot) hasRunOut(now time.Duration) bool {
 func (b *Ballot) prolong(ttl time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.life = ttl
 	b.until = max(b.until, b.stores.Now()+ttl)
 }
 

@@ -48,11 +48,11 @@ func (b *Ballot) seek() (more bool) {
 }
 
 // missing returns the nodes that have not given their votes to a grant; none of what is none, or may not be any more: somebody
-// else can have had the lock then.
+// else can have had the lock then; and none of what was cut, so that it ends soon.
 func (b *Ballot) missing() (nodes []*Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.won || b.over || b.stores.Now() >= b.until {
+	if !b.won || b.over || b.life < b.grant.TTL || b.stores.Now() >= b.until {
 		return nil
 	}
 	held := 0

@@ -94,9 +94,9 @@ func (s *Stores) Background(do func()) { s.work.Go(do) }
 // GiveBackLater is [Stores.Background] for what gives votes back: it is waited for when the stores are closed, but not for
 // long.
 func (s *Stores) GiveBackLater(do func()) {
-	s.releases.begin()
+	s.releases.add()
 	s.work.Go(func() {
-		defer s.releases.end()
+		defer s.releases.remove()
 		do()
 	})
 }
@@ -162,7 +162,7 @@ func (s *Stores) enter(g driver.Grant, all state) *Ballot {
 		maps.DeleteFunc(s.ballots, func(_ string, b *Ballot) bool { return b.hasRunOut(now) })
 		s.full = 2*len(s.ballots) + 16
 	}
-	b := &Ballot{stores: s, grant: g, votes: make([]vote, len(s.Nodes)), until: now + g.TTL}
+	b := &Ballot{stores: s, grant: g, votes: make([]vote, len(s.Nodes)), until: now + g.TTL, life: g.TTL}
 	for i := range b.votes {
 		b.votes[i].state = all
 	}
