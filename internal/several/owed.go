@@ -70,7 +70,7 @@ func (o *owed) add(n *Node, d *debt) {
 		return
 	}
 	if len(o.debts)+len(o.later) >= mostOwed {
-		o.remove(o.next())
+		o.remove(o.nextDebt())
 	}
 	if o.idle == nil {
 		o.of, o.idle = make(map[string]*debt), make(chan struct{})
@@ -117,7 +117,7 @@ func (o *owed) work(n *Node) {
 func (o *owed) first() *debt {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if d := o.next(); d != nil {
+	if d := o.nextDebt(); d != nil {
 		return d
 	}
 	close(o.idle)
@@ -125,8 +125,8 @@ func (o *owed) first() *debt {
 	return nil
 }
 
-// next returns the debt to pay next, nil if there is none. o.mu is held.
-func (o *owed) next() *debt {
+// nextDebt returns the debt to pay next, nil if there is none. o.mu is held.
+func (o *owed) nextDebt() *debt {
 	switch {
 	case len(o.debts) > 0:
 		return o.debts[0]

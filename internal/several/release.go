@@ -55,10 +55,10 @@ type released struct {
 
 // releaseAll gives votes back at the same time. There is a node at least.
 func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
-	b.stores.releases.begin()
+	b.stores.releases.add()
 	last := func() {
 		b.stores.forget(b)
-		b.stores.releases.end()
+		b.stores.releases.remove()
 	}
 	return Gather(b.stores, nodes, last, func(ctx context.Context, n *Node) released {
 		waiting, err := b.Release(ctx, n)
@@ -69,15 +69,15 @@ func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
 // Release gives the vote of a node back, after whatever is under way there. Where it is not known what became of
 // that, it is tried again in the background.
 func (b *Ballot) Release(ctx context.Context, n *Node) (waiting int, err error) {
-	b.stores.releases.begin()
+	b.stores.releases.add()
 	if err := b.enter(ctx, n); err != nil {
 		b.stores.work.Go(func() {
-			defer b.stores.releases.end()
+			defer b.stores.releases.remove()
 			b.releaseLater(n)
 		})
 		return 0, err
 	}
-	defer b.stores.releases.end()
+	defer b.stores.releases.remove()
 	return b.releaseVote(ctx, n)
 }
 

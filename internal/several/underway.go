@@ -9,7 +9,7 @@ type underway struct {
 	ended chan struct{} // closed when all has ended; nil if nothing goes on
 }
 
-func (u *underway) begin() {
+func (u *underway) add() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.n++; u.n == 1 {
@@ -17,7 +17,7 @@ func (u *underway) begin() {
 	}
 }
 
-func (u *underway) end() {
+func (u *underway) remove() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.n--; u.n == 0 {

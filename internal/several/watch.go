@@ -46,7 +46,7 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 		var ended error
 		select {
 		case <-late:
-			w.begin()
+			w.markBegun()
 			return w, nil
 		case a := <-answers.C:
 			if a.Value == nil {
@@ -64,7 +64,7 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 			return nil, fmt.Errorf("listening at %d nodes, %d are needed: %w", begun, least, errors.Join(append(errs, ended)...))
 		}
 	}
-	w.begin()
+	w.markBegun()
 	return w, nil
 }
 
@@ -85,7 +85,7 @@ func (w *watch) isEnough(begun, failed, least int) bool {
 	return begun >= len(w.inner)-max(away, failed)
 }
 
-func (w *watch) begin() {
+func (w *watch) markBegun() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.began = true

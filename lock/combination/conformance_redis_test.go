@@ -21,7 +21,9 @@ func TestConformanceInRedis(t *testing.T) {
 // overRedis makes a backend that waits for nodes which are slow because the machine is.
 func overRedis(t testing.TB, nodes []driver.Backend) driver.Backend {
 	t.Helper()
-	b, err := combination.NewBackend(nodes, &combination.Options{NodeTimeout: time.Second, Retry: 100 * time.Millisecond})
+	b, err := combination.NewBackend(nodes, &combination.Options{
+		NodeTimeout: time.Second, Retry: 100 * time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,9 @@ func inMemory(mutes int) locktest.Backend {
 
 func newBackend(t testing.TB, nodes []driver.Backend) driver.Backend {
 	t.Helper()
-	b, err := combination.NewBackend(nodes, &combination.Options{NodeTimeout: 100 * time.Millisecond, Retry: time.Second})
+	b, err := combination.NewBackend(nodes, &combination.Options{
+		NodeTimeout: 100 * time.Millisecond, Retry: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

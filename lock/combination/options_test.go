@@ -30,7 +30,8 @@ func TestBadOptions(t *testing.T) {
 		{3, combination.Options{MinNodes: 4}, "minNodes: is 4, allowed are 1 to 3: there are 3 nodes"},
 		{3, combination.Options{AcquireTimeout: -1}, "acquireTimeout: is -1ns, the least is nodeTimeout, 5ms"},
 		{
-			3, combination.Options{NodeTimeout: time.Second, AcquireTimeout: 999 * time.Millisecond},
+			3,
+			combination.Options{NodeTimeout: time.Second, AcquireTimeout: 999 * time.Millisecond},
 			"acquireTimeout: is 999ms, the least is nodeTimeout, 1s",
 		},
 		{3, combination.Options{Lock: lock.Options{TTL: 1}}, "ttl: is 1ns"},

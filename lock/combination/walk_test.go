@@ -91,7 +91,8 @@ func TestRefusedKeepsWhatItHas(t *testing.T) {
 				}
 			}
 			order.want(t, [][]string{
-				{"Acquire 1"}, {"Acquire 1", "Acquire 2", "Release 1"},
+				{"Acquire 1"},
+				{"Acquire 1", "Acquire 2", "Release 1"},
 				{"Acquire 1", "Acquire 2", "Acquire 3", "Release 2", "Release 1"},
 			}[at-1]...)
 			pass(time.Minute)

@@ -3,7 +3,6 @@ package quorum_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // overRedis makes a client of real servers.
 func overRedis(t *testing.T, servers severaltest.Redis, connect severaltest.Library, opts quorum.Options) *member {
 	t.Helper()
-	opts.Lock.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	opts.Lock.Logger = slog.New(slog.DiscardHandler)
 	m := &member{}
 	backends := servers.Connect(t, connect)
 	for i, b := range backends {
@@ -55,7 +54,9 @@ func lockOver(t *testing.T, m *member, name string) *lock.Lease {
 // its data within the holder's time, when all can be reached again. Nobody else may have the lock before the holder
 // knows of it, and that is before its time is over.
 func TestRestartedNodeGivesItsVoteTwice(t *testing.T) {
-	for name, connect := range map[string]severaltest.Library{"goredis": severaltest.GoRedis, "rueidis": severaltest.Rueidis} {
+	for name, connect := range map[string]severaltest.Library{
+		"goredis": severaltest.GoRedis, "rueidis": severaltest.Rueidis,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const ttl = 8 * time.Second
