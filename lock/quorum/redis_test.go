@@ -59,7 +59,7 @@ func TestRestartedNodeGivesItsVoteTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const ttl = 8 * time.Second
+			const ttl = 5 * time.Second
 			scene := newScene(t, connect, ttl, ttl)
 			scene.forget(t)
 			next, granted := scene.takeNext(t)
