@@ -152,7 +152,8 @@ func TestGrantAskedForAgainHasOtherTokens(t *testing.T) {
 			for range 3 {
 				again, err := b.Acquire(t.Context(), req)
 				if err != nil || again.Token != first.Token || again.Tokens != first.Tokens {
-					t.Errorf("%d tokens from %d, then %d from %d, %v", first.Tokens, first.Token, again.Tokens, again.Token, err)
+					t.Errorf("%d tokens from %d, then %d from %d, %v",
+						first.Tokens, first.Token, again.Tokens, again.Token, err)
 				}
 			}
 			if _, err := b.Release(t.Context(), first); err != nil {
