@@ -26,6 +26,7 @@ type Ballot struct {
 	all   bool          // it is to be given back by nodes that do not answer, too
 	until time.Duration // by then it has run out everywhere, unless it is renewed
 	seeks bool          // somebody asks for the votes that are missing
+	life  time.Duration // how long it was to live from the last renewal on; less than that of the grant once it was cut
 }
 
 // vote is what the owner has at one node.
@@ -127,11 +128,22 @@ func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (dr
 	g, err := b.stores.askNode(ctx, n, req)
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
+	if life := b.lifeNow(); err == nil && life < req.TTL { // it was cut while this vote was on its way
+		cut := g
+		cut.TTL = life
+		_ = n.Backend.Renew(ctx, []driver.Grant{cut}) // else it runs out later
+	}
 	b.leaveLane(n, err)
 	if err == nil && g.Token > driver.MaxToken {
 		return g, fmt.Errorf("%w: its clock is centuries ahead: token %d", driver.ErrUnavailable, g.Token)
 	}
 	return g, err
+}
+
+func (b *Ballot) lifeNow() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.life
 }
 
 // askNode asks a node that is known to be no other.
@@ -260,6 +272,7 @@ func (b *Ballot) hasRunOut(now time.Duration) bool {
 func (b *Ballot) prolong(ttl time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.life = ttl
 	b.until = max(b.until, b.stores.Now()+ttl)
 }
 

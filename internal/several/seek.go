@@ -48,12 +48,12 @@ func (b *Ballot) seek() (more bool) {
 	}
 }
 
-// missingNodes returns the nodes that have not given their votes to a grant; none of what is none, or may not be
-// any more: somebody else can have had the lock then.
+// missingNodes returns the nodes that have not given their votes to a grant; none of what is none, or may not be any
+// more: somebody else can have had the lock then; and none of what was cut, so that it ends soon.
 func (b *Ballot) missingNodes() (nodes []*Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.won || b.over || b.stores.Now() >= b.until {
+	if !b.won || b.over || b.life < b.grant.TTL || b.stores.Now() >= b.until {
 		return nil
 	}
 	held := 0

@@ -170,7 +170,7 @@ func (s *Stores) enterBallot(g driver.Grant, all state) *Ballot {
 		maps.DeleteFunc(s.ballots, func(_ string, b *Ballot) bool { return b.hasRunOut(now) })
 		s.full = 2*len(s.ballots) + 16
 	}
-	b := &Ballot{stores: s, grant: g, votes: make([]vote, len(s.Nodes)), until: now + g.TTL}
+	b := &Ballot{stores: s, grant: g, votes: make([]vote, len(s.Nodes)), until: now + g.TTL, life: g.TTL}
 	for i := range b.votes {
 		b.votes[i].state = all
 	}

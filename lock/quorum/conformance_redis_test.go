@@ -18,6 +18,7 @@ func TestConformanceOfAMajorityInRedis(t *testing.T) {
 	t.Parallel()
 	b := inRedis(2)
 	b.Exempt[locktest.Striking] = "one more that fails, and there is no majority"
+	b.Exempt["NamesMeet"] = "names are the business of each server; all five are there in the other run"
 	locktest.Run(t, b)
 }
 

@@ -174,3 +174,36 @@ func TestNodesThatForgetAreBelieved(t *testing.T) {
 		mustUnlock(t, next)
 	})
 }
+
+// TestLateVoteOutlivesALockThatWasCut: it is unlocked before its least time is over, while the vote of a node is on its
+// way, or missing. Nobody tells who waits when that time is over, so each node has to know.
+func TestLateVoteOutlivesALockThatWasCut(t *testing.T) {
+	for name, fault := range map[string]bedrocktest.Fault{
+		"on its way": {Delay: 30 * time.Millisecond}, "on its way back": {Linger: 30 * time.Millisecond},
+		"missing": {Before: driver.ErrUnavailable},
+	} {
+		for node := range 5 {
+			t.Run(fmt.Sprintf("%s, node %d", name, node+1), func(t *testing.T) {
+				five(t, func(t *testing.T, nodes severaltest.Servers) {
+					a, b := join(t, nodes, &quorum.Options{Lock: lock.Options{TTL: time.Hour}}), join(t, nodes, nil)
+					mustUnlock(t, mustLock(t, a, "warm up"))
+					pass(time.Second)
+					a.lines[node].Fail(bedrocktest.Acquire, fault)
+					began := time.Now()
+					lease, err := a.Mutex("a", &lock.MutexOptions{MinHold: 2 * time.Second}).Lock(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					pass(time.Millisecond)
+					mustUnlock(t, lease)
+					pass(time.Second)
+					mustUnlock(t, mustLock(t, b, "a"))
+					if took := time.Since(began); took < 2*time.Second || took > 2200*time.Millisecond {
+						t.Errorf("the next one had it after %s", took)
+					}
+					wantNothingLeft(t, nodes, time.Second)
+				})
+			})
+		}
+	}
+}
