@@ -14,7 +14,11 @@ func (k *contest) yield(ctx context.Context) error {
 	if s == nil || s.owed == 0 || k.try || k.want.hasCompany() || k.isHanded() || c.now() >= s.due() {
 		return nil
 	}
-	limit := c.now() + spare(ctx)
+	left := spare(ctx)
+	if left == 0 {
+		return nil
+	}
+	limit := c.now() + left
 	k.yielded, k.once = true, true
 	for {
 		k.q.listens()
@@ -74,5 +78,12 @@ func spare(ctx context.Context) time.Duration {
 	if !limited {
 		return math.MaxInt64 / 2
 	}
-	return time.Until(end) / 2
+	if left := time.Until(end); left > leastSpare {
+		return left / 2
+	}
+	return 0
 }
+
+// leastSpare is how much of a wait must be left for others to be given any of it: half of it, and half of the rest,
+// would go on for ever.
+const leastSpare = 2 * time.Millisecond

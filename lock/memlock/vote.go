@@ -14,7 +14,9 @@ func (s *Store) prepareVote(req *driver.Request) error {
 	case held && g.first <= req.Above:
 		s.token = max(s.token, req.Above)
 		g.first, g.tokens = s.reserve(req.Tokens)
+		g.heirs = nil // who stands in line has lower tokens, and asks anew
 		s.grants[req.Name] = g
+		s.wakeListeners(req.Name)
 	case held:
 	case s.since(s.started) < req.Age:
 		return driver.ErrYoung
