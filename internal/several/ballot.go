@@ -25,8 +25,12 @@ type Ballot struct {
 	over  bool          // it is being given back: nobody asks for votes any more
 	all   bool          // it is to be given back by nodes that do not answer, too
 	until time.Duration // by then it has run out everywhere, unless it is renewed
+	sure  time.Duration // until then enough nodes have it to keep others out
 	seeks bool          // somebody asks for the votes that are missing
-	life  time.Duration // how long it was to live from the last renewal on; less than that of the grant once it was cut
+
+	rival      string        // whom it has met at a node before all of its own
+	rivalSince time.Duration // since when
+	life       time.Duration // how long it was to live from the last renewal on; less than the grant once it was cut
 }
 
 // vote is what the owner has at one node.
@@ -58,24 +62,31 @@ func (b *Ballot) Won() (token uint64, won bool) {
 	return b.grant.Token, b.won
 }
 
-// Again returns the grant that was made of the ballot, for that time from now on.
-func (b *Ballot) Again(ttl time.Duration) driver.Grant {
+// Again returns the grant that was made of the ballot, for that time since it was asked for.
+func (b *Ballot) Again(ttl, since time.Duration) driver.Grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.grant.TTL = ttl
+	b.grant.TTL, b.sure = ttl, max(b.sure, since+ttl)
 	g := b.grant
 	g.Handle = b
 	return g
 }
 
-// Win makes a grant of the ballot, with those tokens.
-func (b *Ballot) Win(token uint64, tokens int) driver.Grant {
+// Win makes a grant of the ballot, with those tokens, and for its time since it was asked for.
+func (b *Ballot) Win(token uint64, tokens int, since time.Duration) driver.Grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.won, b.grant.Token, b.grant.Tokens = true, token, tokens
+	b.won, b.grant.Token, b.grant.Tokens, b.sure = true, token, tokens, since+b.grant.TTL
 	g := b.grant
 	g.Handle = b
 	return g
+}
+
+// confirm records until when enough nodes have the grant to keep others out.
+func (b *Ballot) confirm(until time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sure = max(b.sure, until)
 }
 
 // Ask asks a node for its vote. The calls of one owner at a node follow each other.
@@ -125,6 +136,7 @@ func (b *Ballot) given(n *Node) (g driver.Grant, has bool) {
 
 // askInTurn asks a node at which nothing else is under way.
 func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
+	b.prolong(req.TTL)
 	g, err := b.stores.askNode(ctx, n, req)
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)

@@ -17,17 +17,16 @@ type forced struct {
 
 // ForceRelease takes the name away at all nodes; so many must have answered.
 func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool, error) {
-	good := func(f forced) bool { return f.err == nil }
-	answers := each(ctx, s, least, good, func(ctx context.Context, n *Node) forced {
+	errOf := func(f forced) error { return f.err }
+	answers := each(ctx, s, least, errOf, func(ctx context.Context, n *Node) forced {
 		forcer, ok := n.Backend.(driver.Forcer)
 		if !ok {
 			return forced{err: driver.ErrUnsupported}
 		}
 		held, err := forcer.ForceRelease(ctx, name)
-		n.Heard(err)
 		return forced{held, err}
 	})
-	if err := enough(ctx, answers, least, func(f forced) error { return f.err }); err != nil {
+	if err := enough(ctx, answers, least, errOf); err != nil {
 		return false, err
 	}
 	held := 0
@@ -45,10 +44,10 @@ type checked struct {
 	err      error
 }
 
-// Check examines the settings of all nodes, and whether each is another store.
-func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
-	all := func(checked) bool { return false }
-	answers := each(ctx, s, len(s.Nodes), all, func(ctx context.Context, n *Node) checked {
+// Check examines the settings of all nodes, whether so many answer, and whether each is another store.
+func (s *Stores) Check(ctx context.Context, least int) ([]driver.Finding, error) {
+	errOf := func(c checked) error { return c.err }
+	answers := each(ctx, s, len(s.Nodes), errOf, func(ctx context.Context, n *Node) checked {
 		checker, ok := n.Backend.(driver.Checker)
 		if !ok {
 			return checked{err: driver.ErrUnsupported}
@@ -66,13 +65,31 @@ func (s *Stores) Check(ctx context.Context) ([]driver.Finding, error) {
 	for _, n := range missing {
 		found = append(found, (&checked{err: errAway}).findingsOf(n)...)
 	}
-	if err := s.Distinct(ctx); err != nil {
+	if silent := countSilent(found); len(s.Nodes)-silent < least {
 		found = append(found, driver.Finding{
-			Level: driver.Danger, What: err.Error(), Means: "it would have two votes: no lock is granted",
+			Level: driver.Danger, Means: "no lock is granted",
+			What: fmt.Sprintf("%d of %d nodes answer, %d are needed", len(s.Nodes)-silent, len(s.Nodes), least),
+		})
+	}
+	if err := s.Distinct(ctx); errors.Is(err, driver.ErrRefused) {
+		found = append(found, driver.Finding{
+			Level: driver.Danger, What: err.Error(), Means: "it would count twice: no lock is granted",
 		})
 	}
 	slices.SortStableFunc(found, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
 	return found, nil
+}
+
+// withoutIt is what it means that a node does not answer.
+const withoutIt = "it does not count while it does not answer"
+
+func countSilent(found []driver.Finding) (n int) {
+	for _, f := range found {
+		if f.Means == withoutIt {
+			n++
+		}
+	}
+	return n
 }
 
 // findingsOf returns the findings as those of a node.
@@ -83,7 +100,7 @@ func (c *checked) findingsOf(n *Node) []driver.Finding {
 	case c.err != nil:
 		return []driver.Finding{{
 			Level: driver.Warning, What: fmt.Sprintf("node %d: %s", n.Number(), c.err),
-			Means: "it has no vote while it does not answer",
+			Means: withoutIt,
 		}}
 	}
 	named := slices.Clone(c.findings)

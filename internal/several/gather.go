@@ -45,26 +45,26 @@ func Gather[T any](
 	return a
 }
 
-// each asks all nodes that answer, and waits for their answers, but no longer than ctx lasts; of those that are
-// slower than least others, a moment. It returns those that have come.
+// each asks all nodes, and waits for their answers, but no longer than ctx lasts; of those that are slower than least
+// others, a moment. Those that have not answered lately are asked when it is time to look whether they are back. It
+// returns the answers that have come.
 func each[T any](
-	ctx context.Context, s *Stores, least int, good func(T) bool, ask func(ctx context.Context, n *Node) T,
+	ctx context.Context, s *Stores, least int, errOf func(T) error, ask func(ctx context.Context, n *Node) T,
 ) []Answer[T] {
-	var nodes []*Node
-	for _, n := range s.Nodes {
-		if !n.IsAway() {
-			nodes = append(nodes, n)
-		}
-	}
 	began := s.Now()
-	answers := Gather(s, nodes, nil, ask)
+	nodes := s.worthAsking()
+	answers := Gather(s, nodes, nil, func(ctx context.Context, n *Node) T {
+		value := ask(ctx, n)
+		n.Heard(errOf(value))
+		return value
+	})
 	came := make([]Answer[T], 0, len(nodes))
 	var late <-chan time.Time
 	for len(came) < len(nodes) {
 		select {
 		case a := <-answers.C:
 			came = append(came, a)
-			if good(a.Value) {
+			if errOf(a.Value) == nil {
 				least--
 			}
 		case <-late:
@@ -79,6 +79,21 @@ func each[T any](
 		}
 	}
 	return came
+}
+
+// worthAsking returns the nodes to ask for what is not part of a lock: it is worth looking whether others are back.
+func (s *Stores) worthAsking() (nodes []*Node) {
+	if s.rules.OnlyPings {
+		limit, enough := context.WithTimeout(s.background, s.rules.Listen)
+		defer enough()
+		s.PingAway(limit)
+	}
+	for _, n := range s.Nodes {
+		if n.MayAsk() {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // longestMoment is how long those are waited for who are late.

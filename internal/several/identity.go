@@ -16,7 +16,6 @@ type identities struct {
 	mu     sync.Mutex
 	asking chan struct{}    // closed when all have answered, or failed to; nil before anybody has asked
 	nodes  map[string]*Node // by identity
-	known  map[*Node]bool   // or it cannot tell
 	twice  error            // two of them are one
 }
 
@@ -27,8 +26,12 @@ func (s *Stores) Distinct(ctx context.Context) error {
 	i.mu.Lock()
 	if i.asking == nil {
 		asking := make(chan struct{})
-		i.asking, i.nodes, i.known = asking, make(map[string]*Node), make(map[*Node]bool)
-		Gather(s, s.Nodes, func() { close(asking) }, s.identify)
+		i.asking, i.nodes = asking, make(map[string]*Node)
+		Gather(s, s.Nodes, func() { close(asking) }, func(ctx context.Context, n *Node) error {
+			err := s.identify(ctx, n)
+			n.Heard(err)
+			return err
+		})
 	}
 	asking := i.asking
 	i.mu.Unlock()
@@ -49,7 +52,7 @@ func (s *Stores) awaitIdentities(ctx context.Context, asking <-chan struct{}) er
 		return nil
 	default:
 	}
-	slow := time.NewTimer(longestIntroduction)
+	slow := time.NewTimer(max(longestIntroduction, s.rules.Listen))
 	defer slow.Stop()
 	caller, limit := timelimit.Ends(ctx)
 	select {
@@ -65,26 +68,24 @@ func (s *Stores) awaitIdentities(ctx context.Context, asking <-chan struct{}) er
 
 // identify asks a node who it is. One that does not answer is asked again before its vote counts.
 func (s *Stores) identify(ctx context.Context, n *Node) error {
-	i := &s.identities
-	i.mu.Lock()
-	known := i.known[n]
-	i.mu.Unlock()
-	if known {
+	if n.introduced.Load() {
 		return nil
 	}
 	who, err := identityOf(ctx, n)
+	i := &s.identities
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
 	case errors.Is(err, driver.ErrRefused): // nobody can tell
-		i.known[n] = true
+		n.introduced.Store(true)
 	case err != nil:
 		return err
 	case i.nodes[who] != nil && i.nodes[who] != n:
 		i.twice = &TwiceError{One: i.nodes[who].Number(), Other: n.Number(), Identity: who}
 		return i.twice
 	default:
-		i.nodes[who], i.known[n] = n, true
+		i.nodes[who] = n
+		n.introduced.Store(true)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ type found struct {
 	err   error
 }
 
-func (f found) good() bool { return f.err == nil }
+func (f found) whyNot() error { return f.err }
 
 // Inspect describes a name as so many nodes see it: it is held by who has the votes that keep everybody else out.
 func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.Info, error) {
-	answers := each(ctx, s, least, found.good, func(ctx context.Context, n *Node) found {
+	answers := each(ctx, s, least, found.whyNot, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}
@@ -31,7 +31,7 @@ func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.In
 		info, err := inspector.Inspect(ctx, name)
 		return found{info: info, err: err}
 	})
-	if err := enough(ctx, answers, least, func(f found) error { return f.err }); err != nil {
+	if err := enough(ctx, answers, least, found.whyNot); err != nil {
 		return driver.Info{}, err
 	}
 	infos := make([]driver.Info, 0, len(answers))
@@ -40,7 +40,7 @@ func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.In
 			infos = append(infos, a.Value.info)
 		}
 	}
-	return merge(name, infos, s.rules.Keep), nil
+	return s.merge(name, infos), nil
 }
 
 // enough fails unless so many nodes have answered, with the reason of one that has not.
@@ -59,13 +59,15 @@ func enough[T any](ctx context.Context, answers []Answer[T], least int, errOf fu
 	return fmt.Errorf("%d nodes have answered, %d are needed: %w", good, least, why)
 }
 
-// merge makes one description of several.
-func merge(name string, infos []driver.Info, keep int) driver.Info {
-	one := driver.Info{Name: name, Token: newest(infos, keep)}
+// merge makes one description of several. Votes that keep others out may be those of nodes which have not answered: who
+// has the others is shown, for it may be the holder.
+func (s *Stores) merge(name string, infos []driver.Info) driver.Info {
+	keep := max(s.rules.Keep-(len(s.Nodes)-len(infos)), 1)
+	one := driver.Info{Name: name, Token: newest(infos, s.rules.Keep)}
 	seen := make(map[string][]driver.Holder)
 	for _, info := range infos {
 		for _, h := range info.Holders {
-			seen[public(h.Owner)] = append(seen[public(h.Owner)], h)
+			seen[Public(h.Owner)] = append(seen[Public(h.Owner)], h)
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(seen)) {
@@ -109,8 +111,8 @@ func mergeHolder(at []driver.Holder, keep int) driver.Holder {
 	return one
 }
 
-// public is an owner as every node may tell it.
-func public(owner string) string {
+// Public is an owner as every node may tell it.
+func Public(owner string) string {
 	if strings.HasPrefix(owner, "#") {
 		return owner
 	}
@@ -119,37 +121,58 @@ func public(owner string) string {
 
 // List describes the locks that are held, and whose names begin with prefix.
 func (s *Stores) List(ctx context.Context, prefix string, limit, least int) ([]driver.Info, error) {
-	answers := each(ctx, s, least, found.good, func(ctx context.Context, n *Node) found {
+	for most := limit; ; most *= 4 {
+		list, cut, err := s.listMost(ctx, prefix, limit, most, least)
+		if err != nil || !cut || len(list) == limit || most > mostListed {
+			return list, err
+		}
+	}
+}
+
+// mostListed is how many names of a node are looked at for those that are held. Others may have some votes there.
+const mostListed = 1 << 20
+
+// listMost looks at so many names of each node, and reports whether there are more.
+func (s *Stores) listMost(
+	ctx context.Context, prefix string, limit, most, least int,
+) (list []driver.Info, cut bool, err error) {
+	answers := each(ctx, s, least, found.whyNot, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}
 		}
-		infos, err := inspector.List(ctx, prefix, limit)
+		infos, err := inspector.List(ctx, prefix, most)
 		return found{infos: infos, err: err}
 	})
-	if err := enough(ctx, answers, least, func(f found) error { return f.err }); err != nil {
-		return nil, err
+	if err := enough(ctx, answers, least, found.whyNot); err != nil {
+		return nil, false, err
 	}
-	byName, cut := make(map[string][]driver.Info), false
+	byName, heard := make(map[string][]driver.Info), 0
 	for _, a := range answers {
-		cut = cut || len(a.Value.infos) >= limit
+		if a.Value.err == nil {
+			heard++
+		}
+		cut = cut || len(a.Value.infos) >= most
 		for _, info := range a.Value.infos {
 			byName[info.Name] = append(byName[info.Name], info)
 		}
 	}
-	return s.mergeList(ctx, byName, cut, limit, least)
+	list, err = s.mergeList(ctx, byName, cut, limit, least, heard)
+	return list, cut, err
 }
 
 // mergeList makes one list of several. Where those were cut, each may lack what another one has.
 func (s *Stores) mergeList(
-	ctx context.Context, byName map[string][]driver.Info, cut bool, limit, least int,
+	ctx context.Context, byName map[string][]driver.Info, cut bool, limit, least, heard int,
 ) ([]driver.Info, error) {
 	var list []driver.Info
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		if len(list) == limit {
 			break
 		}
-		info := merge(name, byName[name], s.rules.Keep)
+		infos := byName[name]
+		missing := heard - len(infos) // they have answered, and have nothing of that name
+		info := s.merge(name, append(infos, make([]driver.Info, missing)...))
 		if cut && len(info.Holders) == 0 {
 			var err error
 			if info, err = s.Inspect(ctx, name, least); err != nil {

@@ -19,5 +19,6 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 	}
 	if b := s.ballotOf(m.Owner); b != nil && b.lose(n) {
 		s.tell(m)
+		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
 	}
 }

@@ -23,8 +23,11 @@ type Node struct {
 	asked   atomic.Int64 // since when it has not answered, 0 if it has
 	away    atomic.Bool  // it has not answered in time
 	mu      sync.Mutex
+	pause   time.Duration // for how long it is left alone
 	again   time.Duration // when it is asked again
 	looking bool          // somebody asks it, to find out whether it is back
+
+	introduced atomic.Bool // it has said who it is, or that it cannot tell
 }
 
 // Number is how people call the node: the first is 1.
@@ -81,10 +84,18 @@ func (n *Node) Heard(err error) {
 	}
 }
 
-// leaveAlone puts a node away. n.mu is held.
+// firstPause is how soon a node is asked again that has not answered once; what it was may have been this process.
+const firstPause = 10 * time.Millisecond
+
+// leaveAlone puts a node away, for ever longer. n.mu is held.
 func (n *Node) leaveAlone(now time.Duration) {
-	n.away.Store(true)
-	n.again = now + n.stores.rules.Retry
+	if n.away.Swap(true) {
+		n.pause *= 10
+	} else {
+		n.pause = firstPause
+	}
+	n.pause = min(n.pause, n.stores.rules.Retry)
+	n.again = now + n.pause
 }
 
 // heardIn records what came of a call in that context. One that its caller has broken off says nothing of the node.
@@ -102,7 +113,12 @@ func (n *Node) heardIn(ctx context.Context, err error) {
 // Ping finds out whether a node is back that did not answer, within that context. A node that cannot be asked
 // for nothing is back.
 func (n *Node) Ping(ctx context.Context) {
-	_, err := identityOf(ctx, n)
+	var err error
+	if n.introduced.Load() {
+		_, err = identityOf(ctx, n)
+	} else {
+		err = n.stores.identify(ctx, n)
+	}
 	if silent := isSilence(err); silent {
 		n.Heard(err)
 		return
@@ -112,6 +128,20 @@ func (n *Node) Ping(ctx context.Context) {
 	n.looking = false
 	n.away.Store(false)
 	n.asked.Store(0)
+}
+
+// IsPresent reports whether it has answered at all, and lately.
+func (n *Node) IsPresent() bool { return n.introduced.Load() && !n.away.Load() }
+
+// PingAway asks all nodes that have not answered for a sign of life, and waits for that.
+func (s *Stores) PingAway(ctx context.Context) {
+	var group sync.WaitGroup
+	for _, n := range s.Nodes {
+		if n.IsAway() {
+			group.Go(func() { n.Ping(ctx) })
+		}
+	}
+	group.Wait()
 }
 
 // isSilence reports whether an error tells that a node does not answer. One that is too young does.

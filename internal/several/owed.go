@@ -36,9 +36,9 @@ func pauseBefore(timesLeft int) time.Duration {
 }
 
 const (
-	mostOwed   = 1 << 14 // of a node; what is more runs out by itself
-	firstPause = 50 * time.Millisecond
-	longPause  = 500 * time.Millisecond
+	mostOwed  = 1 << 14 // of a node; what is more runs out by itself
+	firstDebt = 50 * time.Millisecond
+	longPause = 500 * time.Millisecond
 )
 
 // owe records that a vote may not have been given back.
@@ -66,7 +66,7 @@ func (o *owed) add(n *Node, d *debt) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if same := o.of[d.grant.Owner]; same != nil {
-		same.times = max(same.times, d.times)
+		same.times, same.until = max(same.times, d.times), max(same.until, d.until)
 		return
 	}
 	if len(o.debts)+len(o.later) >= mostOwed {
@@ -89,10 +89,10 @@ func (o *owed) add(n *Node, d *debt) {
 
 // payAll releases what is owed until nothing is.
 func (o *owed) payAll(n *Node) {
-	pause := firstPause
+	pause := firstDebt
 	for d := o.takeUp(); d != nil; d = o.takeUp() {
 		if left := d.due - n.stores.Now(); left > 0 { // there may be others before that
-			pause = min(left, firstPause)
+			pause = min(left, firstDebt)
 		}
 		if !sleep.For(n.stores.background, pause) {
 			return
@@ -108,7 +108,7 @@ func (o *owed) payAll(n *Node) {
 		_, err := n.Backend.Release(n.stores.Limit.Present(now), d.grant)
 		n.Heard(err)
 		if err != nil && !errors.Is(err, driver.ErrLost) && !errors.Is(err, driver.ErrRefused) {
-			pause = min(max(2*pause, firstPause), longPause)
+			pause = min(max(2*pause, firstDebt), longPause)
 			continue
 		}
 		pause = 0

@@ -109,7 +109,7 @@ func (b *Ballot) giveUp(n *Node) {
 	defer b.mu.Unlock()
 	if b.votes[n.index].state == unsure {
 		d := b.debt(n)
-		d.times, d.due = lateTimes, b.stores.Now()+firstPause
+		d.times, d.due = lateTimes, b.stores.Now()+firstDebt
 		n.owed.add(n, d)
 	}
 	b.votes[n.index].state = none
@@ -142,19 +142,22 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 			return 0, c.underway(ctx, answers.Ended)
 		}
 	}
-	c.awaitMore(ctx, answers)
+	c.awaitMore(ctx, answers, len(nodes)-(len(s.Nodes)-s.rules.Need))
 	return c.waiting, c.result()
 }
 
 // awaitMore gives those a moment who have not answered, if it depends on them whether what is not known here to
-// have been a grant was one.
-func (c *releaseCount) awaitMore(ctx context.Context, answers Answers[released]) {
-	if c.freed >= c.keep || c.freed+c.left < c.keep {
+// have been a grant was one, or whether so many are free of it that the next one can have it.
+func (c *releaseCount) awaitMore(ctx context.Context, answers Answers[released], free int) {
+	matters := func() bool {
+		return c.left > 0 && (c.freed+c.lost < free || c.freed < c.keep && c.freed+c.left >= c.keep)
+	}
+	if !matters() {
 		return
 	}
 	moment := time.NewTimer(longestMoment)
 	defer moment.Stop()
-	for c.freed < c.keep && c.freed+c.left >= c.keep {
+	for matters() {
 		select {
 		case a := <-answers.C:
 			c.add(a.Value)

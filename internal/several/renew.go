@@ -14,10 +14,10 @@ import (
 func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 	r := &renewal{
 		stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants)),
-		counts: make([]renewCount, len(grants)), mute: s.withoutSay(),
+		counts: make([]renewCount, len(grants)), mute: s.withoutSay(), sent: s.Now(),
 	}
 	for i := range grants {
-		r.ballots[i], r.lives[i] = s.Of(&grants[i]), grants[i].TTL
+		r.ballots[i], r.lives[i] = s.inForce(&grants[i]), grants[i].TTL
 		r.counts[i].left = len(s.Nodes) - len(r.mute)
 		r.counts[i].refused = driver.Refused(driver.CheckOwner(grants[i].Owner))
 	}
@@ -45,7 +45,7 @@ func (s *Stores) withoutSay() map[*Node]bool {
 	mute := make(map[*Node]bool)
 	if s.rules.OnlyPresent {
 		for _, n := range s.Nodes {
-			if n.IsAway() {
+			if !n.IsPresent() {
 				mute[n] = true
 			}
 		}
@@ -63,6 +63,7 @@ type renewal struct {
 	lives   []time.Duration
 	counts  []renewCount
 	mute    map[*Node]bool // nodes that count only if they have the grant
+	sent    time.Duration
 }
 
 // renewCount counts what nodes say of a grant.
@@ -80,6 +81,7 @@ func (r *renewal) renewAt(ctx context.Context, n *Node) []error {
 	for i, b := range r.ballots {
 		g, may := b.at(n, r.lives[i])
 		if errs[i] = driver.ErrLost; may {
+			b.prolong(r.lives[i]) // it may arrive, whatever becomes of the answer
 			grants, at = append(grants, g), append(at, i)
 		}
 	}
@@ -102,7 +104,7 @@ func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
 		b.prolong(life)
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.won = true; b.votes[n.index].state == unsure {
+		if b.votes[n.index].state == unsure {
 			b.votes[n.index].state = given
 		}
 	case errors.Is(err, driver.ErrLost):
@@ -165,9 +167,15 @@ func (c *renewCount) result(keep int, late error) error {
 // seekMissing asks for the votes that the grants lack. Those that are kept by enough other nodes have been kept all
 // the time: nobody else can have had the lock, whatever a node has forgotten.
 func (r *renewal) seekMissing() {
+	keep := r.stores.rules.Keep
 	for i, b := range r.ballots {
-		if r.counts[i].kept >= r.stores.rules.Keep {
+		_, won := b.Won()
+		switch c := &r.counts[i]; {
+		case c.kept >= keep:
+			b.confirm(r.sent + r.lives[i])
 			b.seekAgain()
+		case won && c.kept+c.unsure+c.left < keep: // it is lost: what is left of it keeps others out
+			b.GiveBack(r.stores.background)
 		}
 	}
 }

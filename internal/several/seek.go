@@ -2,6 +2,8 @@ package several
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
@@ -36,24 +38,29 @@ func (b *Ballot) seekAgain() {
 // seek asks each node once that the grant lacks. It reports whether some are missing still.
 func (b *Ballot) seek() (more bool) {
 	req := b.requestForMore()
-	answers := Gather(b.stores, b.missingNodes(), nil, func(ctx context.Context, n *Node) error {
+	nodes := b.missingNodes()
+	answers := Gather(b.stores, nodes, nil, func(ctx context.Context, n *Node) error {
 		_, err := b.Ask(ctx, n, req)
 		return err
 	})
 	select {
 	case <-answers.Ended:
+		for range nodes {
+			b.meet(<-answers.C)
+		}
 		return len(b.missingNodes()) > 0
 	case <-b.stores.background.Done():
 		return false
 	}
 }
 
-// missingNodes returns the nodes that have not given their votes to a grant; none of what is none, or may not be any
-// more: somebody else can have had the lock then; and none of what was cut, so that it ends soon.
+// missingNodes returns the nodes that have not given their votes to a grant, or not its tokens; none of what is
+// none, or may not be any more: somebody else can have had the lock then; and none of what was cut, so that it ends
+// soon.
 func (b *Ballot) missingNodes() (nodes []*Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.won || b.over || b.life < b.grant.TTL || b.stores.Now() >= b.until {
+	if !b.won || b.over || b.life < b.grant.TTL || b.stores.Now() >= b.sure {
 		return nil
 	}
 	held := 0
@@ -61,6 +68,9 @@ func (b *Ballot) missingNodes() (nodes []*Node) {
 		switch v := &b.votes[i]; {
 		case v.state == given:
 			held++
+			if v.grant.Token+uint64(v.grant.Tokens) < b.grant.Token+uint64(b.grant.Tokens) && !v.busy {
+				nodes = append(nodes, b.stores.Nodes[i]) // it does not know of the grant's tokens
+			}
 		case v.state == none && !v.busy:
 			nodes = append(nodes, b.stores.Nodes[i])
 		}
@@ -97,4 +107,30 @@ func (b *Ballot) endSeeking() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seeks = false
+}
+
+// meet records whom a grant has met at a node that it lacks. If that is before all of its own, and the same one for
+// long, it is no contender on the way, but has the lock by the nodes before: the grant is over.
+func (b *Ballot) meet(a Answer[error]) {
+	held, ok := errors.AsType[*driver.HeldError](a.Value)
+	if ok && b.isOutdoneBy(held.Owner, a.Node) {
+		b.GiveBack(b.stores.background)
+		if tell := b.stores.tell; tell != nil {
+			tell(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
+		}
+	}
+}
+
+func (b *Ballot) isOutdoneBy(owner string, at *Node) bool {
+	now := b.stores.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	first := slices.IndexFunc(b.votes, func(v vote) bool { return v.state == given })
+	if b.stores.rules.Yield == 0 || at.index > first {
+		return false
+	}
+	if b.rival != owner {
+		b.rival, b.rivalSince = owner, now
+	}
+	return now-b.rivalSince >= b.stores.rules.Yield
 }

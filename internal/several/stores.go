@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 
 // Rules are what kinds of such locks differ in.
 type Rules struct {
-	// Keep is how many votes keep everybody else out.
-	Keep int
+	// Keep is how many votes keep everybody else out, and Need how many it takes to be granted a lock.
+	Keep, Need int
 	// Limit is the longest that a call of a node may take.
 	Limit time.Duration
 	// Retry is for how long a node that has not answered is left alone.
@@ -26,12 +27,15 @@ type Rules struct {
 	// OnlyPings says that a node which has not answered is back after a [Node.Ping] only: that it has come to
 	// something in the background does not make it quick.
 	OnlyPings bool
-	// Listen is how long nodes are waited for that are slow to begin to tell of releases, where a release may be
-	// told of by one of them alone; 0 where it is told of by as many as keep others out.
+	// Listen is how long nodes are waited for that are slow to begin to tell of releases, or to say who they are, where
+	// each of them matters; 0 where as many as keep others out are enough.
 	Listen time.Duration
-	// Complete reports whether it is worth asking when those nodes have told of a release that have refused it
-	// before; or of all nodes, if they were not all asked. The others have granted it, so many.
-	Complete func(told []bool, granted int) bool
+	// Yield is for how long a grant may meet the same other owner at a node before all of its own, 0 for ever: it is
+	// over then.
+	Yield time.Duration
+	// Complete reports whether it is worth asking when those nodes have told of a release, at once or a little
+	// later. If all nodes were asked before, the others have refused it but for so many; else refused is nil.
+	Complete func(told, refused []bool, granted int) (now, soon bool)
 }
 
 // Stores are the stores of a lock.
@@ -68,10 +72,12 @@ func New(backends []driver.Backend, rules Rules) (*Stores, error) {
 		if b == nil {
 			return nil, input.Errorf("nodes", "number %d is nil", i+1)
 		}
-		if before, twice := seen[b]; twice {
-			return nil, input.Errorf("nodes", "number %d is number %d once more", i+1, before+1)
+		if reflect.TypeOf(b).Comparable() {
+			if before, twice := seen[b]; twice {
+				return nil, input.Errorf("nodes", "number %d is number %d once more", i+1, before+1)
+			}
+			seen[b] = i
 		}
-		seen[b] = i
 		s.Nodes = append(s.Nodes, &Node{Backend: b, index: i, stores: s})
 	}
 	if s.Virtual() {
@@ -149,6 +155,14 @@ func (s *Stores) Open(req *driver.Request) *Ballot {
 	b := s.enterBallot(req.Ungranted(), none)
 	b.meta = req.Meta
 	return b
+}
+
+// inForce returns the ballot of a grant that is renewed. One that is given back meanwhile stays so.
+func (s *Stores) inForce(g *driver.Grant) *Ballot {
+	if b := s.ballotOf(g.Owner); b != nil {
+		return b
+	}
+	return s.Of(g)
 }
 
 // Of returns the ballot of a grant. Of one that nothing is known of here there may be a vote anywhere.

@@ -33,7 +33,13 @@ func (s *Stores) Watch(ctx context.Context, name string, kind driver.Kind, least
 		inner: make([]driver.Watch, len(s.Nodes)),
 	}
 	w.watched = s.enterWatch(w)
-	answers := Gather(s, s.Nodes, nil, func(ctx context.Context, n *Node) error { return w.listen(ctx, n, kind) })
+	answers := Gather(s, s.Nodes, nil, func(ctx context.Context, n *Node) error {
+		err := w.listen(ctx, n, kind)
+		if err != nil && !errors.Is(err, driver.ErrRefused) {
+			s.work.Go(func() { w.listenLater(n, kind) })
+		}
+		return err
+	})
 	caller, limit := timelimit.Ends(ctx)
 	var errs []error
 	var late <-chan time.Time
@@ -111,7 +117,7 @@ func (w *watch) listen(ctx context.Context, n *Node, kind driver.Kind) error {
 	default:
 	}
 	w.inner[n.index] = inner
-	if w.began && w.stores.rules.Listen > 0 {
+	if w.began {
 		select {
 		case w.c <- struct{}{}:
 		default:
@@ -121,6 +127,28 @@ func (w *watch) listen(ctx context.Context, n *Node, kind driver.Kind) error {
 	return nil
 }
 
+// listenLater begins to listen at a node where that has failed, as soon as it can.
+func (w *watch) listenLater(n *Node, kind driver.Kind) {
+	for {
+		pause := time.NewTimer(listenAgain)
+		select {
+		case <-pause.C:
+		case <-w.closed:
+			pause.Stop()
+			return
+		case <-w.stores.background.Done():
+			pause.Stop()
+			return
+		}
+		if w.listen(w.stores.Limit.Present(w.stores.Now()), n, kind) == nil {
+			return
+		}
+	}
+}
+
+// listenAgain is the pause between tries to listen at a node.
+const listenAgain = time.Second
+
 // followNode tells on what a node tells.
 func (w *watch) followNode(n *Node, inner driver.Watch) {
 	for {
@@ -128,6 +156,8 @@ func (w *watch) followNode(n *Node, inner driver.Watch) {
 		case <-inner.C():
 			w.watched.hear(n)
 		case <-w.closed:
+			return
+		case <-w.stores.background.Done():
 			return
 		}
 	}

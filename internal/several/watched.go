@@ -1,7 +1,6 @@
 package several
 
 import (
-	"slices"
 	"sync"
 	"time"
 )
@@ -66,6 +65,7 @@ func (w *Watched) Refused(by []*Node, granted int) {
 // one has the lock for certain.
 func (w *Watched) FirstRefused(owner string) (same time.Duration, whole bool) {
 	now := w.stores.Now()
+	owner = Public(owner)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.first != owner {
@@ -83,7 +83,7 @@ func (w *Watched) Learned(holder string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = now
-	w.whole = holder != "" && holder == w.first
+	w.whole = holder != "" && Public(holder) == w.first
 }
 
 // Rival records who has most of the votes that are missing, and has not the lock; nobody if it is empty. It reports
@@ -95,8 +95,8 @@ func (w *Watched) Rival(owner string) (same time.Duration) {
 	now := w.stores.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.rival != owner || owner == "" {
-		w.rival, w.rivalSince = owner, now
+	if public := Public(owner); w.rival != public || owner == "" {
+		w.rival, w.rivalSince = public, now
 	}
 	return now - w.rivalSince
 }
@@ -106,20 +106,17 @@ func (w *Watched) hear(n *Node) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told[n.index] = true
+	w.whole = false // whoever had the lock may be the one who has released it
 	w.tellIfComplete()
 }
 
 // tellIfComplete tells on a release once enough nodes have told of it, or a little later. w.mu is held.
 func (w *Watched) tellIfComplete() {
-	news := slices.Clone(w.told)
-	for i := range w.refused {
-		news[i] = news[i] && w.refused[i]
-	}
+	now, soon := w.stores.rules.Complete(w.told, w.refused, w.granted)
 	switch {
-	case !slices.Contains(news, true):
-	case w.stores.rules.Complete(news, w.granted):
+	case now:
 		w.tellOn()
-	case w.late == nil:
+	case soon && w.late == nil:
 		w.late = time.AfterFunc(straggle, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()

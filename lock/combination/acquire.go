@@ -17,9 +17,8 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := b.check(ctx, &req); err != nil {
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
-	nodes := b.present()
-	if len(nodes) < b.MinNodes {
-		err := &Error{Present: len(nodes), Min: b.MinNodes, Nodes: len(b.stores.Nodes)}
+	nodes, err := b.present(ctx)
+	if err != nil {
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
 	g, err := b.newWalk(&req).takeAll(ctx, nodes)
@@ -83,14 +82,14 @@ func (w *walk) takeAll(ctx context.Context, nodes []*several.Node) (driver.Grant
 		}
 	}
 	if w.again && w.kept > 0 && w.kept == len(w.grants) {
-		return w.ballot.Again(w.req.TTL), nil
+		return w.ballot.Again(w.req.TTL, w.began), nil
 	}
 	w.again = false
 	first, tokens, err := w.agree(ctx)
 	if err != nil {
 		return driver.Grant{}, w.endIn(ctx, err)
 	}
-	g := w.ballot.Win(first, min(tokens, w.req.Tokens))
+	g := w.ballot.Win(first, min(tokens, w.req.Tokens), w.began)
 	w.ballot.Seek()
 	return g, nil
 }
@@ -100,7 +99,7 @@ func (w *walk) endIn(ctx context.Context, why error) error {
 	if ctx.Err() != nil && w.ballot.HasVotes() {
 		return fmt.Errorf("on the way: %w", ctx.Err())
 	}
-	return w.giveUp(why)
+	return w.giveUp(ctx, why)
 }
 
 // takeAt takes the lock at one node. An error ends the walk.
@@ -156,7 +155,7 @@ func (w *walk) agree(ctx context.Context) (first uint64, tokens int, err error) 
 			return 0, 0, err
 		}
 	}
-	return 0, 0, fmt.Errorf("%w: %w", &Error{Min: 1, Nodes: len(w.stores.Nodes)}, w.lost)
+	return 0, 0, fmt.Errorf("%w: %w", &Error{Min: w.MinNodes, Nodes: len(w.stores.Nodes)}, w.lost)
 }
 
 // raise asks those nodes again, from left to right, that have given lower tokens than first.
@@ -175,12 +174,17 @@ func (w *walk) raise(ctx context.Context, first uint64) error {
 	return nil
 }
 
-// giveUp gives back what was taken, from right to left. It waits for that: then others find nothing of it.
-func (w *walk) giveUp(why error) error {
+// giveUp gives back what was taken, from right to left. It waits for that, unless the caller goes: then others find
+// nothing of it.
+func (w *walk) giveUp(ctx context.Context, why error) error {
 	nodes := w.ballot.End()
+	if len(nodes) == 0 {
+		w.stores.Forget(w.ballot)
+		return why
+	}
 	for _, n := range slices.Backward(nodes) {
-		if w.ballot.Has(n) {
-			_, _ = w.ballot.Release(w.nodeLimit(), n) // what is not certain is tried again in the background
+		if w.ballot.Has(n) && ctx.Err() == nil {
+			_, _ = w.releaseAt(ctx, w.ballot, n) // what is not certain is tried again in the background
 		}
 	}
 	w.stores.Background(func() {
@@ -189,10 +193,7 @@ func (w *walk) giveUp(why error) error {
 		}
 		w.stores.Forget(w.ballot)
 	})
-	if len(nodes) > 0 {
-		return driver.Spent(why)
-	}
-	return why
+	return driver.Spent(why)
 }
 
 // Release implements [driver.Backend]: from right to left, so that who comes next finds the first node held until
@@ -204,22 +205,27 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	ballot := b.stores.Of(&g)
 	nodes := ballot.End()
 	ballot.Insist(nodes, 1)
-	answered, freed := false, false
+	answered, freed, held := false, false, error(nil)
 	for _, n := range slices.Backward(nodes) {
+		present := n.IsPresent()
 		others, failure := b.releaseAt(ctx, ballot, n)
 		switch {
 		case failure == nil:
 			answered, freed, waiting = true, true, max(waiting, others)
 		case errors.Is(failure, driver.ErrLost):
 			answered = true
-		default:
-			err = atNode(n, failure) // it is tried again in the background
+		default: // it is tried again in the background
+			if err = atNode(n, failure); present && !errors.Is(failure, driver.ErrUnavailable) {
+				held = err // whoever comes next may meet it there
+			}
 		}
 	}
 	b.stores.Forget(ballot)
 	switch {
 	case ctx.Err() != nil && !freed:
 		return 0, ctx.Err()
+	case held != nil && freed:
+		return 0, held
 	case freed:
 		return waiting, nil
 	case answered || err == nil:
@@ -243,6 +249,6 @@ func (b *backend) releaseAt(ctx context.Context, ballot *several.Ballot, n *seve
 // beginCall returns the context of one call of one node. It ends with the caller's, too.
 func (b *backend) beginCall(ctx context.Context) *timelimit.Context {
 	call := &timelimit.Context{}
-	call.Begin(timelimit.Caller(ctx), b.nodeLimit())
+	call.Begin(ctx, b.nodeLimit())
 	return call
 }

@@ -2,6 +2,7 @@ package combination
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/several"
@@ -32,8 +33,9 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	}
 	b := &backend{Options: filled}
 	b.stores, err = several.New(nodes, several.Rules{
-		Keep: 1, Limit: filled.Lock.AnswerTime() * 3 / 2, Retry: filled.Retry, OnlyPings: true, OnlyPresent: true,
-		Listen: filled.NodeTimeout, Complete: b.isFree,
+		Keep: 1, Need: len(nodes), Limit: filled.Lock.AnswerTime() * 3 / 2,
+		Retry: filled.Retry, OnlyPings: true, OnlyPresent: true,
+		Listen: filled.NodeTimeout, Yield: 2 * filled.AcquireTimeout, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err
@@ -68,30 +70,43 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether the node has told of a release that has refused it; if none was asked, the leftmost, for
-// that is the last to be given back.
-func (b *backend) isFree(told []bool, granted int) bool {
-	for i, n := range b.stores.Nodes {
-		if told[i] && granted > 0 {
-			return true
-		}
-		if !n.IsAway() {
-			return told[i]
-		}
+// isFree reports whether the node has told of a release that has refused it, or, if none was asked, the leftmost, for
+// that is the last to be given back. If one to the right of it has told, the others may fail to: whoever is on the way
+// has nothing there.
+func (b *backend) isFree(told, refused []bool, _ int) (now, soon bool) {
+	at := slices.Index(refused, true)
+	if at < 0 {
+		at = max(slices.IndexFunc(b.stores.Nodes, (*several.Node).IsPresent), 0)
 	}
-	return true
+	return told[at], slices.Contains(told[at:], true)
 }
 
-// present returns the nodes that are there, from left to right. Those that have been away for long are asked for a sign
-// of life, which nobody waits for.
-func (b *backend) present() []*several.Node {
+// present returns the nodes that are there, from left to right. Those that have not answered for a while are asked
+// for a sign of life, which nobody waits for unless too few are there.
+func (b *backend) present(ctx context.Context) ([]*several.Node, error) {
+	for _, n := range b.stores.Nodes {
+		if n.IsAway() && n.MayAsk() {
+			b.stores.Background(func() { n.Ping(b.nodeLimit()) })
+		}
+	}
+	nodes := b.presentNodes()
+	if len(nodes) < b.MinNodes {
+		call := b.beginCall(ctx)
+		defer call.End()
+		b.stores.PingAway(call)
+		nodes = b.presentNodes()
+	}
+	if len(nodes) < b.MinNodes {
+		return nil, &Error{Present: len(nodes), Min: b.MinNodes, Nodes: len(b.stores.Nodes)}
+	}
+	return nodes, nil
+}
+
+func (b *backend) presentNodes() []*several.Node {
 	nodes := make([]*several.Node, 0, len(b.stores.Nodes))
 	for _, n := range b.stores.Nodes {
-		switch {
-		case !n.IsAway():
+		if n.IsPresent() {
 			nodes = append(nodes, n)
-		case n.MayAsk():
-			b.stores.Background(func() { n.Ping(b.nodeLimit()) })
 		}
 	}
 	return nodes
@@ -134,4 +149,6 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 }
 
 // Check implements [driver.Checker].
-func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) { return b.stores.Check(ctx) }
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	return b.stores.Check(ctx, b.MinNodes)
+}

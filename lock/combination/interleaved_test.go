@@ -35,7 +35,11 @@ func (g *gate) Acquire(ctx context.Context, req driver.Request) (driver.Grant, e
 	if req.Name != "a" {
 		return g.Backend.Acquire(ctx, req)
 	}
-	<-g.of.turn
+	select {
+	case <-g.of.turn:
+	case <-g.of.ended: // it asks a node that is back to join
+		return g.Backend.Acquire(ctx, req)
+	}
 	grant, err := g.Backend.Acquire(ctx, req)
 	g.of.done <- struct{}{}
 	return grant, err

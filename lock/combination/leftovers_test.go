@@ -52,7 +52,7 @@ func TestFailedRequestLeavesANode(t *testing.T) {
 		for at := range 2 {
 			t.Run(fmt.Sprintf("%s/node %d", h.name, at+1), func(t *testing.T) {
 				three(t, func(t *testing.T, nodes severaltest.Servers) {
-					a := join(t, nodes, nil)
+					a := joinWithOne(t, nodes)
 					b := join(t, nodes, &combination.Options{Retry: time.Second, Lock: lock.Options{TTL: time.Hour}})
 					mustUnlock(t, mustLock(t, b, "warm up"))
 					a.down(1, 2)

@@ -19,15 +19,18 @@ const (
 type Options struct {
 	// Lock are the options that do not depend on the stores.
 	Lock lock.Options
-	// NodeTimeout is how long one answer of one node is waited for when the lock is taken or given back. Defaults
-	// to 5 ms, for nodes in the same building; between [MinNodeTimeout] and [MaxNodeTimeout].
+	// NodeTimeout is how long one answer of one node is waited for when the lock is taken or given back. It measures
+	// this process, too, when it has much to do. Defaults to 5 ms, for nodes in the same building and machines with
+	// time to spare; between [MinNodeTimeout] and [MaxNodeTimeout].
 	NodeTimeout time.Duration
-	// Retry is for how long a node that has not answered is left out. Then it is asked for a sign of life, and left
-	// out for as long again if it gives none. Defaults to 15 minutes, the least is 1 ms.
+	// Retry is for how long a node that has not answered is left out at most. It is asked for a sign of life after
+	// 10 ms, and left out for ten times as long each time it gives none; at once, if fewer than MinNodes are left.
+	// Defaults to 15 minutes, the least is 1 ms.
 	Retry time.Duration
-	// MinNodes is how many nodes must be there for somebody to begin to take a lock. Who has begun, and loses nodes
-	// on the way, may go on with those that are left, with one if need be. With more than half of all, two clients
-	// who see different nodes fail have one in common at least. Defaults to 2.
+	// MinNodes is how many nodes must be there for somebody to begin to take a lock: have answered this client, and
+	// lately. Who has begun, and loses nodes on the way, may go on with those that are left, with one if need be. With
+	// more than half of all, two clients who see different nodes fail have one in common, unless one of them loses it
+	// on the way. Defaults to 2.
 	MinNodes int
 	// AcquireTimeout is how long it may take to take a lock at all nodes. Defaults to NodeTimeout for each of
 	// them and 100 ms.

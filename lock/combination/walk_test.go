@@ -239,8 +239,11 @@ func TestSlowWalkIsGranted(t *testing.T) {
 		for _, line := range locks.lines {
 			line.Lag(35 * time.Millisecond)
 		}
-		_, err := locks.Mutex("a", nil).Lock(t.Context())
+		lease, err := locks.Mutex("a", nil).Lock(t.Context())
 		wantErr(t, err, driver.ErrUnavailable, "it has taken 70ms by now, longer than 60ms")
+		if err == nil {
+			mustUnlock(t, lease)
+		}
 		wantNothingLeft(t, nodes, time.Second)
 		for _, line := range locks.lines {
 			line.Lag(19 * time.Millisecond)

@@ -140,7 +140,7 @@ func (e *election) whatToAsk() func(ctx context.Context, n *several.Node) vote {
 // agree sees to it that so many nodes have the grant's token that whoever comes next is given a higher one.
 func (e *election) agree(ctx context.Context) (driver.Grant, error) {
 	if e.again && e.tally.kept >= e.keep { // nobody else can have had it meanwhile
-		return e.ballot.Again(e.req.TTL), nil
+		return e.ballot.Again(e.req.TTL, e.began), nil
 	}
 	e.again = false
 	first, tokens := e.stores.Agree(e.tally.grants, e.Majority)
@@ -150,7 +150,7 @@ func (e *election) agree(ctx context.Context) (driver.Grant, error) {
 		}
 		first, tokens = e.stores.Agree(e.tally.grants, e.Majority)
 	}
-	g := e.ballot.Win(first, min(tokens, e.req.Tokens))
+	g := e.ballot.Win(first, min(tokens, e.req.Tokens), e.began)
 	e.ballot.Seek()
 	return g, nil
 }

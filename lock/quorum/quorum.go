@@ -31,7 +31,7 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	}
 	b := &backend{settings: s}
 	b.stores, err = several.New(nodes, several.Rules{
-		Keep: s.keep, Limit: longestCall(&s.Lock), Retry: retryNode, Complete: b.isFree,
+		Keep: s.keep, Need: s.need, Limit: longestCall(&s.Lock), Retry: retryNode, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err
@@ -71,15 +71,16 @@ var (
 // Now implements [driver.Timekeeper].
 func (v *virtual) Now() time.Duration { return v.stores.Now() }
 
-// isFree reports whether so many nodes have told of a release, or had nothing to tell of, that somebody else can
-// have the lock.
-func (b *backend) isFree(told []bool, granted int) bool {
-	for _, yes := range told {
-		if yes {
+// isFree reports whether so many nodes have told of a release, or had nothing to tell of, that somebody else can have
+// the lock. What is told where the lock was not refused was only given back.
+func (b *backend) isFree(told, refused []bool, granted int) (now, soon bool) {
+	for i, yes := range told {
+		if yes && (refused == nil || refused[i]) {
 			granted++
+			soon = true
 		}
 	}
-	return granted >= b.need
+	return soon && granted >= b.need, soon
 }
 
 // Renew implements [driver.Backend].
@@ -119,4 +120,6 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 }
 
 // Check implements [driver.Checker].
-func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) { return b.stores.Check(ctx) }
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	return b.stores.Check(ctx, b.need)
+}

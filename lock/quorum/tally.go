@@ -71,6 +71,9 @@ func (t *tally) add(n *several.Node, v vote) {
 		return
 	}
 	err := fmt.Errorf("node %d: %w", n.Number(), v.err)
+	if errors.Is(v.err, driver.ErrYoung) {
+		err = fmt.Errorf("node %d: %w: see Quarantine", n.Number(), driver.ErrYoung)
+	}
 	if errors.Is(v.err, driver.ErrRefused) {
 		t.refused = err
 		return
@@ -153,8 +156,9 @@ func splitPause() time.Duration { return 2*time.Millisecond + rand.N(8*time.Mill
 func (t *tally) holder() (owner string, votes int) {
 	counts := make(map[string]int)
 	for _, h := range t.held {
-		counts[h.Owner]++
-		if n := counts[h.Owner]; n > votes {
+		public := several.Public(h.Owner) // as some nodes tell it
+		counts[public]++
+		if n := counts[public]; n > votes {
 			owner, votes = h.Owner, n
 		}
 	}
