@@ -136,7 +136,7 @@ func (b *Ballot) given(n *Node) (g driver.Grant, has bool) {
 
 // askInTurn asks a node at which nothing else is under way.
 func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
-	b.prolong(req.TTL)
+	b.mayLive(req.TTL)
 	g, err := b.stores.askNode(ctx, n, req)
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
@@ -285,6 +285,13 @@ func (b *Ballot) prolong(ttl time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.life = ttl
+	b.until = max(b.until, b.stores.Now()+ttl)
+}
+
+// mayLive records that a vote may live for so long from now on, without a renewal.
+func (b *Ballot) mayLive(ttl time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.until = max(b.until, b.stores.Now()+ttl)
 }
 
