@@ -90,7 +90,7 @@ func (o *owed) add(n *Node, d *debt) {
 // payAll releases what is owed until nothing is.
 func (o *owed) payAll(n *Node) {
 	pause := firstDebt
-	for d := o.takeUp(); d != nil; d = o.takeUp() {
+	for d, until := o.takeUp(); d != nil; d, until = o.takeUp() {
 		if left := d.due - n.stores.Now(); left > 0 { // there may be others before that
 			pause = min(left, firstDebt)
 		}
@@ -101,7 +101,7 @@ func (o *owed) payAll(n *Node) {
 		if now < d.due {
 			continue
 		}
-		if now >= d.until {
+		if now >= until {
 			o.forgive(d)
 			continue
 		}
@@ -116,15 +116,15 @@ func (o *owed) payAll(n *Node) {
 	}
 }
 
-// takeUp returns the debt to pay next; nil if there is none, and the work is over.
-func (o *owed) takeUp() *debt {
+// takeUp returns the debt to pay next, and until when it matters; nil if there is none, and the work is over.
+func (o *owed) takeUp() (d *debt, until time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if d := o.nextDebt(); d != nil {
-		return d
+		return d, d.until
 	}
 	o.debts, o.later, o.of, o.busy = nil, nil, nil, false
-	return nil
+	return nil, 0
 }
 
 // nextDebt returns the debt to pay next, nil if there is none. o.mu is held.

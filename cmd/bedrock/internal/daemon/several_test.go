@@ -41,7 +41,7 @@ func TestLocksOfAServerOutliveOneOfItsRedis(t *testing.T) {
 					}
 				})
 				var err error
-				if clients[i], err = lock.New(dial(t, address).Backend(), &lock.Options{TTL: time.Second}); err != nil {
+				if clients[i], err = lock.New(dial(t, address).Backend(), &lock.Options{TTL: 4 * time.Second}); err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = clients[i].Stop(context.Background()) })
@@ -62,7 +62,7 @@ func keepsALock(t *testing.T, mine, others *lock.Client, breakSomething func()) 
 	select {
 	case <-lease.Context().Done():
 		t.Fatalf("lost: %v", context.Cause(lease.Context()))
-	case <-time.After(2 * time.Second): // twice the TTL: it has been renewed meanwhile
+	case <-time.After(8 * time.Second): // twice the TTL: it has been renewed meanwhile
 	}
 	if _, err := others.Mutex("job", nil).TryLock(t.Context()); !errors.Is(err, lock.ErrHeld) {
 		t.Errorf("another client: %v", err)
