@@ -41,7 +41,8 @@ func TestLocksOfAServerOutliveOneOfItsRedis(t *testing.T) {
 					}
 				})
 				var err error
-				if clients[i], err = lock.New(dial(t, address).Backend(), &lock.Options{TTL: 4 * time.Second}); err != nil {
+				clients[i], err = lock.New(dial(t, address).Backend(), &lock.Options{TTL: 4 * time.Second})
+				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = clients[i].Stop(context.Background()) })
