@@ -14,7 +14,7 @@ import (
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if err := b.check(ctx, &req); err != nil {
+	if err := b.stores.CheckRequest(ctx, &req); err != nil {
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
 	nodes, err := b.present(ctx)
@@ -29,20 +29,6 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("combination: acquire %q: %w", req.Name, err)
 	}
 	return g, nil
-}
-
-// check refuses what nodes that know nothing of each other cannot promise.
-func (b *backend) check(ctx context.Context, req *driver.Request) error {
-	if err := req.CheckExclusive(); err != nil {
-		return err
-	}
-	if req.IsVote() {
-		return fmt.Errorf("%w: a vote of several stores", driver.ErrUnsupported)
-	}
-	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
-		return err
-	}
-	return b.stores.Distinct(ctx)
 }
 
 // walk is one request, from node to node.
@@ -61,14 +47,9 @@ type walk struct {
 }
 
 func (b *backend) newWalk(req *driver.Request) *walk {
-	w := &walk{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	w := &walk{backend: b, ballot: b.stores.Open(req), began: b.stores.Now()}
 	w.watched = b.stores.WatchedName(req.Name)
-	w.req.Linger = 0 // nobody would be told that somebody else wants it
-	w.req.Waits = false
-	w.req.Above = b.stores.Propose(req.Tokens)
-	if token, won := w.ballot.Won(); won { // its answer was lost
-		w.req.Above, w.again = token-1, true
-	}
+	w.req, w.again = w.ballot.AsVote(req)
 	return w
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	if err := b.check(ctx, &req); err != nil {
+	if err := b.stores.CheckRequest(ctx, &req); err != nil {
 		return driver.Grant{}, fmt.Errorf("quorum: acquire %q: %w", req.Name, err)
 	}
 	e := b.newElection(&req)
@@ -25,20 +25,6 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 		return driver.Grant{}, fmt.Errorf("quorum: acquire %q: %w", req.Name, err)
 	}
 	return g, nil
-}
-
-// check refuses what no majority can promise.
-func (b *backend) check(ctx context.Context, req *driver.Request) error {
-	if err := req.CheckExclusive(); err != nil {
-		return err
-	}
-	if req.IsVote() {
-		return fmt.Errorf("%w: a vote of several stores", driver.ErrUnsupported)
-	}
-	if err := driver.Refused(driver.CheckOwner(req.Owner)); err != nil {
-		return err
-	}
-	return b.stores.Distinct(ctx)
 }
 
 // election is one request, put to the nodes.
@@ -54,16 +40,11 @@ type election struct {
 }
 
 func (b *backend) newElection(req *driver.Request) *election {
-	e := &election{backend: b, req: *req, ballot: b.stores.Open(req), began: b.stores.Now()}
+	e := &election{backend: b, ballot: b.stores.Open(req), began: b.stores.Now()}
 	e.watched = b.stores.WatchedName(req.Name)
 	e.tally.need, e.tally.nodes = b.need, len(b.stores.Nodes)
-	e.req.Linger = 0 // nobody would be told that somebody else wants it
-	e.req.Waits = false
+	e.req, e.again = e.ballot.AsVote(req)
 	e.req.Age = b.age(req.TTL)
-	e.req.Above = b.stores.Propose(req.Tokens)
-	if token, won := e.ballot.Won(); won { // its answer was lost
-		e.req.Above, e.again = token-1, true
-	}
 	return e
 }
 
