@@ -97,17 +97,21 @@ func (b *Ballot) Ask(ctx context.Context, n *Node, req driver.Request) (driver.G
 	return b.askInTurn(ctx, n, req)
 }
 
-// AskAgain asks a node for the vote that a grant has there already. It reports whether the node has kept it.
+// AskAgain asks a node for the vote that a grant has there already. It reports whether nobody else can have had that
+// vote meanwhile: the node has kept it; or it has never been reached and gives it now, with the grant's first token,
+// which would be behind it if others had been given more.
 func (b *Ballot) AskAgain(ctx context.Context, n *Node, req driver.Request) (g driver.Grant, kept bool, err error) {
 	if err := b.beginToAsk(ctx, n); err != nil {
 		return driver.Grant{}, false, err
 	}
 	before, has := b.given(n)
-	if has {
-		req.Above = 1 // it keeps the tokens it has
+	if !has {
+		g, err = b.askInTurn(ctx, n, req)
+		return g, err == nil && g.Token == req.Above+1, err
 	}
+	req.Above = 1 // it keeps the tokens it has
 	g, err = b.askInTurn(ctx, n, req)
-	return g, has && err == nil && g.Token >= before.Token && g.Token-before.Token < uint64(before.Tokens), err
+	return g, err == nil && g.Token >= before.Token && g.Token-before.Token < uint64(before.Tokens), err
 }
 
 // beginToAsk waits until nothing else is under way at a node, if it is to be asked at all.

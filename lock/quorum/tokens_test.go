@@ -164,3 +164,53 @@ func TestGrantAskedForAgainHasOtherTokens(t *testing.T) {
 		}
 	})
 }
+
+// oneTokenLater is a node that remembers of what it gave only the last token, as a server does that counts.
+type oneTokenLater struct {
+	*bedrocktest.Backend
+	given map[string]bool
+}
+
+func (n *oneTokenLater) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	g, err := n.Backend.Acquire(ctx, req)
+	if err == nil && n.given[req.Owner] {
+		g.Token, g.Tokens = g.Token+uint64(g.Tokens)-1, 1
+	}
+	if err == nil {
+		n.given[req.Owner] = true
+	}
+	return g, err
+}
+
+// TestRepeatedRequestHasOtherTokens: a request is repeated whose answer was lost, and it reaches a node that the first
+// one has not reached.
+func TestRepeatedRequestHasOtherTokens(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		m := &member{lines: lines}
+		for i := range backends {
+			backends[i] = &oneTokenLater{lines[i], make(map[string]bool)}
+		}
+		b, err := quorum.NewBackend(backends, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = b.Close() }()
+		req := driver.Request{Name: "a", Owner: "me:1", TTL: time.Minute, Tokens: 3}
+		m.only([]int{1, 2, 3})
+		first, err := b.Acquire(t.Context(), req)
+		if err != nil || first.Tokens != 3 {
+			t.Fatalf("%+v: %v", first, err)
+		}
+		pass(5 * time.Second) // it looks for the votes that are missing
+		m.only([]int{1, 2, 4})
+		pass(5 * time.Second)
+		again, err := b.Acquire(t.Context(), req)
+		if err != nil || again.Token != first.Token || again.Tokens != first.Tokens {
+			t.Errorf("%d tokens from %d, then %d from %d: %v", first.Tokens, first.Token, again.Tokens, again.Token, err)
+		}
+		if _, err := b.Release(t.Context(), again); err != nil {
+			t.Error(err)
+		}
+	})
+}
