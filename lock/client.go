@@ -90,6 +90,13 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 	return c, nil
 }
 
+// Backend returns the backend of the client, for packages that make something of it beside locks. The client goes on
+// to own it: nobody else closes it, nor calls what has to be called once.
+func (c *Client) Backend() driver.Backend { return c.backend }
+
+// Done is closed when the client is stopped, see [Client.Stop].
+func (c *Client) Done() <-chan struct{} { return c.closed }
+
 // clockOf returns the clock by which the backend's leases are judged.
 func clockOf(backend driver.Backend) func() time.Duration {
 	if own, ok := backend.(driver.Timekeeper); ok {

@@ -42,6 +42,8 @@ type UnderwayError = underway.Error
 
 // HeldError is a refusal that says more. It matches [ErrHeld].
 type HeldError struct {
+	// Name is the lock's, where several were asked for in one step: see [Bundler]. Else it is empty.
+	Name string
 	// Owner is the present holder's owner id, or its [PublicOwner]; empty when unknown.
 	Owner string
 	// TTL is how long the holder's grant lives unless renewed, or [UnknownTTL]. What is

@@ -13,19 +13,20 @@ const (
 	Mutex     Kind = iota // mode Exclusive
 	ReadWrite             // modes Shared and Write
 	Semaphore             // mode Permit
+	Latch                 // not a lock, and without a mode: see [Latches]
 )
 
 // String returns what people call the kind.
 func (k Kind) String() string {
-	if k > Semaphore {
+	if k > Latch {
 		return "kind " + strconv.Itoa(int(k))
 	}
-	return [...]string{"mutex", "read-write lock", "semaphore"}[k]
+	return [...]string{"mutex", "read-write lock", "semaphore", "latch"}[k]
 }
 
 // ParseKind reads what [Kind.String] returns; whatever else is a Mutex.
 func ParseKind(text string) Kind {
-	for k := range Semaphore + 1 {
+	for k := range Latch + 1 {
 		if k.String() == text {
 			return k
 		}
