@@ -140,7 +140,7 @@ func (r *Request) Check() error {
 	if r.Tokens < 1 || r.Tokens > MaxTokens {
 		return outOfRange("tokens", r.Tokens, 1, MaxTokens)
 	}
-	return checkMeta(r.Meta)
+	return CheckMeta(r.Meta)
 }
 
 func (r *Request) checkMode() error {
@@ -196,7 +196,8 @@ func (r *Request) checkVote() error {
 // IsVote reports whether one of several stores is asked, which has to keep Above or Age.
 func (r *Request) IsVote() bool { return r.Above > 0 || r.Age > 0 }
 
-func checkMeta(meta string) error {
+// CheckMeta says by an [*input.Error] why a text cannot be stored beside a grant.
+func CheckMeta(meta string) error {
 	switch {
 	case len(meta) > MaxMeta:
 		return tooLong("meta", meta, MaxMeta)

@@ -26,6 +26,9 @@ var (
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Identifier = (*backend)(nil)
+	_ driver.Bundler    = (*backend)(nil)
+	_ driver.Annotator  = (*backend)(nil)
+	_ driver.Latches    = (*backend)(nil)
 )
 
 // Acquire implements [driver.Backend].

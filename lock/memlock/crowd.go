@@ -77,6 +77,9 @@ func (s *Store) otherKind(name string, wanted driver.Kind) error {
 			return &driver.KindError{Found: driver.Mutex, Wanted: wanted}
 		}
 	}
+	if wanted != driver.Latch && s.latches.counts[name] > 0 {
+		return &driver.KindError{Found: driver.Latch, Wanted: wanted}
+	}
 	if c := s.liveCrowd(name); c != nil && c.kind != wanted {
 		if len(c.members) > 0 {
 			return &driver.KindError{Found: c.kind, Wanted: wanted}

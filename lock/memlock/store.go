@@ -29,7 +29,8 @@ type Store struct {
 	grants    map[string]grant
 	crowds    map[string]*crowd
 	lines     map[string][]*place // of fair locks, in order
-	full      int                 // how many grants there may be before those that have run out are looked for
+	latches   latches
+	full      int // how many grants there may be before those that have run out are looked for
 	listeners map[string]map[*watch]struct{}
 	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
 	released  recent
@@ -126,14 +127,10 @@ func (s *Store) acquire(by *backend, req driver.Request) (driver.Grant, error) {
 // takeFree grants what is free. s.mu is held.
 func (s *Store) takeFree(by *backend, req driver.Request) (driver.Grant, *driver.HeldError) {
 	s.makeRoom()
-	g, held := s.live(req.Name)
-	if held && g.owner != req.Owner {
-		if g.linger > 0 {
-			g.notify(req.Name, driver.Wanted)
-		}
-		left := max(g.expires.Sub(s.clock()), 1) // its time may be over by now
-		return driver.Grant{}, &driver.HeldError{Owner: g.owner, TTL: left}
+	if refusal := s.refusalOf(&req); refusal != nil {
+		return driver.Grant{}, refusal
 	}
+	g, held := s.live(req.Name)
 	if !held {
 		g = grant{owner: req.Owner, since: s.clock(), meta: req.Meta, backend: by}
 		g.first, g.tokens = s.reserve(req.Tokens)
@@ -147,6 +144,19 @@ func (s *Store) takeFree(by *backend, req driver.Request) (driver.Grant, *driver
 		Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Token: g.first, Tokens: g.tokens,
 		Recalled: g.linger > 0,
 	}, nil
+}
+
+// refusalOf says who has the lock that is asked for, and tells it; nil if it can be had. s.mu is held.
+func (s *Store) refusalOf(req *driver.Request) *driver.HeldError {
+	g, held := s.live(req.Name)
+	if !held || g.owner == req.Owner {
+		return nil
+	}
+	if g.linger > 0 {
+		g.notify(req.Name, driver.Wanted)
+	}
+	left := max(g.expires.Sub(s.clock()), 1) // its time may be over by now
+	return &driver.HeldError{Owner: g.owner, TTL: left}
 }
 
 // notify tells who has the grant what others do.
