@@ -87,6 +87,8 @@ func layers() layerMap {
 			packages: "lock/combination",
 			own:      []string{"input", "lock", "lock/driver", "internal/several", "internal/timelimit"},
 		},
+		// Layer 2: made of leases.
+		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},

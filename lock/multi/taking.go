@@ -34,7 +34,7 @@ func (t *taking) lockAll() error {
 // tryAll takes all of them if they are free.
 func (t *taking) tryAll() error {
 	for t.next < len(t.locks) {
-		if bundle := t.together(); len(bundle) > 1 {
+		if bundle := t.bundleFromHere(); len(bundle) > 1 {
 			leases, err := bundle[0].Client().TryAll(t.lease.ctx, bundle...)
 			if err != nil {
 				return err
@@ -50,7 +50,7 @@ func (t *taking) tryAll() error {
 // tryTogether takes what can be had in one step. If that fails it returns up to which lock they are to be waited for,
 // one after the other: that which somebody has is among them.
 func (t *taking) tryTogether() (held int, err error) {
-	bundle := t.together()
+	bundle := t.bundleFromHere()
 	if len(bundle) < 2 {
 		return t.next + 1, nil
 	}
@@ -71,8 +71,8 @@ func (t *taking) tryTogether() (held int, err error) {
 	return t.next + 1, nil // a backend that fails is asked for longer where one lock is waited for
 }
 
-// together returns the locks from the next one on that can be had in one step.
-func (t *taking) together() []*lock.Mutex {
+// bundleFromHere returns the locks from the next one on that can be had in one step.
+func (t *taking) bundleFromHere() []*lock.Mutex {
 	var bundle []*lock.Mutex
 	for _, l := range t.locks[t.next:min(t.next+driver.MaxBundle, len(t.locks))] {
 		m, ok := l.(*lock.Mutex)
