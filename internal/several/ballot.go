@@ -30,6 +30,8 @@ type Ballot struct {
 
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
+	plea       driver.Plea   // that it was asked last
+	pleaAt     time.Duration // when; 0 if it was not asked
 	life       time.Duration // how long it was to live from the last renewal on; less than the grant once it was cut
 }
 

@@ -14,6 +14,9 @@ func (s *Stores) Notify(tell func(driver.Message)) {
 }
 
 func (s *Stores) hear(n *Node, m driver.Message) {
+	if m.Kind == driver.Asked {
+		s.hearPlea(m)
+	}
 	if m.Kind != driver.Taken {
 		return
 	}

@@ -63,6 +63,7 @@ var (
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -141,6 +142,11 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 // taken; all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
+}
+
+// Plead implements [driver.Pleader].
+func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
+	return b.stores.Plead(ctx, name, p, 1)
 }
 
 // Check implements [driver.Checker].

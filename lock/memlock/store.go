@@ -161,9 +161,37 @@ func (s *Store) refusalOf(req *driver.Request) *driver.HeldError {
 
 // notify tells who has the grant what others do.
 func (g *grant) notify(name string, what driver.MessageKind) {
-	if g.backend.note != nil {
-		g.backend.note(driver.Message{Name: name, Owner: g.owner, Kind: what})
+	g.send(driver.Message{Name: name, Owner: g.owner, Kind: what})
+}
+
+// send tells who has the grant, and reports whether it can be told.
+func (g *grant) send(m driver.Message) bool {
+	if g.backend.note == nil {
+		return false
 	}
+	g.backend.note(m)
+	return true
+}
+
+// plead asks all who have the name to give it back, and returns how many could be told.
+func (s *Store) plead(name string, p driver.Plea) (told int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*grant
+	if g, held := s.live(name); held {
+		all = append(all, &g)
+	}
+	if c := s.liveCrowd(name); c != nil {
+		for _, m := range c.members {
+			all = append(all, &m.grant)
+		}
+	}
+	for _, g := range all {
+		if g.send(driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
+			told++
+		}
+	}
+	return told
 }
 
 // makeRoom forgets grants that have run out, for nobody may ever ask for their names

@@ -64,6 +64,7 @@ var (
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -117,6 +118,11 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	return b.stores.ForceRelease(ctx, name, b.Majority)
+}
+
+// Plead implements [driver.Pleader].
+func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
+	return b.stores.Plead(ctx, name, p, b.Majority)
 }
 
 // Check implements [driver.Checker].
