@@ -63,6 +63,8 @@ var (
 	_ driver.TurnWaiter = (*backend)(nil)
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Sharder    = (*backend)(nil)
+	_ driver.Bundler    = (*backend)(nil)
+	_ driver.Annotator  = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
