@@ -93,6 +93,21 @@ var rwAnnotateText string
 //go:embed scripts/permit_annotate.lua
 var permitAnnotateText string
 
+//go:embed scripts/countdown.lua
+var countdownText string
+
+//go:embed scripts/countdown_set.lua
+var countdownSetText string
+
+//go:embed scripts/countdown_down.lua
+var countdownDownText string
+
+//go:embed scripts/countdown_left.lua
+var countdownLeftText string
+
+//go:embed scripts/countdown_drop.lua
+var countdownDropText string
+
 //go:embed scripts/vote_rules.lua
 var voteRulesText string
 
@@ -146,7 +161,11 @@ type scripts struct {
 	acquire, bundle, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
 	annotate                                                              *redisconn.Script // nil without metadata
 	rw, permit                                                            crowdScripts      // nil without such kinds
+	countdown                                                             countdownScripts  // nil without latches
 }
+
+// countdownScripts are those of latches.
+type countdownScripts struct{ set, down, left, drop *redisconn.Script }
 
 // crowdScripts are those of a kind that several may have at once.
 type crowdScripts struct{ acquire, release, renew, annotate *redisconn.Script }
@@ -179,12 +198,20 @@ func redissonScripts() scripts {
 			annotate: redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
 		},
 		permit: crowdScripts{
-			acquire:  redisconn.NewScript(kindText, crowdText, permitText, advanceText, permitAcquireText),
+			acquire:  redisconn.NewScript(keysText, kindText, crowdText, permitText, advanceText, permitAcquireText),
 			release:  redisconn.NewScript(tellText, permitText, permitReleaseText),
 			renew:    redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
 			annotate: redisconn.NewScript(crowdText, permitText, permitAnnotateText),
 		},
+		countdown: countdownScripts{
+			set: countdownScript(countdownSetText), down: countdownScript(countdownDownText),
+			left: countdownScript(countdownLeftText), drop: countdownScript(countdownDropText),
+		},
 	}
+}
+
+func countdownScript(text string) *redisconn.Script {
+	return redisconn.NewScript(tellText, keysText, kindText, semaphoreText, countdownText, text)
 }
 
 func redlockScripts() scripts {

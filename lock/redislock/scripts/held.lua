@@ -9,6 +9,9 @@ local function aboutOf(lock, owner)
   if about.err then
     local kind = redis.pcall('type', lock)
     if kind.ok == 'string' and tonumber(call('get', lock)) then
+      if redis.pcall('exists', beside('bedrock_latch:', lock)) == 1 then
+        return nil, {3, 3} -- see kind.lua
+      end
       return nil, not isUnused(lock) and {3, 2} or nil
     end
     about = {call('hget', lock, owner), nil, nil, redis.pcall('hget', lock, 'mode') or nil}
