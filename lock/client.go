@@ -42,6 +42,7 @@ type Client struct {
 	// client, not to a caller, and end when background does.
 	work       sync.WaitGroup
 	unreleased unreleased
+	notes      notes
 	background context.Context //nolint:containedctx // clean-up outlives every caller's context
 	stop       context.CancelFunc
 	closed     chan struct{} // since Stop

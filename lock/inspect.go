@@ -63,6 +63,9 @@ type Holder struct {
 	Linger time.Duration
 	// Meta is what the holder stored: "host" and "pid", and its own.
 	Meta map[string]string
+	// Waits are the names of other locks that the holder waits for with this one in hand, for a second or longer: in
+	// a Lock whose context carries the lease.
+	Waits []string
 }
 
 // Has says in a word or two what the holder has: exclusive, shared, upgradeable, write, or 2 permits.
@@ -184,9 +187,10 @@ func (c *Client) info(found driver.Info) Info {
 		Token: found.Token, Waiting: found.Waiting, Local: c.queues.countWaiting(found.Name),
 	}
 	for _, h := range found.Holders {
+		meta := driver.DecodeMeta(h.Meta)
 		info.Holders = append(info.Holders, Holder{
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
-			Linger: h.Linger, Meta: driver.DecodeMeta(h.Meta),
+			Linger: h.Linger, Waits: takeWaits(meta), Meta: meta,
 		})
 	}
 	for _, w := range found.Line {

@@ -93,11 +93,21 @@ func (m *Mutex) validate() error {
 // Name returns the lock's name.
 func (m *Mutex) Name() string { return m.want.name }
 
+// Client returns the client that the lock is of.
+func (m *Mutex) Client() *Client { return m.client }
+
+// Check says what is wrong with the name or the options, as Lock would.
+func (m *Mutex) Check() error { return m.err }
+
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
 // passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though
 // not the lock. To bound the wait alone, use MutexOptions.Wait. A context that carries
 // a lease of this lock re-enters it: the options of the first Lock go on to apply, and the
 // lock is released when every lease taken has been unlocked.
+//
+// Whoever waits for longer than a second with a context that carries leases of other locks says so beside them, where
+// the backend can store that: see [Holder.Waits]. If all who hold those locks wait for each other, in any process, one
+// of them fails within a few seconds with [ErrDeadlock], which tells of the circle; the others go on.
 //
 // The error matches ctx's when ctx ended the wait, and the backend's if that failed
 // last, and says who held the lock if somebody did; [ErrHeld] when Wait ended it, unless
@@ -117,11 +127,15 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 
 // lockOver waits for the lock. A grant of this process's over which it is had is in nobody's way.
 func (m *Mutex) lockOver(ctx context.Context, over string) (*Lease, error) {
-	if m.wait == 0 {
-		return m.client.acquire(ctx, ctx, &m.want, over, false)
+	limited := ctx
+	if m.wait != 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeoutCause(ctx, m.wait, errWaited)
+		defer cancel()
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, m.wait, errWaited)
-	defer cancel()
+	if ctx.Value(leaseKey{}) != nil {
+		return m.lockSearching(ctx, limited, over)
+	}
 	return m.client.acquire(limited, ctx, &m.want, over, false)
 }
 

@@ -34,6 +34,17 @@ func (t *queues) partOf(name string) *part {
 	return &t.parts[maphash.String(t.seed, name)%uint64(len(t.parts))]
 }
 
+// addWork counts something that the client has under way for a name; it reports false when the client is stopped.
+func (t *queues) addWork(name string) bool {
+	p := t.partOf(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		t.client.work.Add(1)
+	}
+	return !p.closed
+}
+
 // placeOf returns where in its part the habit of a name is.
 func (t *queues) placeOf(name string) uint64 {
 	return maphash.String(t.seed, name) / uint64(len(t.parts))

@@ -65,6 +65,9 @@ func (o *RWMutexOptions) common() *MutexOptions {
 // Name returns the lock's name.
 func (rw *RWMutex) Name() string { return rw.read.want.name }
 
+// Check says what is wrong with the name or the options, as Lock would.
+func (rw *RWMutex) Check() error { return rw.write.Check() }
+
 // Lock waits for the lock to write, as [Mutex.Lock] does for a mutex.
 func (rw *RWMutex) Lock(ctx context.Context) (*Lease, error) { return rw.write.Lock(ctx) }
 

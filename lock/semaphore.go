@@ -49,6 +49,9 @@ func (s *Semaphore) Name() string { return s.one.want.name }
 // Limit returns how many permits there are.
 func (s *Semaphore) Limit() int { return int(s.one.want.limit) }
 
+// Check says what is wrong with the name, the limit or the options, as Lock would.
+func (s *Semaphore) Check() error { return s.one.Check() }
+
 // Lock waits for a permit, as [Mutex.Lock] does for a lock.
 func (s *Semaphore) Lock(ctx context.Context) (*Lease, error) { return s.one.Lock(ctx) }
 
