@@ -193,14 +193,15 @@ func TestALeaderThatCannotRenewGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := processes(t, 2)
 		first := campaign(t, p[0].election(nil))
-		var lost time.Time
-		context.AfterFunc(first.Context(), func() { lost = time.Now() })
+		lost := make(chan time.Time, 1)
+		context.AfterFunc(first.Context(), func() { lost <- time.Now() })
 		won := campaignLater(t, p[1].election(nil))
 		time.Sleep(time.Minute)
 		p[0].backend.Down()
 		second := <-won
-		if lost.IsZero() || !lost.Before(time.Now()) {
-			t.Errorf("another one leads since %s, the first until %s", time.Now(), lost)
+		now := time.Now()
+		if at := <-lost; !at.Before(now) {
+			t.Errorf("another one leads since %s, the first until %s", now, at)
 		}
 		wantCause(t, first.Context(), lock.ErrLost)
 		wantErr(t, first.Err(), lock.ErrLost)

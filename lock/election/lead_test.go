@@ -14,6 +14,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/election"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 var (
@@ -276,6 +277,25 @@ func TestALongestTermIsNoTerm(t *testing.T) {
 		}
 		if led[0] < 20 || led[1] < 20 {
 			t.Errorf("%d terms", led)
+		}
+	})
+}
+
+// TestFailedCampaignsFollowAtOnce: with no patience, and no pause, a backend that is away would not be left alone.
+func TestFailedCampaignsFollowAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := bedrocktest.NewBackend(memlock.NewBackend(nil))
+		locks := open(t, backend, &lock.Options{Patience: -1})
+		backend.Down()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		err := election.New(locks, "job", &election.Options{
+			Pause: -1, Logger: slog.New(slog.DiscardHandler),
+		}).Lead(ctx, nothing)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantErr(t, err, driver.ErrUnavailable)
+		if n := backend.Calls(bedrocktest.Acquire); n < 60 || n > 200 {
+			t.Errorf("%d requests in 10 s", n)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package election_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,18 +293,13 @@ func TestAnObserverIsLeftBehind(t *testing.T) {
 			p := processes(t, 1)[0]
 			e := p.election(nil)
 			term := campaign(t, e)
-			before := runtime.NumGoroutine()
 			for range e.Observe(t.Context()) {
 				if frozen {
 					p.backend.FailAll(bedrocktest.Fault{Delay: time.Minute})
 				}
 				break
 			}
-			synctest.Wait()
 			p.backend.Up()
-			if n := runtime.NumGoroutine(); n > before && !frozen {
-				t.Errorf("%d goroutines, %d before", n, before)
-			}
 			p.backend.WaitLate()
 			info, err := p.locks.Inspect(t.Context(), "job")
 			if err != nil || info.Waiting != 0 {
@@ -377,3 +371,74 @@ func TestAnObserverThatCannotListenIsDeafForGood(t *testing.T) {
 		p[1].backend.WaitLate()
 	})
 }
+
+// TestAnOwnerThatLeadsAgainIsTakenForTheTermBefore: one that is not Bedrock's may have the same owner each time; its
+// token tells.
+func TestAnOwnerThatLeadsAgainIsTakenForTheTermBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 2)
+		seen := observe(t.Context(), election.New(open(t, deaf{p[0].backend, p[0].backend}, nil), "job", nil))
+		wantLeader(t, seen, nil)
+		last := uint64(0)
+		for range 3 {
+			grant, err := p[1].backend.Acquire(t.Context(), driver.Request{
+				Name: "job", Owner: "java:1", TTL: time.Hour, Tokens: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := <-seen
+			if s.leader.Owner != "java:1" || s.leader.Token <= last || s.leader.Meta != nil {
+				t.Errorf("seen is %+v after token %d", s, last)
+			}
+			last = s.leader.Token
+			if _, err := p[1].backend.Release(t.Context(), grant); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestSignalsHurryAnOutage: while a connection is broken, who listens is woken again and again.
+func TestSignalsHurryAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &restless{Backend: bedrocktest.NewBackend(memlock.NewBackend(nil)), c: make(chan struct{})}
+		e := election.New(open(t, backend, nil), "job", nil)
+		backend.FailAll(bedrocktest.Fault{Before: driver.ErrUnavailable})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
+		defer cancel()
+		seen := observe(ctx, e)
+		for woken := 0; ctx.Err() == nil; woken++ {
+			select {
+			case backend.c <- struct{}{}:
+			case <-ctx.Done():
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		for range seen { //nolint:revive // until it ends
+		}
+		if n := backend.Calls(bedrocktest.Inspect); n > 150 {
+			t.Errorf("%d requests in 100 s", n)
+		}
+	})
+}
+
+// restless is a backend that tells again and again.
+type restless struct {
+	*bedrocktest.Backend
+	c chan struct{}
+}
+
+// Watch implements [driver.Waiter].
+func (r *restless) Watch(context.Context, string, driver.Kind) (driver.Watch, error) { return signals(r.c), nil }
+
+type signals chan struct{}
+
+// C implements [driver.Watch].
+func (s signals) C() <-chan struct{} { return s }
+
+// Count implements [driver.Watch].
+func (s signals) Count() uint64 { return 0 }
+
+// Close implements [driver.Watch].
+func (s signals) Close() {}

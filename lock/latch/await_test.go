@@ -171,3 +171,29 @@ func TestAnOutageEndsTheWait(t *testing.T) {
 		countDown(t, p[0].latch(nil), 0)
 	})
 }
+
+// TestWhoHasWaitedListensOn: nothing is left of a wait, whatever has ended it.
+func TestWhoHasWaitedListensOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 2)
+		l := p[0].latch(nil)
+		set(t, l, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		wantErr(t, l.Await(ctx), context.DeadlineExceeded)
+		done := await(t.Context(), l)
+		time.Sleep(time.Minute)
+		countDown(t, p[1].latch(nil), 0)
+		wantErr(t, (<-done).err, nil)
+		lease, err := p[1].locks.Mutex("parts", nil).Lock(t.Context()) // for who listens counts as waiting
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := p[1].locks.Inspect(t.Context(), "parts"); err != nil || info.Waiting != 0 {
+			t.Errorf("%d wait, error %v", info.Waiting, err)
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
