@@ -430,7 +430,9 @@ type restless struct {
 }
 
 // Watch implements [driver.Waiter].
-func (r *restless) Watch(context.Context, string, driver.Kind) (driver.Watch, error) { return signals(r.c), nil }
+func (r *restless) Watch(context.Context, string, driver.Kind) (driver.Watch, error) {
+	return signals(r.c), nil
+}
 
 type signals chan struct{}
 
