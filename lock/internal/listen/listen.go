@@ -80,7 +80,6 @@ func (e *Ear) beginWatch(
 func (e *Ear) passSignals(ctx context.Context, w driver.Watch) {
 	defer w.Close()
 	e.hears.Store(true)
-	defer e.hears.Store(false)
 	for {
 		select {
 		case e.c <- struct{}{}:
