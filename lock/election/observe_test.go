@@ -55,7 +55,7 @@ func wantLeader(t *testing.T, seen <-chan sight, term *election.Term) sight {
 // wantNothing wants nothing to be seen for a time.
 func wantNothing(t *testing.T, seen <-chan sight, d time.Duration) {
 	t.Helper()
-	time.Sleep(d)
+	pass(d)
 	select {
 	case s := <-seen:
 		t.Errorf("seen is %+v", s)
@@ -86,7 +86,7 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 		if took := time.Since(before); took > 0 {
 			t.Errorf("that nobody leads is seen after %s", took)
 		}
-		time.Sleep(20 * time.Millisecond)
+		pass(20 * time.Millisecond)
 		before = time.Now()
 		second := campaign(t, p[1].election(nil))
 		wantLeader(t, seen, second)
@@ -95,7 +95,7 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 		}
 
 		won := campaignLater(t, p[0].election(nil))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		before = time.Now()
 		resign(t, second)
 		third := <-won
@@ -149,7 +149,7 @@ func TestATermOfTheSameProcessIsTakenForTheOneBefore(t *testing.T) {
 		seen := observe(t.Context(), p[1].election(nil))
 		wantLeader(t, seen, term)
 		for range 10 {
-			time.Sleep(time.Second)
+			pass(time.Second)
 			won := campaignLater(t, e)
 			synctest.Wait()
 			resign(t, term)
@@ -217,12 +217,12 @@ func TestADeafObserverSeesNoChange(t *testing.T) {
 		locks := open(t, deaf{p[0].backend, p[0].backend}, nil)
 		seen := observe(t.Context(), election.New(locks, "job", nil))
 		wantLeader(t, seen, nil)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		for range 10 {
 			before := time.Now()
 			term := campaign(t, p[1].election(nil))
 			wantLeader(t, seen, term)
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			resign(t, term)
 			wantLeader(t, seen, nil)
 			if took := time.Since(before); took > 6*time.Second {
@@ -273,7 +273,7 @@ func TestASilentBackendIsNotTold(t *testing.T) {
 		if !errors.Is(s.err, driver.ErrUnavailable) || s.at > 15*time.Second {
 			t.Errorf("seen is %+v", s)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		before := time.Now()
 		cancel()
 		for range seen { //nolint:revive // until it ends
@@ -327,7 +327,7 @@ func TestTheEndOfAnObserverIsNotTold(t *testing.T) {
 
 		seen := observe(t.Context(), p.election(nil))
 		wantLeader(t, seen, nil)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		stop(t, p.locks)
 		s := <-seen
 		wantErr(t, s.err, lock.ErrClosed)
@@ -361,7 +361,7 @@ func TestAnObserverThatCannotListenIsDeafForGood(t *testing.T) {
 		term := campaign(t, p[0].election(nil))
 		seen := observe(t.Context(), p[1].election(nil))
 		wantLeader(t, seen, term)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		before := time.Now()
 		resign(t, term)
 		wantLeader(t, seen, nil)
@@ -413,7 +413,7 @@ func TestSignalsHurryAnOutage(t *testing.T) {
 			case backend.c <- struct{}{}:
 			case <-ctx.Done():
 			}
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		}
 		for range seen { //nolint:revive // until it ends
 		}

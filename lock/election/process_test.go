@@ -201,8 +201,10 @@ func TestALeaderThatWasPausedWorksOn(t *testing.T) {
 func (c *candidate) worksUntilLost(token uint64, since time.Time) (works int) {
 	lost := fmt.Sprint("lost ", token)
 	for c.lines.Scan() && c.lines.Text() != lost {
+		var in uint64
 		var at int64
-		if _, err := fmt.Sscanf(c.lines.Text(), fmt.Sprintf("works %d %%d", token), &at); err == nil && at > since.UnixNano() {
+		_, err := fmt.Sscanf(c.lines.Text(), "works %d %d", &in, &at)
+		if err == nil && in == token && at > since.UnixNano() {
 			works++
 		}
 	}

@@ -106,3 +106,6 @@ func wantCause(t *testing.T, ctx context.Context, cause error) { //nolint:revive
 	}
 	wantErr(t, context.Cause(ctx), cause)
 }
+
+// pass lets virtual time pass.
+func pass(d time.Duration) { <-time.After(d) }
