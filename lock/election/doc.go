@@ -35,6 +35,7 @@
 // An observer sees states, not history: of leaders that follow each other within moments, or while the consumer is
 // busy, it may see the last one only. Where the store tells of releases, it listens, so a leader that resigns is seen
 // at once; one that has died when its time is up; whatever nobody tells within 5 s. It costs a subscription and a
-// request every 5 s, while there is no leader one every second, and a handful at each change. Where the store does not
-// tell it is a request every second. In what a store counts as waiting for the lock, observers may be among them.
+// request every 5 s, or one or two in the leader's TTL if that is shorter, but no more than 10 in a second; while there
+// is no leader one every second; and a handful at each change. Where the store does not tell it is a request every
+// second. In what a store counts as waiting for the lock, observers may be among them.
 package election

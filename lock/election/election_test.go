@@ -248,3 +248,17 @@ func TestAFrozenBackendHoldsLeaderUp(t *testing.T) {
 		p.backend.WaitLate()
 	})
 }
+
+// TestLeaderHidesTheCallersEnd: it is told, with its cause.
+func TestLeaderHidesTheCallersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 1)[0]
+		p.backend.Freeze()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errTold)
+		defer cancel()
+		_, err := p.election(nil).Leader(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantErr(t, err, errTold)
+		p.backend.Thaw()
+	})
+}

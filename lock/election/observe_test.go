@@ -114,6 +114,32 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 	})
 }
 
+// TestAFairChangeIsNotSeen: the store tells the next in line, and observers, too.
+func TestAFairChangeIsNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 3)
+		fair := &election.Options{Fair: true}
+		term := campaign(t, p[0].election(fair))
+		seen := observe(t.Context(), p[2].election(nil))
+		wantLeader(t, seen, term)
+		for i := range 10 {
+			won := campaignLater(t, p[1-i%2].election(fair))
+			pass(time.Minute)
+			before := time.Now()
+			resign(t, term)
+			term = <-won
+			s := <-seen
+			if s.leader.Owner == "" {
+				s = <-seen
+			}
+			if took := time.Since(before); s.leader.Token != term.Token() || took > 20*time.Millisecond {
+				t.Errorf("seen is %+v after %s", s, took)
+			}
+		}
+		resign(t, term)
+	})
+}
+
 // TestADeadLeaderIsSeenForLong: when its time is up it is seen that nobody leads, although nobody tells.
 func TestADeadLeaderIsSeenForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +220,7 @@ func TestObserversCostMoreThanTheySay(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 				defer cancel()
-				for range observe(ctx, e) { //nolint:revive // until it ends
+				for range observe(ctx, e) {
 				}
 				if n := backend.Calls(bedrocktest.Inspect); n < c.least || n > c.most {
 					t.Errorf("%d requests in 100 s", n)
@@ -202,6 +228,21 @@ func TestObserversCostMoreThanTheySay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAShortTTLIsFollowedClosely: what is renewed every few milliseconds is not looked at as often.
+func TestAShortTTLIsFollowedClosely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 2)
+		defer resign(t, campaign(t, p[0].election(&election.Options{TTL: 10 * time.Millisecond})))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		for range observe(ctx, p[1].election(nil)) {
+		}
+		if n := p[1].backend.Calls(bedrocktest.Inspect); n > 105 {
+			t.Errorf("%d requests in 10 s", n)
+		}
+	})
 }
 
 // deaf is a backend that tells of no releases.
@@ -276,7 +317,7 @@ func TestASilentBackendIsNotTold(t *testing.T) {
 		pass(time.Second)
 		before := time.Now()
 		cancel()
-		for range seen { //nolint:revive // until it ends
+		for range seen {
 		}
 		if took := time.Since(before); took > 200*time.Millisecond {
 			t.Errorf("ended after %s", took)
@@ -415,7 +456,7 @@ func TestSignalsHurryAnOutage(t *testing.T) {
 			}
 			pass(10 * time.Millisecond)
 		}
-		for range seen { //nolint:revive // until it ends
+		for range seen {
 		}
 		if n := backend.Calls(bedrocktest.Inspect); n > 150 {
 			t.Errorf("%d requests in 100 s", n)

@@ -38,18 +38,18 @@ func takePart(addr string) int {
 	}
 	e := election.New(locks, "job", &election.Options{TTL: termTime, Pause: 50 * time.Millisecond})
 	err = e.Lead(context.Background(), func(ctx context.Context, t *election.Term) error {
-		fmt.Println("leads", t.Token())
+		fmt.Fprintln(os.Stdout, "leads", t.Token())
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
 		for t.Err() == nil {
-			fmt.Println("works", t.Token(), time.Now().UnixNano())
+			fmt.Fprintln(os.Stdout, "works", t.Token(), time.Now().UnixNano())
 			<-tick.C
 		}
 		if !errors.Is(t.Err(), lock.ErrLost) {
 			return t.Err()
 		}
 		<-ctx.Done()
-		fmt.Println("lost", t.Token())
+		fmt.Fprintln(os.Stdout, "lost", t.Token())
 		return ctx.Err()
 	})
 	slog.Error("ended", "err", err)
@@ -113,7 +113,7 @@ func observeAt(t *testing.T, addr string) <-chan sight {
 	seen := observe(ctx, election.New(locks, "job", nil))
 	t.Cleanup(func() {
 		cancel()
-		for range seen { //nolint:revive // until it ends
+		for range seen {
 		}
 		stop(t, locks)
 		conn.Close()

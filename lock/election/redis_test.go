@@ -112,3 +112,41 @@ func TestAQuorumHasNoLeader(t *testing.T) {
 	}
 	resign(t, term)
 }
+
+// TestRedisKeepsAChangeToItself: who campaigns, and who observes, are told of the end of a term, also of one that is
+// fair, or was given up at once.
+func TestRedisKeepsAChangeToItself(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string]*election.Options{"plain": nil, "fair": {Fair: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			addr := testenv.Redis(t, nil).Addr()
+			locks, _ := openAt(t, addr)
+			others, _ := openAt(t, addr)
+			both := []*election.Election{election.New(locks, "job", opts), election.New(others, "job", opts)}
+			seen := observeAt(t, addr)
+			term := campaign(t, both[0])
+			wantToken(t, seen, term.Token())
+			for i := range 4 {
+				won := campaignLater(t, both[1-i%2])
+				<-time.After(100 * time.Millisecond) // it waits by now
+				resigned := time.Now()
+				resign(t, term)
+				term = <-won
+				led := time.Now()
+				late := wantToken(t, seen, term.Token()).Sub(led)
+				if took := led.Sub(resigned); took > time.Second || late > time.Second {
+					t.Errorf("another one leads after %s, and is seen %s after that", took, late)
+				}
+				resigned = time.Now()
+				resign(t, term) // at once
+				term = campaign(t, both[i%2])
+				if took := time.Since(resigned); took > time.Second {
+					t.Errorf("after a short term another one leads after %s", took)
+				}
+				wantToken(t, seen, term.Token())
+			}
+			resign(t, term)
+		})
+	}
+}
