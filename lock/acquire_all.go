@@ -9,6 +9,7 @@ import (
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // Together reports whether the backend can grant those locks in one step, see [Client.TryAll]: not every one can, and
@@ -206,10 +207,10 @@ func (b *bundle) request() ([]driver.Grant, error) {
 	for _, k := range b.bids {
 		k.doubt = k.doubt.After(err)
 	}
-	if call.Err() != nil && b.ctx.Err() == nil && isContextError(err) {
+	if call.Err() != nil && b.ctx.Err() == nil && outcome.IsContextError(err) {
 		return nil, b.bids[0].noAnswer(err)
 	}
-	return nil, notTheCallersEnd(b.ctx, err)
+	return nil, outcome.NotTheCallersEnd(b.ctx, err)
 }
 
 // refused records why nothing was granted, and returns what to tell of it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // Plea is what somebody asks of who has a lock: to give it back.
@@ -15,11 +16,11 @@ type Plea struct {
 	By time.Time
 }
 
-// Ask asks all who have the lock to give it back, with a reason for people to read and the time in which it is wanted; 0
-// for as soon as it can be. Those who use this package learn of it at once by [Lease.Asked], and it is theirs to
-// decide what comes of it: nothing is taken away, for that there is [Client.ForceRelease]. It returns how many of them
-// the backend can have told: 0 if nobody has the lock, or who has it uses another library. Who has it and lingers, gives
-// it back.
+// Ask asks all who have the lock to give it back, with a reason for people to read and the time in which it is
+// wanted; 0 for as soon as it can be. Those who use this package learn of it at once by [Lease.Asked], and it is
+// theirs to decide what comes of it: nothing is taken away, for that there is [Client.ForceRelease]. It returns how
+// many of them the backend can have told: 0 if nobody has the lock, or who has it uses another library. Who has it
+// and lingers, gives it back.
 func (c *Client) Ask(ctx context.Context, name, reason string, within time.Duration) (told int, err error) {
 	backend, ok := c.backend.(driver.Pleader)
 	if !ok {
@@ -33,7 +34,7 @@ func (c *Client) Ask(ctx context.Context, name, reason string, within time.Durat
 		return 0, err
 	}
 	if told, err = backend.Plead(ctx, name, p); err != nil {
-		return 0, opError("ask", name, notTheCallersEnd(ctx, err))
+		return 0, opError("ask", name, outcome.NotTheCallersEnd(ctx, err))
 	}
 	return told, nil
 }

@@ -11,7 +11,8 @@ import (
 // taking is one Lock or TryLock: the locks are taken from first to last.
 type taking struct {
 	locks []lock.Lockable
-	next  int // the first that is not had
+	next  int  // the first that is not had
+	apart bool // the store has said that these are not to be had in one step
 	lease *Lease
 }
 
@@ -36,10 +37,12 @@ func (t *taking) tryAll() error {
 	for t.next < len(t.locks) {
 		if bundle := t.bundleFromHere(); len(bundle) > 1 {
 			leases, err := bundle[0].Client().TryAll(t.lease.ctx, bundle...)
-			if err != nil {
+			switch {
+			case err == nil:
+				t.had(leases)
+			case !t.noteApart(err):
 				return err
 			}
-			t.had(leases)
 		} else if err := t.takeNext(lock.Lockable.TryLock); err != nil {
 			return err
 		}
@@ -59,6 +62,8 @@ func (t *taking) tryTogether() (held int, err error) {
 	case err == nil:
 		t.had(leases)
 		return t.next, nil
+	case t.noteApart(err):
+		return t.next, nil
 	case errors.Is(err, driver.ErrRefused) || errors.Is(err, lock.ErrInvalid) || t.lease.ctx.Err() != nil:
 		return 0, err
 	}
@@ -71,9 +76,19 @@ func (t *taking) tryTogether() (held int, err error) {
 	return t.next + 1, nil // a backend that fails is asked for longer where one lock is waited for
 }
 
+// noteApart reports whether an error says that the locks are not to be had in one step, which a store may know only
+// when it is asked for them: that of a server is not known here. They are then taken one after the other.
+func (t *taking) noteApart(err error) bool {
+	t.apart = t.apart || errors.Is(err, lock.ErrUnsupported)
+	return t.apart
+}
+
 // bundleFromHere returns the locks from the next one on that can be had in one step.
 func (t *taking) bundleFromHere() []*lock.Mutex {
 	var bundle []*lock.Mutex
+	if t.apart {
+		return nil
+	}
 	for _, l := range t.locks[t.next:min(t.next+driver.MaxBundle, len(t.locks))] {
 		m, ok := l.(*lock.Mutex)
 		if !ok || !m.Client().Together(append(bundle, m)...) {

@@ -357,6 +357,96 @@ func (x *AcquireResponse) GetGrant() *Grant {
 	return nil
 }
 
+type AcquireAllRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 64 locks of mode exclusive, of different names; none that is fair, or has a wait, above or age.
+	Requests      []*AcquireRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireAllRequest) Reset() {
+	*x = AcquireAllRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireAllRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireAllRequest) ProtoMessage() {}
+
+func (x *AcquireAllRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireAllRequest.ProtoReflect.Descriptor instead.
+func (*AcquireAllRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AcquireAllRequest) GetRequests() []*AcquireRequest {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+type AcquireAllResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One per request.
+	Grants        []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireAllResponse) Reset() {
+	*x = AcquireAllResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireAllResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireAllResponse) ProtoMessage() {}
+
+func (x *AcquireAllResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireAllResponse.ProtoReflect.Descriptor instead.
+func (*AcquireAllResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AcquireAllResponse) GetGrants() []*Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
 type RenewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, owner, mode and TTL are enough; for mode permit how many, and for an upgradeable grant that it is one.
@@ -367,7 +457,7 @@ type RenewRequest struct {
 
 func (x *RenewRequest) Reset() {
 	*x = RenewRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +469,7 @@ func (x *RenewRequest) String() string {
 func (*RenewRequest) ProtoMessage() {}
 
 func (x *RenewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +482,7 @@ func (x *RenewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
 func (*RenewRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{3}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RenewRequest) GetGrants() []*Grant {
@@ -412,7 +502,7 @@ type RenewResponse struct {
 
 func (x *RenewResponse) Reset() {
 	*x = RenewResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +514,7 @@ func (x *RenewResponse) String() string {
 func (*RenewResponse) ProtoMessage() {}
 
 func (x *RenewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +527,7 @@ func (x *RenewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewResponse.ProtoReflect.Descriptor instead.
 func (*RenewResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{4}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RenewResponse) GetRenewals() []*Renewal {
@@ -459,7 +549,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +561,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +574,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{5}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Renewal) GetState() string {
@@ -513,7 +603,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +615,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +628,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{6}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReleaseRequest) GetGrant() *Grant {
@@ -565,7 +655,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -577,7 +667,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -590,7 +680,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{7}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReleaseResponse) GetWaiting() uint32 {
@@ -600,13 +690,498 @@ func (x *ReleaseResponse) GetWaiting() uint32 {
 	return 0
 }
 
+type AnnotateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As for a release.
+	Grant *Grant `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
+	// As in AcquireRequest.
+	Meta          string `protobuf:"bytes,2,opt,name=meta,proto3" json:"meta,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotateRequest) Reset() {
+	*x = AnnotateRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotateRequest) ProtoMessage() {}
+
+func (x *AnnotateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotateRequest.ProtoReflect.Descriptor instead.
+func (*AnnotateRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *AnnotateRequest) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+func (x *AnnotateRequest) GetMeta() string {
+	if x != nil {
+		return x.Meta
+	}
+	return ""
+}
+
+type AnnotateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotateResponse) Reset() {
+	*x = AnnotateResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotateResponse) ProtoMessage() {}
+
+func (x *AnnotateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotateResponse.ProtoReflect.Descriptor instead.
+func (*AnnotateResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+}
+
+type SetLatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As that of a lock, and shared with none.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Unique for this call: repeated within a minute, it changes nothing and has the answer of the first. At most 128
+	// bytes. Left out, the server makes one up.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 1073741824.
+	Count         uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLatchRequest) Reset() {
+	*x = SetLatchRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLatchRequest) ProtoMessage() {}
+
+func (x *SetLatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLatchRequest.ProtoReflect.Descriptor instead.
+func (*SetLatchRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SetLatchRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetLatchRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SetLatchRequest) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type SetLatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The latch had no count before.
+	Set           bool `protobuf:"varint,1,opt,name=set,proto3" json:"set,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLatchResponse) Reset() {
+	*x = SetLatchResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLatchResponse) ProtoMessage() {}
+
+func (x *SetLatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLatchResponse.ProtoReflect.Descriptor instead.
+func (*SetLatchResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SetLatchResponse) GetSet() bool {
+	if x != nil {
+		return x.Set
+	}
+	return false
+}
+
+type CountDownRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// As in SetLatchRequest.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// How much to take from the count. Left out, it is 1.
+	By            uint32 `protobuf:"varint,3,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountDownRequest) Reset() {
+	*x = CountDownRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountDownRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountDownRequest) ProtoMessage() {}
+
+func (x *CountDownRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountDownRequest.ProtoReflect.Descriptor instead.
+func (*CountDownRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CountDownRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CountDownRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CountDownRequest) GetBy() uint32 {
+	if x != nil {
+		return x.By
+	}
+	return 0
+}
+
+type CountDownResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is left; 0: the latch is open.
+	Left          uint32 `protobuf:"varint,1,opt,name=left,proto3" json:"left,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountDownResponse) Reset() {
+	*x = CountDownResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountDownResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountDownResponse) ProtoMessage() {}
+
+func (x *CountDownResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountDownResponse.ProtoReflect.Descriptor instead.
+func (*CountDownResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CountDownResponse) GetLeft() uint32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+type LatchCountRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LatchCountRequest) Reset() {
+	*x = LatchCountRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LatchCountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LatchCountRequest) ProtoMessage() {}
+
+func (x *LatchCountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LatchCountRequest.ProtoReflect.Descriptor instead.
+func (*LatchCountRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LatchCountRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type LatchCountResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: there is no latch of that name.
+	Count         uint32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LatchCountResponse) Reset() {
+	*x = LatchCountResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LatchCountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LatchCountResponse) ProtoMessage() {}
+
+func (x *LatchCountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LatchCountResponse.ProtoReflect.Descriptor instead.
+func (*LatchCountResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *LatchCountResponse) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type DropLatchRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DropLatchRequest) Reset() {
+	*x = DropLatchRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DropLatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DropLatchRequest) ProtoMessage() {}
+
+func (x *DropLatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DropLatchRequest.ProtoReflect.Descriptor instead.
+func (*DropLatchRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DropLatchRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type DropLatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// There was one.
+	Dropped       bool `protobuf:"varint,1,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DropLatchResponse) Reset() {
+	*x = DropLatchResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DropLatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DropLatchResponse) ProtoMessage() {}
+
+func (x *DropLatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DropLatchResponse.ProtoReflect.Descriptor instead.
+func (*DropLatchResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DropLatchResponse) GetDropped() bool {
+	if x != nil {
+		return x.Dropped
+	}
+	return false
+}
+
 type ListenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The client's name for itself, so that it is not counted as waiting for its
 	// own lock. At most 128 bytes.
 	Client string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
-	// A mode of the kind of lock that the name is. Left out, it is exclusive, that of a mutex.
+	// A mode of the kind of lock that the name is. Left out, it is exclusive, that of a mutex. And latch is for a latch,
+	// which has no mode: a server that has not heard of latches refuses it.
 	Mode          string `protobuf:"bytes,3,opt,name=mode,proto3" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -614,7 +1189,7 @@ type ListenRequest struct {
 
 func (x *ListenRequest) Reset() {
 	*x = ListenRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +1201,7 @@ func (x *ListenRequest) String() string {
 func (*ListenRequest) ProtoMessage() {}
 
 func (x *ListenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +1214,7 @@ func (x *ListenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenRequest.ProtoReflect.Descriptor instead.
 func (*ListenRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{8}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListenRequest) GetName() string {
@@ -671,7 +1246,7 @@ type ListenResponse struct {
 
 func (x *ListenResponse) Reset() {
 	*x = ListenResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +1258,7 @@ func (x *ListenResponse) String() string {
 func (*ListenResponse) ProtoMessage() {}
 
 func (x *ListenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +1271,7 @@ func (x *ListenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenResponse.ProtoReflect.Descriptor instead.
 func (*ListenResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{9}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
 }
 
 // Lock describes a lock. A free one has no holders.
@@ -720,7 +1295,7 @@ type Lock struct {
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +1307,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +1320,7 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{10}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Lock) GetName() string {
@@ -823,7 +1398,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +1410,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +1423,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Holder) GetOwner() string {
@@ -921,7 +1496,7 @@ type InLine struct {
 
 func (x *InLine) Reset() {
 	*x = InLine{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1508,7 @@ func (x *InLine) String() string {
 func (*InLine) ProtoMessage() {}
 
 func (x *InLine) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1521,7 @@ func (x *InLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InLine.ProtoReflect.Descriptor instead.
 func (*InLine) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *InLine) GetOwner() string {
@@ -979,7 +1554,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1566,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1579,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -1023,7 +1598,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +1610,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1623,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -1069,7 +1644,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1656,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1669,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -1120,7 +1695,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1707,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1720,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -1166,7 +1741,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1753,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1766,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -1217,7 +1792,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1804,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1817,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -1260,7 +1835,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1847,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1860,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
 }
 
 type DiagnoseResponse struct {
@@ -1298,7 +1873,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1310,7 +1885,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1323,7 +1898,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -1341,7 +1916,7 @@ type IdentifyRequest struct {
 
 func (x *IdentifyRequest) Reset() {
 	*x = IdentifyRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +1928,7 @@ func (x *IdentifyRequest) String() string {
 func (*IdentifyRequest) ProtoMessage() {}
 
 func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +1941,7 @@ func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
 }
 
 type IdentifyResponse struct {
@@ -1379,7 +1954,7 @@ type IdentifyResponse struct {
 
 func (x *IdentifyResponse) Reset() {
 	*x = IdentifyResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1966,7 @@ func (x *IdentifyResponse) String() string {
 func (*IdentifyResponse) ProtoMessage() {}
 
 func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1979,7 @@ func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *IdentifyResponse) GetIdentity() string {
@@ -1427,7 +2002,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +2014,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +2027,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Finding) GetLevel() string {
@@ -1509,7 +2084,11 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05above\x18\x0e \x01(\x04R\x05above\x12+\n" +
 	"\x03age\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x03age\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
-	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"9\n" +
+	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"K\n" +
+	"\x11AcquireAllRequest\x126\n" +
+	"\brequests\x18\x01 \x03(\v2\x1a.bedrock.v1.AcquireRequestR\brequests\"?\n" +
+	"\x12AcquireAllResponse\x12)\n" +
+	"\x06grants\x18\x01 \x03(\v2\x11.bedrock.v1.GrantR\x06grants\"9\n" +
 	"\fRenewRequest\x12)\n" +
 	"\x06grants\x18\x01 \x03(\v2\x11.bedrock.v1.GrantR\x06grants\"@\n" +
 	"\rRenewResponse\x12/\n" +
@@ -1521,7 +2100,31 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\"+\n" +
 	"\x0fReleaseResponse\x12\x18\n" +
-	"\awaiting\x18\x01 \x01(\rR\awaiting\"O\n" +
+	"\awaiting\x18\x01 \x01(\rR\awaiting\"N\n" +
+	"\x0fAnnotateRequest\x12'\n" +
+	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x12\n" +
+	"\x04meta\x18\x02 \x01(\tR\x04meta\"\x12\n" +
+	"\x10AnnotateResponse\"K\n" +
+	"\x0fSetLatchRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\rR\x05count\"$\n" +
+	"\x10SetLatchResponse\x12\x10\n" +
+	"\x03set\x18\x01 \x01(\bR\x03set\"F\n" +
+	"\x10CountDownRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\rR\x02by\"'\n" +
+	"\x11CountDownResponse\x12\x12\n" +
+	"\x04left\x18\x01 \x01(\rR\x04left\"'\n" +
+	"\x11LatchCountRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"*\n" +
+	"\x12LatchCountResponse\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\"&\n" +
+	"\x10DropLatchRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"-\n" +
+	"\x11DropLatchResponse\x12\x18\n" +
+	"\adropped\x18\x01 \x01(\bR\adropped\"O\n" +
 	"\rListenRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x12\n" +
@@ -1577,11 +2180,19 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\aFinding\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x14\n" +
-	"\x05means\x18\x03 \x01(\tR\x05means2\xfc\x04\n" +
+	"\x05means\x18\x03 \x01(\tR\x05means2\xb8\b\n" +
 	"\vLockService\x12B\n" +
-	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12<\n" +
+	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12K\n" +
+	"\n" +
+	"AcquireAll\x12\x1d.bedrock.v1.AcquireAllRequest\x1a\x1e.bedrock.v1.AcquireAllResponse\x12<\n" +
 	"\x05Renew\x12\x18.bedrock.v1.RenewRequest\x1a\x19.bedrock.v1.RenewResponse\x12B\n" +
-	"\aRelease\x12\x1a.bedrock.v1.ReleaseRequest\x1a\x1b.bedrock.v1.ReleaseResponse\x12A\n" +
+	"\aRelease\x12\x1a.bedrock.v1.ReleaseRequest\x1a\x1b.bedrock.v1.ReleaseResponse\x12E\n" +
+	"\bAnnotate\x12\x1b.bedrock.v1.AnnotateRequest\x1a\x1c.bedrock.v1.AnnotateResponse\x12E\n" +
+	"\bSetLatch\x12\x1b.bedrock.v1.SetLatchRequest\x1a\x1c.bedrock.v1.SetLatchResponse\x12H\n" +
+	"\tCountDown\x12\x1c.bedrock.v1.CountDownRequest\x1a\x1d.bedrock.v1.CountDownResponse\x12K\n" +
+	"\n" +
+	"LatchCount\x12\x1d.bedrock.v1.LatchCountRequest\x1a\x1e.bedrock.v1.LatchCountResponse\x12H\n" +
+	"\tDropLatch\x12\x1c.bedrock.v1.DropLatchRequest\x1a\x1d.bedrock.v1.DropLatchResponse\x12A\n" +
 	"\x06Listen\x12\x19.bedrock.v1.ListenRequest\x1a\x1a.bedrock.v1.ListenResponse0\x01\x12B\n" +
 	"\aInspect\x12\x1a.bedrock.v1.InspectRequest\x1a\x1b.bedrock.v1.InspectResponse\x12?\n" +
 	"\x06Browse\x12\x19.bedrock.v1.BrowseRequest\x1a\x1a.bedrock.v1.BrowseResponse\x12Q\n" +
@@ -1601,80 +2212,107 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
 	(*AcquireResponse)(nil),       // 2: bedrock.v1.AcquireResponse
-	(*RenewRequest)(nil),          // 3: bedrock.v1.RenewRequest
-	(*RenewResponse)(nil),         // 4: bedrock.v1.RenewResponse
-	(*Renewal)(nil),               // 5: bedrock.v1.Renewal
-	(*ReleaseRequest)(nil),        // 6: bedrock.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 7: bedrock.v1.ReleaseResponse
-	(*ListenRequest)(nil),         // 8: bedrock.v1.ListenRequest
-	(*ListenResponse)(nil),        // 9: bedrock.v1.ListenResponse
-	(*Lock)(nil),                  // 10: bedrock.v1.Lock
-	(*Holder)(nil),                // 11: bedrock.v1.Holder
-	(*InLine)(nil),                // 12: bedrock.v1.InLine
-	(*InspectRequest)(nil),        // 13: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 14: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 15: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 16: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 17: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 18: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 19: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 20: bedrock.v1.DiagnoseResponse
-	(*IdentifyRequest)(nil),       // 21: bedrock.v1.IdentifyRequest
-	(*IdentifyResponse)(nil),      // 22: bedrock.v1.IdentifyResponse
-	(*Finding)(nil),               // 23: bedrock.v1.Finding
-	nil,                           // 24: bedrock.v1.Holder.MetaEntry
-	nil,                           // 25: bedrock.v1.InLine.MetaEntry
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*AcquireAllRequest)(nil),     // 3: bedrock.v1.AcquireAllRequest
+	(*AcquireAllResponse)(nil),    // 4: bedrock.v1.AcquireAllResponse
+	(*RenewRequest)(nil),          // 5: bedrock.v1.RenewRequest
+	(*RenewResponse)(nil),         // 6: bedrock.v1.RenewResponse
+	(*Renewal)(nil),               // 7: bedrock.v1.Renewal
+	(*ReleaseRequest)(nil),        // 8: bedrock.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 9: bedrock.v1.ReleaseResponse
+	(*AnnotateRequest)(nil),       // 10: bedrock.v1.AnnotateRequest
+	(*AnnotateResponse)(nil),      // 11: bedrock.v1.AnnotateResponse
+	(*SetLatchRequest)(nil),       // 12: bedrock.v1.SetLatchRequest
+	(*SetLatchResponse)(nil),      // 13: bedrock.v1.SetLatchResponse
+	(*CountDownRequest)(nil),      // 14: bedrock.v1.CountDownRequest
+	(*CountDownResponse)(nil),     // 15: bedrock.v1.CountDownResponse
+	(*LatchCountRequest)(nil),     // 16: bedrock.v1.LatchCountRequest
+	(*LatchCountResponse)(nil),    // 17: bedrock.v1.LatchCountResponse
+	(*DropLatchRequest)(nil),      // 18: bedrock.v1.DropLatchRequest
+	(*DropLatchResponse)(nil),     // 19: bedrock.v1.DropLatchResponse
+	(*ListenRequest)(nil),         // 20: bedrock.v1.ListenRequest
+	(*ListenResponse)(nil),        // 21: bedrock.v1.ListenResponse
+	(*Lock)(nil),                  // 22: bedrock.v1.Lock
+	(*Holder)(nil),                // 23: bedrock.v1.Holder
+	(*InLine)(nil),                // 24: bedrock.v1.InLine
+	(*InspectRequest)(nil),        // 25: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 26: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 27: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 28: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 29: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 30: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 31: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 32: bedrock.v1.DiagnoseResponse
+	(*IdentifyRequest)(nil),       // 33: bedrock.v1.IdentifyRequest
+	(*IdentifyResponse)(nil),      // 34: bedrock.v1.IdentifyResponse
+	(*Finding)(nil),               // 35: bedrock.v1.Finding
+	nil,                           // 36: bedrock.v1.Holder.MetaEntry
+	nil,                           // 37: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 38: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	26, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	26, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	26, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	26, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
+	38, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	38, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	38, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	38, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
 	0,  // 4: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
-	0,  // 5: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
-	5,  // 6: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
-	0,  // 7: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
-	11, // 8: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	12, // 9: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	27, // 10: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	26, // 11: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	24, // 12: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	26, // 13: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	27, // 14: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	25, // 15: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	10, // 16: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 17: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	23, // 18: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 19: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 20: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 21: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 22: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	13, // 23: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	15, // 24: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	17, // 25: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	19, // 26: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	21, // 27: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
-	2,  // 28: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 29: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 30: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 31: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	14, // 32: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	16, // 33: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	18, // 34: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	20, // 35: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	22, // 36: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	1,  // 5: bedrock.v1.AcquireAllRequest.requests:type_name -> bedrock.v1.AcquireRequest
+	0,  // 6: bedrock.v1.AcquireAllResponse.grants:type_name -> bedrock.v1.Grant
+	0,  // 7: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
+	7,  // 8: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
+	0,  // 9: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
+	0,  // 10: bedrock.v1.AnnotateRequest.grant:type_name -> bedrock.v1.Grant
+	23, // 11: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	24, // 12: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	39, // 13: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	38, // 14: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	36, // 15: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	38, // 16: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	39, // 17: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	37, // 18: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	22, // 19: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	22, // 20: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	35, // 21: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 22: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 23: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
+	5,  // 24: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	8,  // 25: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	10, // 26: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
+	12, // 27: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
+	14, // 28: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
+	16, // 29: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
+	18, // 30: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
+	20, // 31: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	25, // 32: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	27, // 33: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	29, // 34: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	31, // 35: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	33, // 36: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 37: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 38: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
+	6,  // 39: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	9,  // 40: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	11, // 41: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
+	13, // 42: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
+	15, // 43: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
+	17, // 44: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
+	19, // 45: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
+	21, // 46: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	26, // 47: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	28, // 48: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	30, // 49: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	32, // 50: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	34, // 51: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	37, // [37:52] is the sub-list for method output_type
+	22, // [22:37] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -1688,7 +2326,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
