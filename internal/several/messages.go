@@ -17,7 +17,7 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 	if m.Kind != driver.Taken {
 		return
 	}
-	if b := s.ballotOf(m.Owner); b != nil && b.lose(n) {
+	if b := s.ballotOf(m.Owner); b != nil && (b.lose(n) || s.rules.TakenAtOnce && b.isHeld()) {
 		s.tell(m)
 		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
 	}

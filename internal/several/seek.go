@@ -41,6 +41,9 @@ func (b *Ballot) seek() (more bool) {
 	nodes := b.missingNodes()
 	answers := Gather(b.stores, nodes, nil, func(ctx context.Context, n *Node) error {
 		_, err := b.Ask(ctx, n, req)
+		if err == nil && !b.isSure() { // somebody else can have had the lock when it was given
+			_, _ = b.Release(ctx, n)
+		}
 		return err
 	})
 	select {
@@ -79,6 +82,13 @@ func (b *Ballot) missingNodes() (nodes []*Node) {
 		return nil
 	}
 	return nodes
+}
+
+// isSure reports whether enough nodes have the grant now to keep others out.
+func (b *Ballot) isSure() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stores.Now() < b.sure
 }
 
 // requestForMore asks a node to join a grant, and to keep its last token.
@@ -126,7 +136,7 @@ func (b *Ballot) isOutdoneBy(owner string, at *Node) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := slices.IndexFunc(b.votes, func(v vote) bool { return v.state == given })
-	if b.stores.rules.Yield == 0 || at.index > first {
+	if b.stores.rules.Yield == 0 || at.index > first || owner == "" {
 		return false
 	}
 	if b.rival != owner {

@@ -35,7 +35,7 @@ func (t *taking) lockAll() error {
 // tryAll takes all of them if they are free.
 func (t *taking) tryAll() error {
 	for t.next < len(t.locks) {
-		if bundle := t.together(); len(bundle) > 1 {
+		if bundle := t.bundleFromHere(); len(bundle) > 1 {
 			leases, err := bundle[0].Client().TryAll(t.lease.ctx, bundle...)
 			switch {
 			case err == nil:
@@ -53,7 +53,7 @@ func (t *taking) tryAll() error {
 // tryTogether takes what can be had in one step. If that fails it returns up to which lock they are to be waited for,
 // one after the other: that which somebody has is among them.
 func (t *taking) tryTogether() (held int, err error) {
-	bundle := t.together()
+	bundle := t.bundleFromHere()
 	if len(bundle) < 2 {
 		return t.next + 1, nil
 	}
@@ -83,8 +83,8 @@ func (t *taking) noteApart(err error) bool {
 	return t.apart
 }
 
-// together returns the locks from the next one on that can be had in one step.
-func (t *taking) together() []*lock.Mutex {
+// bundleFromHere returns the locks from the next one on that can be had in one step.
+func (t *taking) bundleFromHere() []*lock.Mutex {
 	var bundle []*lock.Mutex
 	if t.apart {
 		return nil
