@@ -3,16 +3,16 @@
 // An [Election] is a mutex of its name: whoever has that leads. So it is seen by all who look at locks, such as
 // bedrock lock show, and on Redis by Java, where RLock of the same name takes part in it.
 //
-//	e := election.New(locks, "scheduler", nil)
-//	err := e.Lead(ctx, func(ctx context.Context, t *election.Term) error { // waits until it is the leader
-//		return schedule(ctx, t.Token()) // ctx ends when it is not any more
+//	scheduler := election.New(locks, "scheduler", nil)
+//	err := scheduler.Lead(ctx, func(ctx context.Context, t *election.Term) error { // waits until it is the leader
+//		return ship(ctx, t.Token()) // ctx ends when it is not any more
 //	})
 //
 // [Election.Lead] campaigns again when leadership was lost, for as long as its context lasts; [Election.Campaign] is
 // for one [Term] at a time. [Election.Observe] tells every leader there is, and [Election.Leader] the present one:
 //
-//	for leader, err := range e.Observe(ctx) {
-//		...
+//	for leader, err := range scheduler.Observe(ctx) {
+//		log.Println(leader.Owner, err)
 //	}
 //
 // # What a term promises
@@ -35,6 +35,7 @@
 // An observer sees states, not history: of leaders that follow each other within moments, or while the consumer is
 // busy, it may see the last one only. Where the store tells of releases, it listens, so a leader that resigns is seen
 // at once; one that has died when its time is up; whatever nobody tells within 5 s. It costs a subscription and a
-// request every 5 s, while there is no leader one every second, and a handful at each change. Where the store does not
-// tell it is a request every second. In what a store counts as waiting for the lock, observers may be among them.
+// request every 5 s, or one or two in the leader's TTL if that is shorter, but no more than 10 in a second; while there
+// is no leader one every second; and a handful at each change. Where the store does not tell it is a request every
+// second. In what a store counts as waiting for the lock, observers may be among them.
 package election

@@ -19,7 +19,7 @@ func TestTwoLead(t *testing.T) {
 		p := processes(t, 2)
 		first := campaign(t, p[0].election(nil))
 		won := campaignLater(t, p[1].election(nil))
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		select {
 		case <-won:
 			t.Fatal("another one leads")
@@ -42,7 +42,9 @@ func TestTwoLead(t *testing.T) {
 // TestGoroutinesShareATerm: those of one process, too, have terms of their own, and observers are told the very token
 // of each: none that is reserved for others.
 func TestGoroutinesShareATerm(t *testing.T) {
-	for name, opts := range map[string]*election.Options{"plain": nil, "fair": {Fair: true}, "max hold": {MaxHold: time.Hour}} {
+	for name, opts := range map[string]*election.Options{
+		"plain": nil, "fair": {Fair: true}, "max hold": {MaxHold: time.Hour},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := processes(t, 2)
@@ -80,7 +82,7 @@ func nextOf(won []<-chan *election.Term) *election.Term {
 			default:
 			}
 		}
-		time.Sleep(time.Millisecond)
+		pass(time.Millisecond)
 	}
 }
 
@@ -154,7 +156,7 @@ func TestALeaderIsNotDescribed(t *testing.T) {
 			TTL: time.Minute, Meta: map[string]string{"address": "10.0.0.7:80"},
 		}))
 		began := time.Now()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		leader, err := observer.Leader(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +198,7 @@ func TestALeaderThatCannotRenewGoesOn(t *testing.T) {
 		lost := make(chan time.Time, 1)
 		context.AfterFunc(first.Context(), func() { lost <- time.Now() })
 		won := campaignLater(t, p[1].election(nil))
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		p[0].backend.Down()
 		second := <-won
 		now := time.Now()
@@ -225,7 +227,7 @@ func TestCampaigningInATermWaitsForItself(t *testing.T) {
 		if leader, err := e.Leader(t.Context()); err != nil || leader.Token != inner.Token() {
 			t.Errorf("leads: %+v, %v", leader, err)
 		}
-		time.Sleep(time.Millisecond) // as long as a term is at least
+		pass(time.Millisecond) // as long as a term is at least
 		resign(t, inner)
 		_, err = e.Leader(t.Context())
 		wantErr(t, err, election.ErrNoLeader)
@@ -244,5 +246,19 @@ func TestAFrozenBackendHoldsLeaderUp(t *testing.T) {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 		p.backend.WaitLate()
+	})
+}
+
+// TestLeaderHidesTheCallersEnd: it is told, with its cause.
+func TestLeaderHidesTheCallersEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 1)[0]
+		p.backend.Freeze()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errTold)
+		defer cancel()
+		_, err := p.election(nil).Leader(ctx)
+		wantErr(t, err, context.DeadlineExceeded)
+		wantErr(t, err, errTold)
+		p.backend.Thaw()
 	})
 }

@@ -80,7 +80,7 @@ func serveTerm(
 		}
 		return nil
 	})
-	defer resign() // if fn panics
+	defer func() { _ = resign() }() // if fn panics
 	own := t.Context()
 	err = fn(own, t)
 	cause := context.Cause(own) // as fn has seen it: a loss that comes from now on is told by Resign

@@ -70,7 +70,7 @@ func TestAFunctionThatHasEndedIsRunAgain(t *testing.T) {
 			ran := 0
 			err := p[0].election(nil).Lead(t.Context(), func(context.Context, *election.Term) error {
 				ran++
-				time.Sleep(time.Second)
+				pass(time.Second)
 				return want
 			})
 			if !errors.Is(err, want) || ran != 1 {
@@ -102,7 +102,7 @@ func TestALossThatTheFunctionHasNotNoticedIsNotTold(t *testing.T) {
 		p := processes(t, 2)
 		p[0].backend.Fail(bedrocktest.Release, bedrocktest.Fault{Before: driver.ErrLost})
 		err := p[0].election(nil).Lead(t.Context(), func(context.Context, *election.Term) error {
-			time.Sleep(time.Second)
+			pass(time.Second)
 			return errOwn
 		})
 		wantErr(t, err, lock.ErrLost)
@@ -124,7 +124,7 @@ func TestAPanicKeepsLeadership(t *testing.T) {
 				}
 			}()
 			_ = e.Lead(t.Context(), func(context.Context, *election.Term) error {
-				time.Sleep(time.Second)
+				pass(time.Second)
 				panic("on purpose")
 			})
 		}()
@@ -148,7 +148,7 @@ func TestTheEndOfTheContextIsNotTheEndOfLead(t *testing.T) {
 				began := time.Now()
 				err := e.Lead(ctx, func(ctx context.Context, _ *election.Term) error {
 					<-ctx.Done()
-					time.Sleep(time.Second)
+					pass(time.Second)
 					return returned(ctx)
 				})
 				wantErr(t, err, context.Canceled)
@@ -229,7 +229,7 @@ func TestAnOutageEndsLead(t *testing.T) {
 			if terms++; terms == 2 {
 				return nil
 			}
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			p.backend.Down()
 			time.AfterFunc(time.Hour, p.backend.Up)
 			<-ctx.Done()

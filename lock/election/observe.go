@@ -18,6 +18,7 @@ const (
 	firstRetry  = 100 * time.Millisecond // when the backend fails
 	longestLook = time.Second            // and the longest of both; and where the store tells nothing
 	lookAnyway  = 5 * time.Second        // where it does, and there is a leader
+	shortestTTL = 100 * time.Millisecond // of a leader, that is followed
 )
 
 // Observe yields the present leader, one without an Owner if there is none, and then every change that it sees: another
@@ -95,8 +96,8 @@ func (o *observer) pauseBeforeLook() time.Duration {
 		pause = lookAnyway
 	}
 	pause = o.spreadPause(pause)
-	if ttl := o.seen.TTL; ttl >= 0 {
-		pause = min(pause, ttl+firstLook) // nobody tells that a leader's time is up
+	if ttl := o.seen.TTL; ttl >= 0 { // nobody tells that a leader's time is up
+		pause = min(pause, max(ttl+firstLook, shortestTTL))
 	}
 	return pause
 }

@@ -55,7 +55,7 @@ func wantLeader(t *testing.T, seen <-chan sight, term *election.Term) sight {
 // wantNothing wants nothing to be seen for a time.
 func wantNothing(t *testing.T, seen <-chan sight, d time.Duration) {
 	t.Helper()
-	time.Sleep(d)
+	pass(d)
 	select {
 	case s := <-seen:
 		t.Errorf("seen is %+v", s)
@@ -86,7 +86,7 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 		if took := time.Since(before); took > 0 {
 			t.Errorf("that nobody leads is seen after %s", took)
 		}
-		time.Sleep(20 * time.Millisecond)
+		pass(20 * time.Millisecond)
 		before = time.Now()
 		second := campaign(t, p[1].election(nil))
 		wantLeader(t, seen, second)
@@ -95,7 +95,7 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 		}
 
 		won := campaignLater(t, p[0].election(nil))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		before = time.Now()
 		resign(t, second)
 		third := <-won
@@ -111,6 +111,32 @@ func TestAChangeOfLeadersIsNotSeen(t *testing.T) {
 			t.Errorf("seen at the end: %+v", s)
 		}
 		resign(t, third)
+	})
+}
+
+// TestAFairChangeIsNotSeen: the store tells the next in line, and observers, too.
+func TestAFairChangeIsNotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 3)
+		fair := &election.Options{Fair: true}
+		term := campaign(t, p[0].election(fair))
+		seen := observe(t.Context(), p[2].election(nil))
+		wantLeader(t, seen, term)
+		for i := range 10 {
+			won := campaignLater(t, p[1-i%2].election(fair))
+			pass(time.Minute)
+			before := time.Now()
+			resign(t, term)
+			term = <-won
+			s := <-seen
+			if s.leader.Owner == "" {
+				s = <-seen
+			}
+			if took := time.Since(before); s.leader.Token != term.Token() || took > 20*time.Millisecond {
+				t.Errorf("seen is %+v after %s", s, took)
+			}
+		}
+		resign(t, term)
 	})
 }
 
@@ -149,7 +175,7 @@ func TestATermOfTheSameProcessIsTakenForTheOneBefore(t *testing.T) {
 		seen := observe(t.Context(), p[1].election(nil))
 		wantLeader(t, seen, term)
 		for range 10 {
-			time.Sleep(time.Second)
+			pass(time.Second)
 			won := campaignLater(t, e)
 			synctest.Wait()
 			resign(t, term)
@@ -194,7 +220,7 @@ func TestObserversCostMoreThanTheySay(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 				defer cancel()
-				for range observe(ctx, e) { //nolint:revive // until it ends
+				for range observe(ctx, e) {
 				}
 				if n := backend.Calls(bedrocktest.Inspect); n < c.least || n > c.most {
 					t.Errorf("%d requests in 100 s", n)
@@ -202,6 +228,21 @@ func TestObserversCostMoreThanTheySay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAShortTTLIsFollowedClosely: what is renewed every few milliseconds is not looked at as often.
+func TestAShortTTLIsFollowedClosely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processes(t, 2)
+		defer resign(t, campaign(t, p[0].election(&election.Options{TTL: 10 * time.Millisecond})))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		for range observe(ctx, p[1].election(nil)) {
+		}
+		if n := p[1].backend.Calls(bedrocktest.Inspect); n > 105 {
+			t.Errorf("%d requests in 10 s", n)
+		}
+	})
 }
 
 // deaf is a backend that tells of no releases.
@@ -217,12 +258,12 @@ func TestADeafObserverSeesNoChange(t *testing.T) {
 		locks := open(t, deaf{p[0].backend, p[0].backend}, nil)
 		seen := observe(t.Context(), election.New(locks, "job", nil))
 		wantLeader(t, seen, nil)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		for range 10 {
 			before := time.Now()
 			term := campaign(t, p[1].election(nil))
 			wantLeader(t, seen, term)
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			resign(t, term)
 			wantLeader(t, seen, nil)
 			if took := time.Since(before); took > 6*time.Second {
@@ -273,10 +314,10 @@ func TestASilentBackendIsNotTold(t *testing.T) {
 		if !errors.Is(s.err, driver.ErrUnavailable) || s.at > 15*time.Second {
 			t.Errorf("seen is %+v", s)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		before := time.Now()
 		cancel()
-		for range seen { //nolint:revive // until it ends
+		for range seen {
 		}
 		if took := time.Since(before); took > 200*time.Millisecond {
 			t.Errorf("ended after %s", took)
@@ -327,7 +368,7 @@ func TestTheEndOfAnObserverIsNotTold(t *testing.T) {
 
 		seen := observe(t.Context(), p.election(nil))
 		wantLeader(t, seen, nil)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		stop(t, p.locks)
 		s := <-seen
 		wantErr(t, s.err, lock.ErrClosed)
@@ -361,7 +402,7 @@ func TestAnObserverThatCannotListenIsDeafForGood(t *testing.T) {
 		term := campaign(t, p[0].election(nil))
 		seen := observe(t.Context(), p[1].election(nil))
 		wantLeader(t, seen, term)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		before := time.Now()
 		resign(t, term)
 		wantLeader(t, seen, nil)
@@ -413,9 +454,9 @@ func TestSignalsHurryAnOutage(t *testing.T) {
 			case backend.c <- struct{}{}:
 			case <-ctx.Done():
 			}
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		}
-		for range seen { //nolint:revive // until it ends
+		for range seen {
 		}
 		if n := backend.Calls(bedrocktest.Inspect); n > 150 {
 			t.Errorf("%d requests in 100 s", n)
@@ -430,7 +471,9 @@ type restless struct {
 }
 
 // Watch implements [driver.Waiter].
-func (r *restless) Watch(context.Context, string, driver.Kind) (driver.Watch, error) { return signals(r.c), nil }
+func (r *restless) Watch(context.Context, string, driver.Kind) (driver.Watch, error) {
+	return signals(r.c), nil
+}
 
 type signals chan struct{}
 

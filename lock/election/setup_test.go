@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -16,8 +14,6 @@ import (
 )
 
 var errUnavailable = driver.ErrUnavailable
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open returns a client that is stopped at the end of the test.
 func open(t *testing.T, backend driver.Backend, opts *lock.Options) *lock.Client {
@@ -110,3 +106,6 @@ func wantCause(t *testing.T, ctx context.Context, cause error) { //nolint:revive
 	}
 	wantErr(t, context.Cause(ctx), cause)
 }
+
+// pass lets virtual time pass.
+func pass(d time.Duration) { <-time.After(d) }

@@ -28,6 +28,6 @@ func (t *Term) Err() error { return t.lease.Err() }
 // Lease returns the lease that the leader has.
 func (t *Term) Lease() *lock.Lease { return t.lease }
 
-// Resign ends the term, and lets others lead, a millisecond after it has begun at the soonest. It works when ctx is over
-// already: see [lock.Lease.Unlock], whose errors it has.
+// Resign ends the term, and lets others lead, a millisecond after it has begun at the soonest. It works when ctx is
+// over already: see [lock.Lease.Unlock], whose errors it has.
 func (t *Term) Resign(ctx context.Context) error { return t.lease.Unlock(ctx) }

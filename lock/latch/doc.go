@@ -4,9 +4,13 @@
 //	ready := latch.New(locks, "import/42", nil)
 //	_, err := ready.Set(ctx, 3) // by whoever comes first: who comes later finds it there
 //
-//	left, err := ready.CountDown(ctx) // each of three
+// Each of three says that it is done, and any number of processes wait:
 //
-//	err := ready.Await(ctx) // any number of processes; ctx bounds the wait
+//	left, err := ready.CountDown(ctx)
+//
+// And:
+//
+//	err := ready.Await(ctx) // ctx bounds the wait
 //
 // A latch is there while its count is above zero: at zero it is open, and gone, and may be set again. It has no time
 // to live. When one of those who are to count it down dies, it stays closed until somebody counts for that one, or

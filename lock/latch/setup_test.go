@@ -111,3 +111,6 @@ func wantUnknown(t *testing.T, err error, unknown bool) {
 		t.Errorf("it may have taken effect: %t; of: %v", !unknown, err)
 	}
 }
+
+// pass lets virtual time pass.
+func pass(d time.Duration) { <-time.After(d) }

@@ -4,6 +4,7 @@ package attempt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 
 // Failure is why a call has not had its answer.
 type Failure struct {
-	// Err matches the end of a context only if that of the caller's has come, and [lock.ErrClosed] when the client was
-	// stopped.
+	// Err matches the end of a context only if that of the caller's has come, and then its cause, too; [lock.ErrClosed]
+	// when the client was stopped.
 	Err error
 	// Unknown says that the call may have taken effect, or may still do so.
 	Unknown bool
@@ -46,6 +47,8 @@ func Once[T any](
 	}
 	failure := &Failure{Err: outcome.NotTheCallersEnd(ctx, err), Unknown: !settle.NothingHappened(err)}
 	switch {
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		failure.Err = outcome.ContextError(ctx)
 	case IsStopped(locks):
 		failure.Err = lock.ErrClosed
 	case bound.Err() != nil && ctx.Err() == nil && outcome.IsContextError(err):
