@@ -27,26 +27,26 @@ func TestBundlesAreGrantedInPart(t *testing.T) {
 // TestBundlesAreCheckedByTheStore, when something may have happened already.
 func TestBundlesAreCheckedByTheStore(t *testing.T) {
 	s := serve(t, config(t), nil)
-	many := `{"requests": [` + strings.Repeat(`{}, `, driver.MaxBundle) + `{}]}`
-	for body, want := range map[string]string{
-		`{}`: "requests: is 0, allowed are 1 to 64",
-		many: "requests: 65: at most 64",
-		`{"requests": [{"name": "a"}, {"name": "a"}]}`:                               `requests: have the name \"a\" twice`,
-		`{"requests": [{"name": "a"}, {"name": "b", "mode": "shared"}]}`:             "requests: are for plain locks",
-		`{"requests": [{"name": "a"}, {"name": "b", "fair": true}]}`:                 "requests: are for plain locks",
-		`{"requests": [{"name": "a"}, {"name": "b", "wait": "1s"}]}`:                 "requests[1].wait: is for one lock",
-		`{"requests": [{"name": "a"}, {"name": ""}]}`:                                "requests[1].name: is empty",
-		`{"requests": [{"name": "a"}, {"name": "b", "nme": "b"}]}`:                   "requests[1].nme: ",
-		`{"requests": [{"name": "a", "meta": {"x": 1}}]}`:                            "requests[0].meta: want texts",
-		`{"requests": [{"name": "a"}, 7]}`:                                           "requests[1]: want an object",
-		`{"requests": {"name": "a"}}`:                                                "requests: want a list",
-		`{"requests": [], "name": "a"}`:                                              "name: ",
-		`{"requests": [{"name": "a", "above": "1"}]}`:                                "requests: are for plain locks",
-		`{"requests": [{"name": "a", "mode": "vote", "age": "1s"}]}`:                 "requests: are for plain locks",
-		`{"requests": [{"name": "a"}], "requests": [{"name": "b"}]}`:                 "requests: is there twice",
-		`{"requests": [{"name": "a", "owner": "` + strings.Repeat("o", 129) + `"}]}`: "requests[0].owner: ",
+	many := "[" + strings.Repeat(`{}, `, driver.MaxBundle) + "{}]"
+	for list, want := range map[string]string{
+		`[]`:                             "requests: is 0, allowed are 1 to 64",
+		many:                             "requests: 65: at most 64",
+		`[{"name": "a"}, {"name": "a"}]`: `requests: have the name \"a\" twice`,
+		`[{"name": "a"}, {"name": "b", "mode": "shared"}]`: "requests: are for plain locks",
+		`[{"name": "a"}, {"name": "b", "fair": true}]`:     "requests: are for plain locks",
+		`[{"name": "a"}, {"name": "b", "wait": "1s"}]`:     "requests[1].wait: is for one lock",
+		`[{"name": "a"}, {"name": ""}]`:                    "requests[1].name: is empty",
+		`[{"name": "a"}, {"name": "b", "nme": "b"}]`:       "requests[1].nme: ",
+		`[{"name": "a", "meta": {"x": 1}}]`:                "requests[0].meta: want texts",
+		`[{"name": "a", "owner": "mode"}]`:                 "requests[0].owner: ",
+		`[{"name": "a"}, 7]`:                               "requests[1]: want an object",
+		`{"name": "a"}`:                                    "requests: want a list",
+		`[], "name": "a"`:                                  "name: ",
+		`[{"name": "a", "above": "1"}]`:                    "requests: are for plain locks",
+		`[{"name": "a", "mode": "vote", "age": "1s"}]`:     "requests: are for plain locks",
+		`[{"name": "a"}], "requests": [{"name": "b"}]`:     "requests: is there twice",
 	} {
-		s.post(t, locks+"AcquireAll", body).want(t, 400, "invalid_argument", want)
+		s.post(t, locks+"AcquireAll", `{"requests": `+list+`}`).want(t, 400, "invalid_argument", want)
 	}
 	s.post(t, locks+"Browse", `{}`).want(t, 200, "{}")
 }

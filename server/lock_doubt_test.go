@@ -34,12 +34,14 @@ func (f frozen) Release(ctx context.Context, g driver.Grant) (int, error) {
 // The server asks for no locks in one step that are not together.
 func (frozen) Together([]string) bool { return true }
 
-func (frozen) AcquireAll(context.Context, []driver.Request) ([]driver.Grant, error) { return nil, errFrozen }
-func (frozen) Annotate(context.Context, driver.Grant, string) error                 { return errFrozen }
-func (frozen) SetLatch(context.Context, string, string, int) (bool, error)          { return false, errFrozen }
-func (frozen) CountDown(context.Context, string, string, int) (int, error)          { return 0, errFrozen }
-func (frozen) LatchCount(context.Context, string) (int, error)                      { return 0, errFrozen }
-func (frozen) DropLatch(context.Context, string) (bool, error)                      { return false, errFrozen }
+func (frozen) AcquireAll(context.Context, []driver.Request) ([]driver.Grant, error) {
+	return nil, errFrozen
+}
+func (frozen) Annotate(context.Context, driver.Grant, string) error        { return errFrozen }
+func (frozen) SetLatch(context.Context, string, string, int) (bool, error) { return false, errFrozen }
+func (frozen) CountDown(context.Context, string, string, int) (int, error) { return 0, errFrozen }
+func (frozen) LatchCount(context.Context, string) (int, error)             { return 0, errFrozen }
+func (frozen) DropLatch(context.Context, string) (bool, error)             { return false, errFrozen }
 
 func (frozen) ForceRelease(context.Context, string) (bool, error) { return false, errFrozen }
 

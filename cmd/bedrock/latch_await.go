@@ -40,7 +40,7 @@ answer then.`,
 				return err
 			}
 			defer closeSession(session)
-			if err := flags.await(c.Context(), latch.New(session.Client, args[0], nil)); err != nil {
+			if err := flags.awaitOpen(c.Context(), latch.New(session.Client, args[0], nil)); err != nil {
 				return fromBackend(err)
 			}
 			return sys.printLatch(latchView{Name: args[0]})
@@ -50,8 +50,8 @@ answer then.`,
 	return c
 }
 
-// await waits for as long as it may. When that is over it looks once more, which tells how much is left.
-func (f *awaitFlags) await(ctx context.Context, l *latch.Latch) error {
+// awaitOpen waits for as long as it may. When that is over it looks once more, which tells how much is left.
+func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
 	bounded := ctx
 	if f.limited {
 		var cancel context.CancelFunc

@@ -89,8 +89,8 @@ func isUnderway(err error) bool {
 func held(e *driver.HeldError) *connect.Error {
 	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
 	m := &bedrockv1.Problem{
-		Kind: kindHeld, Name: e.Name, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again), Place: count(e.Place),
-		Token: e.Token,
+		Kind: kindHeld, Name: e.Name, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again),
+		Place: count(e.Place), Token: e.Token,
 	}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
@@ -104,8 +104,8 @@ func held(e *driver.HeldError) *connect.Error {
 // heldOf reads a refusal.
 func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 	e := &driver.HeldError{
-		Name: m.GetName(), Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(), Again: m.GetAgain().AsDuration(),
-		Place: int(m.GetPlace()), Token: m.GetToken(),
+		Name: m.GetName(), Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(),
+		Again: m.GetAgain().AsDuration(), Place: int(m.GetPlace()), Token: m.GetToken(),
 	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()

@@ -52,7 +52,8 @@ func TestALatchIsToldAsAMutex(t *testing.T) {
 
 // TestNamesThatAreApartAreToldAsNoBundles: other names may be had in one step.
 func TestNamesThatAreApartAreToldAsNoBundles(t *testing.T) {
-	if err := arrived(t, apiwire.ErrApart); !errors.Is(err, apiwire.ErrApart) || !errors.Is(err, driver.ErrUnsupported) {
+	err := arrived(t, apiwire.ErrApart)
+	if !errors.Is(err, apiwire.ErrApart) || !errors.Is(err, driver.ErrUnsupported) {
 		t.Errorf("apart is %v", err)
 	}
 	if err := arrived(t, driver.ErrUnsupported); errors.Is(err, apiwire.ErrApart) {

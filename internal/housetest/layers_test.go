@@ -95,7 +95,6 @@ func layers() layerMap {
 				"lock", "lock/driver", "lock/internal/outcome", "internal/settle", "internal/timelimit",
 			},
 		},
-		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
 		{packages: "lock/internal/listen", own: []string{"lock", "lock/driver", "lock/internal/attempt"}},
 		{
 			packages: "lock/election",
@@ -105,6 +104,7 @@ func layers() layerMap {
 			packages: "lock/latch",
 			own:      []string{"input", "lock", "lock/driver", "lock/internal/...", "internal/chance"},
 		},
+		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},

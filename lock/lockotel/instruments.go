@@ -11,7 +11,7 @@ import (
 
 // instruments are the metrics.
 type instruments struct {
-	wait, hold, slack                      metric.Float64Histogram
+	wait, hold, slack                             metric.Float64Histogram
 	acquired, asked, left, lost, overdue, renewed metric.Int64Counter
 }
 
