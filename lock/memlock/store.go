@@ -161,11 +161,11 @@ func (s *Store) refusalOf(req *driver.Request) *driver.HeldError {
 
 // notify tells who has the grant what others do.
 func (g *grant) notify(name string, what driver.MessageKind) {
-	g.send(driver.Message{Name: name, Owner: g.owner, Kind: what})
+	g.sendMessage(driver.Message{Name: name, Owner: g.owner, Kind: what})
 }
 
-// send tells who has the grant, and reports whether it can be told.
-func (g *grant) send(m driver.Message) bool {
+// sendMessage tells who has the grant, and reports whether it can be told.
+func (g *grant) sendMessage(m driver.Message) bool {
 	if g.backend.note == nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func (s *Store) plead(name string, p driver.Plea) (told int) {
 		}
 	}
 	for _, g := range all {
-		if g.send(driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
+		if g.sendMessage(driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
 			told++
 		}
 	}
