@@ -371,7 +371,7 @@ func TestLocksAreListed(t *testing.T) {
 	}
 	body := w.get(t, "/locks?prefix=orders/", http.StatusOK)
 	for _, want := range []string{
-		`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`, `>exclusive</td>`,
+		`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`, `>mutex</td>`,
 	} {
 		if !regexp.MustCompile(want).MatchString(body) {
 			t.Errorf("the page of locks lacks %q", want)
@@ -408,6 +408,7 @@ func (failing) Count(context.Context) (driver.Counts, error)          { return d
 type noLocks struct{}
 
 func (noLocks) List(context.Context, string, int) ([]lock.Info, error) { return nil, errDown }
+func (noLocks) Inspect(context.Context, string) (lock.Info, error)     { return lock.Info{}, errDown }
 
 func TestAStoreThatIsDownIsSaidSo(t *testing.T) {
 	h, err := console.New(failing{}, &console.Options{Locks: noLocks{}})
@@ -416,7 +417,7 @@ func TestAStoreThatIsDownIsSaidSo(t *testing.T) {
 	}
 	w := &world{Server: httptest.NewServer(h)}
 	defer w.Close()
-	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks"} {
+	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks", "/lock?name=x", "/locks/waits"} {
 		if body := w.get(t, path,
 			http.StatusServiceUnavailable); !strings.Contains(body, "store &lt;b&gt;down&lt;/b&gt;") {
 			t.Errorf("%s:\n%s", path, body)

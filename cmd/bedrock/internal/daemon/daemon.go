@@ -170,6 +170,7 @@ func (d *Daemon) handler() (http.Handler, error) {
 		Mounts: []server.Mount{
 			{Pattern: "GET /metrics", Handler: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{})},
 			{Pattern: "/", Handler: pages},
+			{Pattern: "POST " + console.AskPath, Handler: pages, Role: roleToAsk},
 		},
 	})
 }
@@ -178,11 +179,16 @@ func (d *Daemon) console(operator acting) (http.Handler, error) {
 	counts, _ := d.config.Store.(driver.Counter)
 	return console.New(d.engine, &console.Options{
 		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
-		MayAct:   func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
-		Name:     d.config.Replica,
-		Stopping: server.Stopping,
+		LockOperator: server.NewAuditedLocks(d.locks, d.config.Logger, d.counted),
+		MayAct:       func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
+		MayAsk:       func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= roleToAsk(nil) },
+		Name:         d.config.Replica,
+		Stopping:     server.Stopping,
 	})
 }
+
+// roleToAsk is who may ask for a lock on the console: the API lets them as well.
+func roleToAsk(*http.Request) auth.Role { return auth.Client }
 
 // Stop hands over what is under way to other replicas, or to the next start.
 func (d *Daemon) Stop(ctx context.Context) error {
