@@ -88,7 +88,8 @@ func (c *console) forceLock(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.PostForm.Get("confirmed") != "yes" {
 		c.render(w, http.StatusOK, "lock_confirm", frame{
-			Title: "Take away " + cut(name, 60), Section: "locks", Page: c.lockConfirmationOf(r.Context(), name, reason),
+			Title: "Take away " + cut(name, 60), Section: "locks",
+			Page: c.lockConfirmationOf(r.Context(), name, reason),
 		})
 		return
 	}

@@ -85,20 +85,20 @@ func (g *waitGraph) groups() [][]string {
 	s := &grouping{waitGraph: g, number: map[string]int{}, lowest: map[string]int{}, open: map[string]bool{}}
 	for _, name := range g.names() {
 		if s.number[name] == 0 {
-			s.visit(name)
+			s.visitLock(name)
 		}
 	}
 	slices.SortFunc(s.found, func(a, b []string) int { return slices.Compare(a, b) })
 	return s.found
 }
 
-func (s *grouping) visit(name string) {
+func (s *grouping) visitLock(name string) {
 	s.number[name] = len(s.number) + 1
 	s.lowest[name] = s.number[name]
 	s.stack, s.open[name] = append(s.stack, name), true
 	for _, a := range s.binding(name) {
 		if s.number[a.To] == 0 {
-			s.visit(a.To)
+			s.visitLock(a.To)
 			s.lowest[name] = min(s.lowest[name], s.lowest[a.To])
 		} else if s.open[a.To] {
 			s.lowest[name] = min(s.lowest[name], s.number[a.To])

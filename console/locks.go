@@ -68,9 +68,10 @@ func (c *console) lockRows(i *lock.Info) []lockRow {
 	now, shown := c.now(), min(len(i.Holders), mostHoldersEach)
 	rows := make([]lockRow, shown)
 	for at := range shown {
+		h := &i.Holders[at]
 		rows[at] = lockRow{
-			holderRow: holderRowOf(&i.Holders[at], now), Name: i.Name, Kind: i.Kind.String(), Of: hasOf(i, &i.Holders[at]),
-			Token: i.Token, Waiting: waitersOf(i),
+			holderRow: holderRowOf(h, now), Name: i.Name, Kind: i.Kind.String(), Of: hasOf(i, h), Token: i.Token,
+			Waiting: waitersOf(i),
 		}
 	}
 	if shown > 0 {
