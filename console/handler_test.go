@@ -74,7 +74,8 @@ func (w *world) status(t *testing.T, id string) txn.Status {
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, path := range []string{
-		"/", "/transactions", "/transactions/none", "/locks", "/assets/console.js", "/nonsense",
+		"/", "/transactions", "/transactions/none", "/locks", "/lock?name=x", "/locks/waits",
+		"/assets/console.js", "/nonsense",
 	} {
 		res, err := w.Client().Get(w.URL + path)
 		if err != nil {
@@ -102,10 +103,12 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 	w := newWorld(t, nil)
 	w.committed(t, "order-1")
+	w.heldWaiting(t, "a", "1", "a")
 	foreign := regexp.MustCompile(`(?:src|href|action)="(?:[a-z]+:)?//|<style|\sstyle=|\son[a-z]+=|<script(?: ` +
 		`defer)?>|@import|url\(`)
 	for _, path := range []string{
-		"/transactions", "/transactions/order-1", "/locks", "/assets/console.css", "/assets/console.js",
+		"/transactions", "/transactions/order-1", "/locks", "/lock?name=a", "/locks/waits",
+		"/assets/console.css", "/assets/console.js",
 		"/assets/icon.svg",
 	} {
 		body := w.get(t, path, http.StatusOK)
@@ -390,7 +393,9 @@ func TestLocksAreListed(t *testing.T) {
 
 func TestWithoutLocksThereIsNoSuchPage(t *testing.T) {
 	w := newWorld(t, func(c *console.Options) { c.Locks = nil })
-	w.get(t, "/locks", http.StatusNotFound)
+	for _, path := range []string{"/locks", "/lock?name=a", "/locks/waits"} {
+		w.get(t, path, http.StatusNotFound)
+	}
 	if strings.Contains(w.get(t, "/transactions", http.StatusOK), `href="/locks"`) {
 		t.Error("there is a link to it")
 	}

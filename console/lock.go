@@ -57,7 +57,8 @@ type placeRow struct {
 type seenRow struct {
 	seenGrant
 
-	Now bool
+	Now               bool
+	FirstAgo, LastAgo string
 }
 
 // showLock answers with one lock.
@@ -96,7 +97,7 @@ func (c *console) lockPageOf(i *lock.Info) *lockPage {
 	}
 	page.MoreInLine = len(i.Line) - shown
 	for _, g := range c.seen.grantsOf(i.Name) {
-		page.Seen = append(page.Seen, seenRow{g, g.Last.Equal(now)})
+		page.Seen = append(page.Seen, seenRow{g, g.Last.Equal(now), ago(now.Sub(g.First)), ago(now.Sub(g.Last))})
 	}
 	return page
 }

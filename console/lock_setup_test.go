@@ -60,15 +60,28 @@ func (w *world) another(t *testing.T, host string) *lock.Client {
 	return c
 }
 
-// queued has another process wait for a fair lock until the test is over.
+// queued has another process wait for a fair lock, and keep it until the test is over.
 func (w *world) queued(t *testing.T, name, role string, place int) {
+	t.Helper()
+	w.waiting(t, w.another(t, role).Mutex(name, &lock.MutexOptions{Fair: true}))
+	w.inspect(t, name, func(i *lock.Info) bool { return len(i.Line) == place })
+}
+
+// queuedTurn has another process wait for a lock that is not fair.
+func (w *world) queuedTurn(t *testing.T, name string) {
+	t.Helper()
+	w.waiting(t, w.another(t, "next").Mutex(name, nil))
+	w.inspect(t, name, func(i *lock.Info) bool { return i.Waiting > 0 })
+}
+
+func (w *world) waiting(t *testing.T, m *lock.Mutex) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	c := w.another(t, role)
 	go func() {
-		lease, err := c.Mutex(name, &lock.MutexOptions{Fair: true}).Lock(ctx)
+		lease, err := m.Lock(ctx)
 		if err == nil {
+			<-ctx.Done()
 			err = lease.Unlock(context.Background())
 		}
 		done <- err
@@ -79,7 +92,6 @@ func (w *world) queued(t *testing.T, name, role string, place int) {
 			t.Error(err)
 		}
 	})
-	w.inspect(t, name, func(i *lock.Info) bool { return len(i.Line) == place })
 }
 
 // inspect waits until a lock is as wanted.

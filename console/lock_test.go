@@ -99,6 +99,8 @@ func TestTheLineOfAFairLockIsShown(t *testing.T) {
 	if err := lease.Unlock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.inspect(t, "tickets", func(i *lock.Info) bool { return len(i.Line) == 1 })
+	wants(t, w.get(t, lockAt("tickets"), http.StatusOK), "role: first", "<dd>1</dd>")
 }
 
 // TestOddNamesArePagesToo follows the links of the list.

@@ -3,12 +3,14 @@ package console
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // The measures of the drawing, in its own units.
 const (
 	mostDrawn    = 40
 	nodeHeight   = 26
+	letterWidth  = 8
 	arcApart     = 4 // so that two locks whose holders wait for one another have two arcs
 	arcStep      = 16
 	arcWidest    = 200
@@ -51,22 +53,25 @@ func (g *waitGraph) drawWaits(order []string, inCircle map[string]int) *drawnWai
 		return nil
 	}
 	shown := order[:min(len(order), mostDrawn)]
-	wide := &arcDrawing{Class: "wide", Width: 760, TextWidth: 490, DotX: 500}
-	narrow := &arcDrawing{Class: "narrow", Width: 330, TextWidth: 180, DotX: 190}
+	wide := &arcDrawing{Class: "wide", Width: 760}
+	narrow := &arcDrawing{Class: "narrow", Width: 330}
 	wide.drawAll(g, shown, inCircle, 58, arcWidest)
 	narrow.drawAll(g, shown, inCircle, 21, arcNarrowest)
 	return &drawnWaits{Wide: wide, Narrow: narrow, Omitted: len(order) - len(shown)}
 }
 
 func (d *arcDrawing) drawAll(g *waitGraph, shown []string, inCircle map[string]int, letters, bulge int) {
-	at := make(map[string]int, len(shown))
+	at, longest := make(map[string]int, len(shown)), 0
 	for i, name := range shown {
 		at[name] = i
-		top := nodeHeight * i
+		top, label := nodeHeight*i, cut(name, letters)
+		longest = max(longest, utf8.RuneCountInString(label))
 		d.Nodes = append(d.Nodes, arcNode{
-			Top: top, Y: top + nodeHeight/2, Label: cut(name, letters), Name: name, Circle: inCircle[name] > 0,
+			Top: top, Y: top + nodeHeight/2, Label: label, Name: name, Circle: inCircle[name] > 0,
 		})
 	}
+	d.TextWidth = letterWidth * (longest + 2) // and the sign of a circle
+	d.DotX = d.TextWidth + 10
 	for _, from := range shown {
 		for _, a := range g.arrows[from] {
 			if to, drawn := at[a.To]; drawn {
