@@ -20,7 +20,7 @@ import (
 // runFlags are those of lock run.
 type runFlags struct {
 	ttl, wait, minHold, maxHold, grace time.Duration
-	fixed, fair, shared, write         bool
+	fixed, fair, shared, write, yield  bool
 	permits                            string // N/M
 	meta                               map[string]string
 
@@ -40,6 +40,10 @@ gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
 acquired within --wait, the command is not started and the exit code is 75; it is
 69 if the backend did not answer meanwhile, which --wait 0 gives 2 s.
 
+When somebody asks for the lock with 'bedrock lock yield' a line says so, with the
+reason and by when, and the command goes on. With --yield it is ended as above, the
+lock is given back, and the exit code is 79.
+
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
   BEDROCK_LOCK_TOKEN  the fencing token: higher than that of every earlier holder
@@ -58,8 +62,8 @@ On Linux the command is killed when bedrock itself is killed, by SIGKILL. What t
 command has started is not: it works on without the lock. Only the token keeps it
 from harm then, or a script that starts its work with exec.
 
-Exit codes: the command's own; 75 not acquired; 76 lost; 64 usage; 69 the backend
-did not answer; 126 and 127 the command cannot be executed, was not found; 128+n
+Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
+64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127 the command cannot be executed, was not found; 128+n
 ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
@@ -85,6 +89,7 @@ ended by signal n.`,
 	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
+	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
 	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
 	return c
@@ -160,7 +165,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
-	session, err := s.open(lock.Options{TTL: flags.ttl, Patience: flags.patience()})
+	session, err := s.open(lock.Options{
+		TTL: flags.ttl, Patience: flags.patience(), Observer: pleas{s, flags.yield},
+	})
 	if err != nil {
 		return err
 	}
@@ -171,6 +178,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	}
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
+	r.yield = flags.yield
 	wait := wanted.Lock
 	if flags.noWait {
 		wait = wanted.TryLock

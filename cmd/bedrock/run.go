@@ -18,9 +18,10 @@ type system struct {
 	stdin, stdout, stderr *os.File
 	getenv                func(string) string
 
-	backend backendFlags
-	output  format // -o
-	started bool   // arguments were accepted: an error is not a usage error
+	backend     backendFlags
+	lockServers []*remote // the flags of each command that may have its locks from a server
+	output      format    // -o
+	started     bool      // arguments were accepted: an error is not a usage error
 }
 
 // run executes a command line and returns the exit code.
@@ -106,16 +107,13 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// open connects to the backend the user gave.
+// open connects to the backend the user gave, or the server.
 func (s *system) open(opts lock.Options) (*lockurl.Session, error) {
-	backend, err := s.newBackend("")
-	if err != nil {
-		return nil, err
-	}
-	if backend.Memory() {
+	session, memory, err := s.openLocks(opts)
+	if memory {
 		fmt.Fprintln(s.stderr, "bedrock: note: mem: is the memory of this process: no other process sees its locks")
 	}
-	return backend.Open(opts)
+	return session, err
 }
 
 const (

@@ -37,6 +37,7 @@ type runner struct {
 	path  string
 	args  []string
 	grace time.Duration // between SIGTERM and SIGKILL when the lock is lost
+	yield bool          // the command ends when somebody asks for the lock
 
 	ctx     context.Context //nolint:containedctx // it outlives the signals that would end the command's
 	end     context.CancelFunc
@@ -93,7 +94,9 @@ func waitForTurn[T any](
 // runUnder runs the command, gives the lock back, and turns what happened into
 // the exit code.
 func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
-	result, startErr := r.command(lease).Run(lease.Context().Done(), r.signals)
+	end, stop := r.untilEnd(lease)
+	defer stop()
+	result, startErr := r.command(lease).Run(end, r.signals)
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
@@ -105,10 +108,32 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	case err != nil:
 		fmt.Fprintln(r.sys.stderr, "bedrock: warning:", err)
 	}
+	if result.Ended {
+		return result, &exitError{
+			exitYielded, fmt.Errorf("lock %q was given back: somebody asked for it", lease.Name()),
+		}
+	}
 	if result.Code != 0 {
 		return result, &exitError{code: result.Code}
 	}
 	return result, nil
+}
+
+// untilEnd returns what is closed when the command has to end: when the lock is lost, or is asked for where that
+// counts.
+func (r *runner) untilEnd(lease *lock.Lease) (end <-chan struct{}, stop func()) {
+	if !r.yield {
+		return lease.Context().Done(), func() {}
+	}
+	ctx, cancel := context.WithCancel(lease.Context())
+	go func() {
+		select {
+		case <-lease.Asked():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx.Done(), cancel
 }
 
 func (r *runner) command(lease *lock.Lease) *child.Command {
