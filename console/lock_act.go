@@ -122,7 +122,6 @@ func (c *console) lockConfirmationOf(ctx context.Context, name, reason string) l
 
 func redirectToLock(w http.ResponseWriter, r *http.Request, name string, done url.Values) {
 	done.Set("name", name)
-	//nolint:gosec // it begins with our own path
 	http.Redirect(w, r, lockPath+"?"+done.Encode(), http.StatusSeeOther)
 }
 

@@ -146,6 +146,7 @@ func TestOtherSitesCannotTakeLocks(t *testing.T) {
 type refusing struct{ err error }
 
 func (r refusing) ForceRelease(context.Context, string, string) (bool, error) { return false, r.err }
+
 func (r refusing) Ask(context.Context, string, string, time.Duration) (int, error) {
 	return 0, r.err
 }
@@ -153,7 +154,7 @@ func (r refusing) Ask(context.Context, string, string, time.Duration) (int, erro
 // TestWhatTheStoreAnswersIsSaid plainly, and the page of the lock is where to go on.
 func TestWhatTheStoreAnswersIsSaid(t *testing.T) {
 	for status, err := range map[int]error{
-		http.StatusNotImplemented:     fmt.Errorf("lock: %w: the backend has no way to ask holders", lock.ErrUnsupported),
+		http.StatusNotImplemented:     fmt.Errorf("lock: %w: no way to ask holders", lock.ErrUnsupported),
 		http.StatusServiceUnavailable: errors.New("redis <b>down</b>"),
 	} {
 		w := newWorld(t, func(o *console.Options) { o.LockOperator = refusing{err} })

@@ -76,7 +76,8 @@ func TestWhoMayNotIsOfferedNothing(t *testing.T) {
 	w.taken(t, "a")
 	b.open(t, w.URL+lockAt("a"))
 	b.see(t, "#rows td", "worker")
-	if form, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`!!document.querySelector("form")`)); err != nil || form {
+	form, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`!!document.querySelector("form")`))
+	if err != nil || form {
 		t.Error("there is a form", err)
 	}
 	b.clean(t, false)

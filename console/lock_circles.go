@@ -88,7 +88,7 @@ func (g *waitGraph) groups() [][]string {
 			s.visitLock(name)
 		}
 	}
-	slices.SortFunc(s.found, func(a, b []string) int { return slices.Compare(a, b) })
+	slices.SortFunc(s.found, slices.Compare)
 	return s.found
 }
 

@@ -17,6 +17,7 @@ type people struct{ err error }
 func (p people) ForceRelease(_ context.Context, name string) (bool, error) {
 	return name == "held", p.err
 }
+
 func (p people) Ask(context.Context, string, string, time.Duration) (int, error) {
 	return 2, p.err
 }

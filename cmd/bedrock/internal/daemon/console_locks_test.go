@@ -68,12 +68,37 @@ func showsALock(t *testing.T, address string) {
 	pageHas(t, http.MethodGet, address+"/lock?"+form.Encode(), "", "orders/é &lt;b&gt; 42", ">Held<", ">exclusive</td>")
 	pageHas(t, http.MethodGet, address+"/locks", "", "orders/é &lt;b&gt; 42")
 	pageHas(t, http.MethodGet, address+"/locks/waits", "", "No holder")
-	asked := pageHas(t, http.MethodPost, address+"/lock/ask", form.Encode())
-	if !strings.Contains(asked, "Asked") && !strings.Contains(asked, "unsupported") { // not every store can
-		t.Errorf("asking is answered by\n%s", asked)
-	}
+	asksForALock(t, address, form, lease)
 	pageHas(t, http.MethodPost, address+"/lock/release", form.Encode(), "whoever had it has lost it", ">Free<")
 	_ = lease.Unlock(context.Background()) // it is lost
+}
+
+// asksForALock asks until the page says that the holder was told, which must be true then: it begins to listen after it
+// has the lock. A store that cannot ask says so.
+func asksForALock(t *testing.T, address string, form url.Values, lease *lock.Lease) {
+	t.Helper()
+	tick, end := time.NewTicker(20*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for {
+		body := pageHas(t, http.MethodPost, address+"/lock/ask", form.Encode())
+		if strings.Contains(body, "unsupported") {
+			return
+		}
+		if strings.Contains(body, "1 holder was told") {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Errorf("nobody is told:\n%s", body)
+			return
+		}
+	}
+	select {
+	case <-lease.Asked():
+	case <-end:
+		t.Error("the page says that the holder was told, and it was not")
+	}
 }
 
 // pageHas makes a request as a browser would, and wants parts on the page that it leads to.
