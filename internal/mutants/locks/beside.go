@@ -17,8 +17,8 @@ func electionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "election: the function's own end is a loss", File: pkg + "/lead.go", Pkg: pkg,
-			Old:  "	case cause == nil || errors.Is(cause, lock.ErrReleased):\n		return false, ",
-			New:  "	case cause == nil || errors.Is(cause, lock.ErrReleased):\n		return true, ",
+			Old:  "ErrReleased):\n\t\treturn false, ",
+			New:  "ErrReleased):\n\t\treturn true, ",
 			Test: "TestAFunctionThatHasEndedIsRunAgain",
 		},
 		{
