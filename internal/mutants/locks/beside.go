@@ -13,7 +13,7 @@ func electionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "election: a loss ends Lead", File: pkg + "/lead.go", Pkg: pkg,
-			Old: "		return true, err\n", New: "		return false, err\n", Test: "TestALossIsTakenForTheFunctionsEnd",
+			Old: "return true, err\n", New: "return false, err\n", Test: "TestALossIsTakenForTheFunctionsEnd",
 		},
 		{
 			Name: "election: the function's own end is a loss", File: pkg + "/lead.go", Pkg: pkg,
