@@ -80,8 +80,8 @@ func (s *Stores) identify(ctx context.Context, n *Node) error {
 	return s.identifyAnew(ctx, n)
 }
 
-// identifyAnew asks a node who it is, whether it has said so before or not: it may have been started again since. When one
-// comes later than others those are asked anew, too.
+// identifyAnew asks a node who it is, whether it has said so before or not: it may have been started again since. When
+// one comes later than others those are asked anew, too.
 func (s *Stores) identifyAnew(ctx context.Context, n *Node) error {
 	who, err := identityOf(ctx, n)
 	if err == nil && !n.introduced.Load() {
@@ -97,7 +97,7 @@ func (s *Stores) identifyAnew(ctx context.Context, n *Node) error {
 	case err != nil:
 		return err
 	default:
-		return i.record(s, n, who)
+		return i.recordIdentity(s, n, who)
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *Stores) refreshIdentities(ctx context.Context, newcomer *Node) {
 			if who, err := identityOf(ctx, n); err == nil {
 				i.mu.Lock()
 				defer i.mu.Unlock()
-				_ = i.record(s, n, who) // it is told below, or with the next request
+				_ = i.recordIdentity(s, n, who) // it is told below, or with the next request
 			}
 		})
 	}
@@ -127,8 +127,8 @@ func (s *Stores) refreshIdentities(ctx context.Context, newcomer *Node) {
 // identityKept is for how long nobody is asked again.
 const identityKept = time.Second
 
-// record records who a node is, and refuses it if that is another one, too. i.mu is held.
-func (i *identities) record(s *Stores, n *Node, who string) error {
+// recordIdentity records who a node is, and refuses it if that is another one, too. i.mu is held.
+func (i *identities) recordIdentity(s *Stores, n *Node, who string) error {
 	for other, known := range i.of {
 		if other != n && known.who == who {
 			i.twice = &TwiceError{One: other.Number(), Other: n.Number(), Identity: who}

@@ -2,8 +2,8 @@ package several
 
 import "sync"
 
-// work counts what goes on in the background. Unlike a [sync.WaitGroup] it may be waited for while more is begun: whoever
-// calls a backend that is being closed must not end the process.
+// work counts what goes on in the background. Unlike a [sync.WaitGroup] it may be waited for while more is begun:
+// whoever calls a backend that is being closed must not end the process.
 type work struct {
 	mu     sync.Mutex
 	count  int
