@@ -102,10 +102,10 @@ func fromBackend(err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
-	switch connect.CodeOf(err) {
-	case connect.CodeUnauthenticated:
+	if connect.CodeOf(err) == connect.CodeUnauthenticated {
 		return &exitError{exitDenied, fmt.Errorf("%w; it is shown with --token or in $BEDROCK_TOKEN", err)}
-	case connect.CodePermissionDenied:
+	}
+	if connect.CodeOf(err) == connect.CodePermissionDenied {
 		return &exitError{exitDenied, err}
 	}
 	return &exitError{exitUnavailable, err}

@@ -23,7 +23,9 @@ func newLock(sys *system) *cobra.Command {
 		Short: "Run commands under locks, show and release locks",
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock ls orders/
-  bedrock lock show orders/42`,
+  bedrock lock show orders/42
+  bedrock lock yield orders/42 --reason 'a new release' --wait
+  bedrock lock ls --server https://bedrock.example`,
 	}
 	c.AddCommand(newLockRun(sys), newLockLs(sys), newLockShow(sys), newLockRelease(sys), newLockWatch(sys),
 		newLockYield(sys))

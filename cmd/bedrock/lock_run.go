@@ -63,8 +63,8 @@ command has started is not: it works on without the lock. Only the token keeps i
 from harm then, or a script that starts its work with exec.
 
 Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
-64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127 the command cannot be executed, was not found; 128+n
-ended by signal n.`,
+64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127
+the command cannot be executed, was not found; 128+n ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
   bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy
@@ -200,28 +200,6 @@ func (f *runFlags) patience() time.Duration {
 		return 2 * answerLimit
 	}
 	return 0
-}
-
-// silentFor is how long nothing is said of a wait.
-const silentFor = time.Second
-
-// sayWaiting says once, to whoever reads the log or watches the terminal, for whom the
-// program waits.
-func (s *system) sayWaiting(ctx context.Context, session *lockurl.Session, name string) {
-	bounded, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	info, err := session.Inspect(bounded, name)
-	switch view := (&lockView{info}); {
-	case ctx.Err() != nil:
-	case bounded.Err() != nil:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: the backend does not answer\n", name)
-	case err != nil:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
-	case info.Held() && !view.ours(): // a grant of ours waits for its replicas
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s, %s\n", name, view.inLine(), view.heldBy())
-	default:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s\n", name, view.inLine())
-	}
 }
 
 // whyNot says in words a person can act on who has the lock that was not acquired in time.

@@ -50,8 +50,9 @@ that leads, checks whether a backend is set up safely, and measures it.
 A server is reached at a URL, given by --server or the environment variable
 BEDROCK_SERVER, by default http://127.0.0.1:7700; see 'bedrock serve' and 'bedrock tx'.
 
-The commands lock, latch, elect, doctor, bench lock and torture locks go to the backend of locks themselves.
-It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
+The commands lock, latch, elect, doctor, bench lock and torture locks go to the backend of locks themselves;
+lock, latch and elect also to a server, by --server, or by BEDROCK_SERVER where there is no backend.
+A backend is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
 
   redis://[user:password@]host[:port][/db]
   rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE

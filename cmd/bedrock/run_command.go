@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ func (r *runner) stop() {
 	r.end()
 }
 
-// waitForTurn waits for what it is given, or for a signal that ends the program. After a second it says so, once.
+// waitForTurn waits for what it is given, or for a signal that ends the program. After a second it says so.
 func waitForTurn[T any](
 	r *runner, wait func(context.Context) (T, error), sayWaiting func(context.Context),
 ) (turn T, err error) {
@@ -68,6 +69,8 @@ func waitForTurn[T any](
 	long := time.NewTimer(silentFor)
 	defer long.Stop()
 	asking, enough := context.WithCancel(r.ctx)
+	var saying sync.WaitGroup
+	defer saying.Wait() // a line on the terminal is taken back before anything else is written
 	defer enough()
 	go func() {
 		defer close(done)
@@ -78,7 +81,7 @@ func waitForTurn[T any](
 		case <-done:
 			return turn, err
 		case <-long.C:
-			go sayWaiting(asking)
+			saying.Go(func() { sayWaiting(asking) })
 		case s := <-r.signals:
 			if !child.Ends(s) {
 				continue

@@ -68,8 +68,12 @@ func TestAFunctionThatHasEndedIsRunAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := processes(t, 2)
 			ran := 0
-			err := p[0].election(nil).Lead(t.Context(), func(context.Context, *election.Term) error {
-				ran++
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			err := p[0].election(nil).Lead(ctx, func(context.Context, *election.Term) error {
+				if ran++; ran > 1 {
+					cancel()
+				}
 				pass(time.Second)
 				return want
 			})

@@ -342,6 +342,7 @@ func TestAnObserverIsLeftBehind(t *testing.T) {
 			}
 			p.backend.Up()
 			p.backend.WaitLate()
+			synctest.Wait()
 			info, err := p.locks.Inspect(t.Context(), "job")
 			if err != nil || info.Waiting != 0 {
 				t.Errorf("%d wait, error %v", info.Waiting, err)

@@ -80,10 +80,12 @@ func TestALeaderInJavaIsNotSeen(t *testing.T) {
 	}
 	const owner = "0b3bd1d8-8b5d-4b8c-9e4b-6f8c3d0a7e11:1"
 	_, conn := openAt(t, addr)
-	if err := conn.HSet(t.Context(), "job", owner, 1).Err(); err != nil { // as RLock
+	if _, err := conn.TxPipelined(t.Context(), func(tx redis.Pipeliner) error { // as RLock
+		tx.HSet(t.Context(), "job", owner, 1)
+		return tx.PExpire(t.Context(), "job", time.Minute).Err()
+	}); err != nil {
 		t.Fatal(err)
 	}
-	conn.PExpire(t.Context(), "job", time.Minute)
 	s := <-seen
 	if s.err != nil || s.leader.Owner != owner || len(s.leader.Meta) != 0 || s.leader.TTL <= 0 {
 		t.Errorf("seen is %+v", s)

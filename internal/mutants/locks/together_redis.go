@@ -50,7 +50,9 @@ func togetherMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: Java hears of no latch with a tag", File: "lock/redislock/latch_channel.go", Pkg: redis,
-			Old: "if known && !sharded ||", New: "if true || known && !sharded ||", Test: "TestRedissonAwaitsALatchWithATag",
+			Old:  "if known && !sharded ||",
+			New:  "if true || known && !sharded ||",
+			Test: "TestRedissonAwaitsALatchWithATag",
 		},
 	}
 }

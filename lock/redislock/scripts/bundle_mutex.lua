@@ -7,6 +7,7 @@ local function examine(want)
   end
   local about, otherKind = aboutOf(want.lock, want.owner)
   if not about then
+    want.unused = not otherKind
     return otherKind and otherKind[2]
   end
   want.about, want.held = about, about[1] ~= '1'
@@ -21,7 +22,7 @@ end
 
 -- write makes the lock the owner's. It returns an error if this user may not.
 local function write(want)
-  if not want.about and call('exists', want.lock) == 1 then
+  if want.unused then
     forgetSemaphore(want.lock)
   end
   return give(want.lock, want.lease, want.owner, want.meta)
