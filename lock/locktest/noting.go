@@ -77,7 +77,8 @@ func strangerNotes(e *env) {
 		before := e.metaOf(b, req.Name)
 		stranger := g
 		stranger.Owner = newOwner()
-		if err := b.Annotate(e.contextFor(soon), stranger, `{"note":"of a stranger"}`); !errors.Is(err, driver.ErrLost) {
+		err := b.Annotate(e.contextFor(soon), stranger, `{"note":"of a stranger"}`)
+		if !errors.Is(err, driver.ErrLost) {
 			e.Errorf("mode %s: %v", req.Mode, err)
 		}
 		if after := e.metaOf(b, req.Name); after != before {
