@@ -1,0 +1,259 @@
+package sqlguard_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/guard"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
+	"github.com/bedrock-go/bedrock/lock/guard/sqlguard"
+)
+
+// ticket is one of a name that no other test has.
+func ticket(t *testing.T, token uint64) guard.Ticket {
+	t.Helper()
+	return guard.Ticket{Name: t.Name(), Token: token}
+}
+
+func testRule(t *testing.T, e *engine) {
+	for _, step := range []struct{ token, newest uint64 }{
+		{5, 0}, {5, 0}, {4, 5}, {7, 0}, {6, 7}, {5, 7}, {7, 0}, {driver.MaxToken, 0},
+		{driver.MaxToken - 1, driver.MaxToken}, {driver.MaxToken, 0},
+	} {
+		for name, do := range map[string]func(context.Context, guard.Ticket) error{
+			"announce": e.g.Announce, "check": e.check,
+		} {
+			err := do(t.Context(), ticket(t, step.token))
+			if step.newest > 0 {
+				wantStale(t, err, step.token, step.newest)
+			} else if err != nil {
+				t.Errorf("%s %d: %v", name, step.token, err)
+			}
+		}
+	}
+}
+
+func testNames(t *testing.T, e *engine) {
+	names := []string{
+		"a", "A", "ä", "a ", " a", "a\u0308", "%", "_", "ä%41", "日本", strings.Repeat("x", driver.MaxName),
+		strings.Repeat("é", driver.MaxName/2), strings.Repeat("x", driver.MaxName-1), "'; DROP TABLE orders; --", "𝛼",
+	}
+	for i, name := range names { // each at a height of its own
+		mustAccept(t, e.g.Announce(t.Context(), guard.Ticket{Name: name, Token: uint64(100 - i)}))
+	}
+	for i, name := range names {
+		newest := uint64(100 - i)
+		mustAccept(t, e.check(t.Context(), guard.Ticket{Name: name, Token: newest}))
+		wantStale(t, e.check(t.Context(), guard.Ticket{Name: name, Token: newest - 1}), newest-1, newest)
+	}
+}
+
+// testRollBack: what was checked in a transaction that is rolled back was not.
+func testRollBack(t *testing.T, e *engine) {
+	mustAccept(t, e.g.Announce(t.Context(), ticket(t, 3)))
+	tx, err := e.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAccept(t, e.g.Check(t.Context(), tx, ticket(t, 9)))
+	mustAccept(t, tx.Rollback())
+	mustAccept(t, e.check(t.Context(), ticket(t, 4)))
+	wantStale(t, e.check(t.Context(), ticket(t, 3)), 3, 4)
+}
+
+// testNobodyComesBetween: from the check to the commit nobody newer is let in, who would read what is about to change.
+func testNobodyComesBetween(t *testing.T, e *engine) {
+	for name, level := range e.levels {
+		for _, known := range []uint64{0, 4, 5} { // the name is new, the token is, or neither
+			t.Run(fmt.Sprintf("%s, %d", name, known), func(t *testing.T) {
+				if known > 0 {
+					mustAccept(t, e.g.Announce(t.Context(), ticket(t, known)))
+				}
+				newer := ticket(t, 6)
+				err := e.in(t.Context(), level, func(tx *sql.Tx) error {
+					if err := e.g.Check(t.Context(), tx, ticket(t, 5)); err != nil {
+						return err
+					}
+					ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+					defer cancel()
+					if err := e.g.Announce(ctx, newer); err == nil {
+						t.Error("a newer one was let in before the commit")
+					}
+					return nil
+				})
+				mustAccept(t, err)
+				mustAccept(t, e.g.Announce(t.Context(), newer))
+				wantStale(t, e.in(t.Context(), level, func(tx *sql.Tx) error {
+					return e.g.Check(t.Context(), tx, ticket(t, 5))
+				}), 5, 6)
+			})
+		}
+	}
+}
+
+// testTwoNames: in one order transactions wait; crosswise one of them is ended and can be repeated.
+func testTwoNames(t *testing.T, e *engine) {
+	for order, crosswise := range map[string]bool{"one order": false, "crosswise": true} {
+		t.Run(order, func(t *testing.T) {
+			names := [2]string{t.Name() + "a", t.Name() + "b"}
+			outcome := make(chan error, 2)
+			for i := range 2 {
+				mine := names
+				if crosswise && i == 1 {
+					mine = [2]string{names[1], names[0]}
+				}
+				go func() { outcome <- e.checkBoth(t.Context(), mine) }()
+			}
+			for range 2 {
+				mustAccept(t, <-outcome)
+			}
+		})
+	}
+}
+
+// checkBoth checks two names in one transaction, many times, and repeats those that the database ends.
+func (e *engine) checkBoth(ctx context.Context, names [2]string) error {
+	for token := uint64(1); token <= 20; {
+		err := e.in(ctx, sql.LevelDefault, func(tx *sql.Tx) error {
+			for _, name := range names {
+				if err := e.g.Check(ctx, tx, guard.Ticket{Name: name, Token: 1}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		switch {
+		case err == nil:
+			token++
+		case !e.repeatable(err):
+			return err
+		}
+	}
+	return nil
+}
+
+// testRace: at every isolation level.
+func testRace(t *testing.T, e *engine) {
+	for name, level := range e.levels {
+		t.Run(name, func(t *testing.T) {
+			guardtest.Contest{
+				Announce: e.g.Announce,
+				Append: func(ctx context.Context, ticket guard.Ticket) error {
+					return e.in(ctx, level, func(tx *sql.Tx) error { return e.appendEntry(ctx, tx, ticket) })
+				},
+				Repeatable: e.repeatable,
+				Entries:    e.entries,
+			}.Run(t)
+		})
+	}
+}
+
+// appendEntry checks, reads and writes.
+func (e *engine) appendEntry(ctx context.Context, tx *sql.Tx, ticket guard.Ticket) error {
+	if err := e.g.Check(ctx, tx, ticket); err != nil {
+		return err
+	}
+	return e.addEntry(ctx, tx, ticket)
+}
+
+// addEntry reads how many there are, and adds one.
+func (e *engine) addEntry(ctx context.Context, tx *sql.Tx, ticket guard.Ticket) error {
+	var n int
+	err := tx.QueryRowContext(ctx, e.place("SELECT COUNT(*) FROM entry WHERE race = ?"), ticket.Name).Scan(&n)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, e.place("INSERT INTO entry VALUES (?, ?, ?)"), ticket.Name, n+1, ticket.Token)
+	return err
+}
+
+func (e *engine) entries(t *testing.T) (tokens []uint64) {
+	t.Helper()
+	rows, err := e.db.QueryContext(t.Context(), e.place("SELECT token FROM entry WHERE race = ? ORDER BY n"), t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var token uint64
+		if err := rows.Scan(&token); err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, token)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+// watcher keeps the events it is told.
+type watcher struct{ events []lock.Event }
+
+func (w *watcher) Observe(_ context.Context, e lock.Event) { w.events = append(w.events, e) }
+
+func testRefusalsAreTold(t *testing.T, e *engine) {
+	w := &watcher{}
+	g, err := sqlguard.New(e.db, e.dialect, &sqlguard.Options{Observer: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAccept(t, g.Announce(t.Context(), ticket(t, 2)))
+	wantStale(t, g.Announce(t.Context(), ticket(t, 1)), 1, 2)
+	_ = e.in(t.Context(), sql.LevelDefault, func(tx *sql.Tx) error { return g.Check(t.Context(), tx, ticket(t, 1)) })
+	if len(w.events) != 2 {
+		t.Fatalf("%d events", len(w.events))
+	}
+	for _, event := range w.events {
+		if event.Kind != lock.EventRefused || event.Name != t.Name() || event.Token != 1 {
+			t.Errorf("%+v", event)
+		}
+	}
+}
+
+// TestWrongInput: what nobody can have meant is refused before the database is asked, which is not there.
+func TestWrongInput(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", "file:/nowhere/at/all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	g, err := sqlguard.New(db, sqlguard.SQLite, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := guard.Ticket{Name: "a", Token: 1}
+	for want, got := range map[string]error{
+		"name":    g.Announce(t.Context(), guard.Ticket{Token: 1}),
+		"token":   g.Announce(t.Context(), guard.Ticket{Name: "a"}),
+		"tx":      g.Check(t.Context(), db, good),
+		"db":      second(sqlguard.New(nil, sqlguard.SQLite, nil)),
+		"dialect": second(sqlguard.New(db, "oracle", nil)),
+		"table":   second(sqlguard.New(db, sqlguard.SQLite, &sqlguard.Options{Table: "a; DROP"})),
+		"key":     second(sqlguard.NewColumn(sqlguard.MySQL, &sqlguard.ColumnOptions{Table: "a", Key: "b c"})),
+		"fence":   second(sqlguard.NewColumn(sqlguard.MySQL, &sqlguard.ColumnOptions{Table: "a", Fence: "1"})),
+	} {
+		wrong, ok := errors.AsType[*input.Error](got)
+		if !ok || wrong.Field != want {
+			t.Errorf("%s: %v", want, got)
+		}
+	}
+	if err := g.Check(t.Context(), nil, good); !errors.Is(err, input.ErrInvalid) {
+		t.Error(err)
+	}
+	over := guard.Ticket{Name: "a", Token: driver.MaxToken + 1}
+	if err := g.Announce(t.Context(), over); !errors.Is(err, input.ErrInvalid) {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
