@@ -74,8 +74,8 @@ func (c *Column) Announce(ctx context.Context, db Tx, t guard.Ticket, key any) e
 //
 //	UPDATE orders SET status = ?, fence = ? WHERE id = ? AND fence <= ?
 //
-// tx is where it ran. On MySQL without clientFoundRows=true a statement that finds the row as it wants it changes
-// nothing; that is no refusal.
+// and have no other condition; one that has counts its rows itself. tx is where it ran. On MySQL without
+// clientFoundRows=true a statement that finds the row as it wants it changes nothing; that is no refusal.
 func (c *Column) Check(ctx context.Context, tx Tx, t guard.Ticket, key any, result sql.Result) error {
 	if err := checkResult(tx, t, result); err != nil {
 		return fmt.Errorf("sqlguard: check: %w", err)

@@ -28,11 +28,11 @@
 // comes between check and commit, and transactions of one name run one after the other. After a check that was
 // accepted, what older holders have committed is there to be read, and they will commit nothing more.
 //
-//   - Check first, then read. On MySQL's REPEATABLE READ what was read before may be of before an older holder's
-//     commit, and nothing tells. Announce, in a transaction of its own, is the other way to be sure.
-//   - On REPEATABLE READ and SERIALIZABLE of PostgreSQL, on MariaDB with innodb_snapshot_isolation, and on SQLite, a
-//     transaction that has read before fails when another one was faster: with a serialization failure, which is none of
-//     [guard.ErrStale]. Repeat the transaction, as always there; a stale token is refused then.
+//   - Check first, then read. On REPEATABLE READ of MySQL and MariaDB what was read before the check may be of before an
+//     older holder's commit, and nothing tells. To announce before the transaction is the other way to be sure.
+//   - On REPEATABLE READ and SERIALIZABLE of PostgreSQL, and on SQLite, the check of a transaction that has read before
+//     fails if another one was faster: with a serialization failure, which is none of [guard.ErrStale]; so
+//     may one that had to wait. Repeat the transaction, as always there: a stale token is refused then.
 //   - What is checked in a transaction that is rolled back is not remembered. What was announced before is.
 //   - Two names in one transaction: check them in the same order everywhere, or two transactions may wait for each
 //     other; the database ends one of them, with a deadlock, and it can be repeated.

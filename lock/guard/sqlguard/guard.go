@@ -70,7 +70,8 @@ type Tx interface {
 
 // Announce remembers a token for good, in a transaction of its own. It waits for transactions that have checked a
 // ticket of the same name: when it returns nil, all that older holders will ever have written is committed. A
-// newer token that is known is a [*guard.StaleError].
+// newer token that is known is a [*guard.StaleError]. Announce before the own transaction has begun: it would wait for one
+// that has checked the name.
 func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("sqlguard: announce: %w", err)

@@ -107,6 +107,7 @@ func suite(t *testing.T, e *engine) {
 		{"names", testNames},
 		{"roll back", testRollBack},
 		{"nobody comes between", testNobodyComesBetween},
+		{"read before", testReadBefore},
 		{"two names", testTwoNames},
 		{"race", testRace},
 		{"column", testColumn},

@@ -1,0 +1,22 @@
+// Package grpcguard carries the token of a lock from a grpc-go client to a grpc-go server, which refuses stale ones. See
+// package guard for what that means, and package header for the metadata. Package connectguard is the same for connect:
+// each understands the other.
+//
+//	conn, err := grpc.NewClient(addr, grpc.WithUnaryInterceptor(grpcguard.UnaryClient()),
+//		grpc.WithStreamInterceptor(grpcguard.StreamClient()))
+//	_, err = orders.Pay(lease.Context(), request) // errors.Is(err, guard.ErrStale), if it was refused
+//
+// and at the service
+//
+//	server := grpc.NewServer(grpc.UnaryInterceptor(grpcguard.UnaryServer(store, nil)),
+//		grpc.StreamInterceptor(grpcguard.StreamServer(store, nil)))
+//
+// A stale token is FAILED_PRECONDITION, with the ticket and the newest token as trailers; one that cannot be a token is
+// INVALID_ARGUMENT; none at all is FAILED_PRECONDITION, unless [Options.Optional] lets it through; and
+// UNAVAILABLE says that the store did not answer, so nothing was done.
+//
+// A call is checked once, before its handler runs; a stream when it begins. To be sure, a handler checks again in
+// the transaction of each write, with the ticket that [guard.TicketFrom] finds in its context, and may return what that
+// fails with. It should see that the ticket is that of the lock which guards what is written to: whoever may
+// call can send any.
+package grpcguard
