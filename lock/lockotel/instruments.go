@@ -11,7 +11,7 @@ import (
 
 // instruments are the metrics.
 type instruments struct {
-	wait, hold, slack                      metric.Float64Histogram
+	wait, hold, slack                               metric.Float64Histogram
 	acquired, left, lost, overdue, renewed, refused metric.Int64Counter
 }
 

@@ -13,9 +13,9 @@ type metrics struct {
 	nameLabel func(string) string
 	begun     sync.Map // the values of the label "name" whose counters are there
 
-	wait, hold, slack                      *prometheus.HistogramVec
+	wait, hold, slack                               *prometheus.HistogramVec
 	acquired, left, lost, overdue, renewed, refused *prometheus.CounterVec
-	queued, leases                         *prometheus.GaugeVec
+	queued, leases                                  *prometheus.GaugeVec
 }
 
 func newMetrics(o Options) *metrics {

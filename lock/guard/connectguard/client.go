@@ -41,7 +41,9 @@ func (client) WrapStreamingClient(next connect.StreamingClientFunc) connect.Stre
 }
 
 // WrapStreamingHandler implements [connect.Interceptor]. It is not for handlers.
-func (client) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc { return next }
+func (client) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}
 
 // clientConn is a stream whose end may be a refusal.
 type clientConn struct {

@@ -68,7 +68,9 @@ func (s *server) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect
 }
 
 // WrapStreamingClient implements [connect.Interceptor]. It is not for clients.
-func (s *server) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc { return next }
+func (s *server) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
 
 // admit returns the context of a call that may go on, with its ticket.
 func (s *server) admit(ctx context.Context, sent http.Header) (context.Context, error) {
