@@ -36,7 +36,10 @@ func (client) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 func (client) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		conn := next(ctx, spec)
-		return clientConn{conn, addTicket(ctx, conn.RequestHeader())}
+		if err := addTicket(ctx, conn.RequestHeader()); err != nil {
+			return unsent{conn, err}
+		}
+		return clientConn{conn}
 	}
 }
 
@@ -46,27 +49,30 @@ func (client) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.St
 }
 
 // clientConn is a stream whose end may be a refusal.
-type clientConn struct {
+type clientConn struct{ connect.StreamingClientConn }
+
+// Receive implements [connect.StreamingClientConn].
+func (c clientConn) Receive(message any) error { return refusalOf(c.StreamingClientConn.Receive(message)) }
+
+// unsent is a stream that is never begun, because its ticket cannot be one. It must not be closed, either: that
+// would wait for an answer.
+type unsent struct {
 	connect.StreamingClientConn
 
-	wrong error // the ticket cannot be one: nothing is sent
+	err error
 }
 
 // Send implements [connect.StreamingClientConn].
-func (c clientConn) Send(message any) error {
-	if c.wrong != nil {
-		return c.wrong
-	}
-	return c.StreamingClientConn.Send(message)
-}
+func (u unsent) Send(any) error { return u.err }
 
 // Receive implements [connect.StreamingClientConn].
-func (c clientConn) Receive(message any) error {
-	if c.wrong != nil {
-		return c.wrong
-	}
-	return refusalOf(c.StreamingClientConn.Receive(message))
-}
+func (u unsent) Receive(any) error { return u.err }
+
+// CloseRequest implements [connect.StreamingClientConn].
+func (u unsent) CloseRequest() error { return nil }
+
+// CloseResponse implements [connect.StreamingClientConn].
+func (u unsent) CloseResponse() error { return nil }
 
 func addTicket(ctx context.Context, sent http.Header) error {
 	ticket, ok := guard.TicketFrom(ctx)
