@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoRow says that the row which a [Column] was to guard is not there.
-var ErrNoRow = errors.New("no such row")
+var ErrNoRow = fencesql.ErrNoRow
 
 // ColumnOptions say which rows a [Column] guards.
 type ColumnOptions struct {
@@ -38,14 +38,7 @@ func NewColumn(dialect Dialect, opts *ColumnOptions) (*Column, error) {
 	if opts == nil {
 		opts = &ColumnOptions{}
 	}
-	key, fence := opts.Key, opts.Fence
-	if key == "" {
-		key = "id"
-	}
-	if fence == "" {
-		fence = "fence"
-	}
-	statements, err := fencesql.NewColumn(dialect.kind(), opts.Table, key, fence)
+	statements, err := fencesql.NewColumn(dialect.kind(), opts.Table, opts.Key, opts.Fence)
 	if err != nil {
 		return nil, fmt.Errorf("sqlguard: %w", err)
 	}
@@ -88,7 +81,7 @@ func (c *Column) Check(ctx context.Context, tx Tx, t guard.Ticket, key any, resu
 	err = tx.QueryRowContext(ctx, c.statements.Newest, key).Scan(&newest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		err = fmt.Errorf("%w: table %s has none where %s is %v", ErrNoRow, c.statements.Table, c.statements.Key, key)
+		err = c.statements.NoRow(key)
 	case err == nil:
 		err = guard.Observed(ctx, c.observer, c.statements.Explain(t, key, newest))
 	}

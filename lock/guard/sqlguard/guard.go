@@ -77,7 +77,7 @@ func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 		return fmt.Errorf("sqlguard: announce: %w", err)
 	}
 	var newest uint64
-	err := repeatDeadlocked(ctx, g.dialect.kind(), func() (err error) {
+	err := fencesql.RepeatDeadlocked(ctx, g.dialect.kind(), func() (err error) {
 		newest, err = g.announceOnce(ctx, t)
 		return err
 	})

@@ -1,6 +1,7 @@
 package fencesql
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -21,13 +22,19 @@ type Column struct {
 	countsChanges bool
 }
 
-// NewColumn returns the statements for a kind of database.
+// NewColumn returns the statements for a kind of database. The columns are id and fence if nothing else is said.
 func NewColumn(kind sqlkind.Kind, table, key, fence string) (*Column, error) {
 	if !kind.Known() {
 		return nil, input.Errorf("dialect", "%q: want mysql, postgres or sqlite", kind)
 	}
 	if err := checkTable(kind, table); err != nil {
 		return nil, err
+	}
+	if key == "" {
+		key = "id"
+	}
+	if fence == "" {
+		fence = "fence"
 	}
 	for _, c := range [...]struct{ field, name string }{{"key", key}, {"fence", fence}} {
 		if !columnPattern.MatchString(c.name) {
@@ -45,6 +52,14 @@ func NewColumn(kind sqlkind.Kind, table, key, fence string) (*Column, error) {
 			forUpdate),
 		countsChanges: kind == sqlkind.MySQL,
 	}, nil
+}
+
+// ErrNoRow says that the row which a column was to guard is not there.
+var ErrNoRow = errors.New("no such row")
+
+// NoRow says which row is not there.
+func (c *Column) NoRow(key any) error {
+	return fmt.Errorf("%w: table %s has none where %s is %v", ErrNoRow, c.Table, c.Key, key)
 }
 
 // Explain says why a statement with the condition fence <= token has touched no row, by what the row has now.

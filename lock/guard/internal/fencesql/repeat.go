@@ -1,4 +1,4 @@
-package sqlguard
+package fencesql
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 // the sake of others.
 const deadlockTries = 8
 
-// repeatDeadlocked makes a transaction again after a deadlock or a serialization failure, a while later so that
+// RepeatDeadlocked makes a transaction again after a deadlock or a serialization failure, a while later so that
 // the others go first.
-func repeatDeadlocked(ctx context.Context, kind sqlkind.Kind, transaction func() error) error {
+func RepeatDeadlocked(ctx context.Context, kind sqlkind.Kind, transaction func() error) error {
 	for try := 1; ; try++ {
 		err := transaction()
 		if try == deadlockTries || kind.Classify(err) != sqlkind.Deadlocked {
