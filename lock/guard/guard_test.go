@@ -26,8 +26,16 @@ func TestTokensAreMixedUp(t *testing.T) {
 		name          string
 		token, newest uint64
 	}{
-		{"a", 5, 0}, {"a", 5, 0}, {"a", 4, 5}, {"b", 1, 0}, {"a", 7, 0}, {"a", 6, 7}, {"a", 7, 0}, {"A", 1, 0},
-		{"a", driver.MaxToken, 0}, {"a", driver.MaxToken - 1, driver.MaxToken},
+		{"a", 5, 0},
+		{"a", 5, 0},
+		{"a", 4, 5},
+		{"b", 1, 0},
+		{"a", 7, 0},
+		{"a", 6, 7},
+		{"a", 7, 0},
+		{"A", 1, 0},
+		{"a", driver.MaxToken, 0},
+		{"a", driver.MaxToken - 1, driver.MaxToken},
 		{strings.Repeat("é", driver.MaxName/2), 1, 0},
 	} {
 		err := m.Announce(t.Context(), guard.Ticket{Name: step.name, Token: step.token})

@@ -44,8 +44,8 @@ func (m *Memory) Announce(ctx context.Context, t Ticket) error {
 }
 
 // Do checks a ticket and works, in one step: while the work goes on, no other ticket of the name is accepted, and
-// none refused. So the work of a holder is over before the next one is let in. Its error is returned as it is. Work must
-// not use the same name of the guard: it would wait for itself.
+// none refused. So the work of a holder is over before the next one is let in. Its error is returned as it is. Work
+// must not use the same name of the guard: it would wait for itself.
 func (m *Memory) Do(ctx context.Context, t Ticket, work func() error) error {
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("guard: %w", err)

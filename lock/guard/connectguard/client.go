@@ -52,7 +52,9 @@ func (client) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.St
 type clientConn struct{ connect.StreamingClientConn }
 
 // Receive implements [connect.StreamingClientConn].
-func (c clientConn) Receive(message any) error { return refusalOf(c.StreamingClientConn.Receive(message)) }
+func (c clientConn) Receive(message any) error {
+	return refusalOf(c.StreamingClientConn.Receive(message))
+}
 
 // unsent is a stream that is never begun, because its ticket cannot be one. It must not be closed, either: that
 // would wait for an answer.

@@ -44,7 +44,7 @@ func (s *server) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if request.Spec().IsClient {
 			return next(ctx, request)
 		}
-		inner, err := s.admit(ctx, request.Header())
+		inner, err := s.admitCall(ctx, request.Header())
 		if err != nil {
 			return nil, errorOf(err)
 		}
@@ -59,7 +59,7 @@ func (s *server) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 // WrapStreamingHandler implements [connect.Interceptor].
 func (s *server) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, stream connect.StreamingHandlerConn) error {
-		inner, err := s.admit(ctx, stream.RequestHeader())
+		inner, err := s.admitCall(ctx, stream.RequestHeader())
 		if err == nil {
 			err = next(inner, stream)
 		}
@@ -72,8 +72,8 @@ func (s *server) WrapStreamingClient(next connect.StreamingClientFunc) connect.S
 	return next
 }
 
-// admit returns the context of a call that may go on, with its ticket.
-func (s *server) admit(ctx context.Context, sent http.Header) (context.Context, error) {
+// admitCall returns the context of a call that may go on, with its ticket.
+func (s *server) admitCall(ctx context.Context, sent http.Header) (context.Context, error) {
 	ticket, ok, err := header.Parse(sent.Values)
 	switch {
 	case err != nil:

@@ -3,6 +3,7 @@ package grpcguard
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -13,8 +14,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard/header"
 )
 
-// UnaryClient returns what adds to each call the ticket that its context carries: that of the lease it was made from, or
-// of [guard.ContextWithTicket]. A refusal is a [*guard.StaleError], and still a status.
+// UnaryClient returns what adds to each call the ticket that its context carries: that of the lease it was made from,
+// or of [guard.ContextWithTicket]. A refusal is a [*guard.StaleError], and still a status.
 func UnaryClient() grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
@@ -25,7 +26,7 @@ func UnaryClient() grpc.UnaryClientInterceptor {
 			return err
 		}
 		var trailer metadata.MD
-		err = invoke(ctx, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))...)
+		err = invoke(ctx, method, req, reply, conn, append(slices.Clip(opts), grpc.Trailer(&trailer))...)
 		return refusalOf(err, trailer)
 	}
 }

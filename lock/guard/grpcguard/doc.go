@@ -1,6 +1,6 @@
-// Package grpcguard carries the token of a lock from a grpc-go client to a grpc-go server, which refuses stale ones. See
-// package guard for what that means, and package header for the metadata. Package connectguard is the same for connect:
-// each understands the other.
+// Package grpcguard carries the token of a lock from a grpc-go client to a grpc-go server, which refuses stale ones.
+// See package guard for what that means, and package header for the metadata. Package connectguard is the same for
+// connect: each understands the other.
 //
 //	conn, err := grpc.NewClient(addr, grpc.WithUnaryInterceptor(grpcguard.UnaryClient()),
 //		grpc.WithStreamInterceptor(grpcguard.StreamClient()))

@@ -27,7 +27,7 @@ func UnaryServer(store guard.Store, opts *Options) grpc.UnaryServerInterceptor {
 	c := newChecker(store, opts)
 	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		setTrailer := func(md metadata.MD) { _ = grpc.SetTrailer(ctx, md) }
-		inner, err := c.admit(ctx)
+		inner, err := c.admitCall(ctx)
 		if err != nil {
 			return nil, statusOf(err, setTrailer)
 		}
@@ -40,7 +40,7 @@ func UnaryServer(store guard.Store, opts *Options) grpc.UnaryServerInterceptor {
 func StreamServer(store guard.Store, opts *Options) grpc.StreamServerInterceptor {
 	c := newChecker(store, opts)
 	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		inner, err := c.admit(stream.Context())
+		inner, err := c.admitCall(stream.Context())
 		if err == nil {
 			err = next(srv, serverStream{stream, inner})
 		}
@@ -74,8 +74,8 @@ func newChecker(store guard.Store, opts *Options) *checker {
 	return c
 }
 
-// admit returns the context of a call that may go on, with its ticket.
-func (c *checker) admit(ctx context.Context) (context.Context, error) {
+// admitCall returns the context of a call that may go on, with its ticket.
+func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	sent, _ := metadata.FromIncomingContext(ctx)
 	ticket, ok, err := header.Parse(sent.Get)
 	switch {

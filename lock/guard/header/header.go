@@ -1,15 +1,16 @@
-// Package header is how a ticket travels from a holder to a resource: the names of its headers, the same in HTTP and gRPC,
-// and the form of their values. Services written in other languages need to know nothing else.
+// Package header is how a ticket travels from a holder to a resource: the names of its headers, the same in HTTP and
+// gRPC, and the form of their values. Services written in other languages need to know nothing else.
 //
 //	Bedrock-Lock-Name    the lock's name; what is no visible ASCII character, and %, is percent-encoded UTF-8
 //	Bedrock-Lock-Token   the token, a decimal number from 1 to 9000000000000000
 //	Bedrock-Lock-Newest  of a refusal, beside those of the ticket: the newest token that the resource knows
 //
-// A request has one ticket, and each header once. The answer to a ticket that is refused is 412 (Precondition Failed) in
-// HTTP, and FAILED_PRECONDITION with the headers as trailers in gRPC.
+// A request has one ticket, and each header once. The answer to a ticket that is refused is 412 (Precondition Failed)
+// in HTTP, and FAILED_PRECONDITION with the headers as trailers in gRPC.
 package header
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
@@ -63,18 +64,15 @@ func WriteStale(e *guard.StaleError, set func(name, value string)) {
 	set(Newest, strconv.FormatUint(e.Newest, 10))
 }
 
-// ParseStale reads a refusal. It returns nil if there is none.
+// ParseStale reads a refusal. It returns nil if there is none, or none that can be read.
 func ParseStale(values func(name string) []string) *guard.StaleError {
 	t, ok, err := Parse(values)
-	newest, newestErr := only(Newest, values(Newest))
-	if !ok || err != nil || newestErr != nil {
-		return nil
+	text, oneErr := only(Newest, values(Newest))
+	newest, numberErr := parseNumber(Newest, text)
+	if ok && errors.Join(err, oneErr, numberErr) == nil {
+		return &guard.StaleError{Name: t.Name, Token: t.Token, Newest: newest}
 	}
-	n, err := parseNumber(Newest, newest)
-	if err != nil {
-		return nil
-	}
-	return &guard.StaleError{Name: t.Name, Token: t.Token, Newest: n}
+	return nil
 }
 
 func only(name string, values []string) (string, error) {

@@ -14,8 +14,12 @@ import (
 
 func TestATicketSurvivesItsHeaders(t *testing.T) {
 	for _, ticket := range []guard.Ticket{
-		{Name: "orders/42", Token: 1}, {Name: " a ", Token: driver.MaxToken}, {Name: "100%", Token: 7},
-		{Name: "%41+%", Token: 7}, {Name: strings.Repeat("日", driver.MaxName/3), Token: 3}, {Name: "ä,b;\"c", Token: 3},
+		{Name: "orders/42", Token: 1},
+		{Name: " a ", Token: driver.MaxToken},
+		{Name: "100%", Token: 7},
+		{Name: "%41+%", Token: 7},
+		{Name: strings.Repeat("日", driver.MaxName/3), Token: 3},
+		{Name: "ä,b;\"c", Token: 3},
 	} {
 		h := http.Header{}
 		header.Write(ticket, h.Set)
@@ -54,14 +58,20 @@ func TestWhatIsNoTicketIsRefused(t *testing.T) {
 		t.Error("none at all", ok, err)
 	}
 	for _, h := range []http.Header{
-		{header.Name: {"a"}}, {header.Token: {"1"}},
-		{header.Name: {"a", "b"}, header.Token: {"1"}}, {header.Name: {"a"}, header.Token: {"1", "2"}},
-		{header.Name: {"a"}, header.Token: {"0"}}, {header.Name: {"a"}, header.Token: {"-1"}},
-		{header.Name: {"a"}, header.Token: {"1e3"}}, {header.Name: {"a"}, header.Token: {""}},
+		{header.Name: {"a"}},
+		{header.Token: {"1"}},
+		{header.Name: {"a", "b"}, header.Token: {"1"}},
+		{header.Name: {"a"}, header.Token: {"1", "2"}},
+		{header.Name: {"a"}, header.Token: {"0"}},
+		{header.Name: {"a"}, header.Token: {"-1"}},
+		{header.Name: {"a"}, header.Token: {"1e3"}},
+		{header.Name: {"a"}, header.Token: {""}},
 		{header.Name: {"a"}, header.Token: {"9000000000000001"}},
 		{header.Name: {"a"}, header.Token: {"99999999999999999999999"}},
-		{header.Name: {""}, header.Token: {"1"}}, {header.Name: {"%"}, header.Token: {"1"}},
-		{header.Name: {"%00"}, header.Token: {"1"}}, {header.Name: {"%FF"}, header.Token: {"1"}},
+		{header.Name: {""}, header.Token: {"1"}},
+		{header.Name: {"%"}, header.Token: {"1"}},
+		{header.Name: {"%00"}, header.Token: {"1"}},
+		{header.Name: {"%FF"}, header.Token: {"1"}},
 		{header.Name: {strings.Repeat("x", driver.MaxName+1)}, header.Token: {"1"}},
 	} {
 		if ticket, ok, err := header.Parse(h.Values); ok || !errors.Is(err, input.ErrInvalid) {

@@ -111,7 +111,9 @@ func TestAnswers(t *testing.T) {
 		{server.URL, []string{header.Name, "a%20b", header.Token, "7"}, 200, "{a b 7} true"},
 		{server.URL, []string{header.Name, "a%20b", header.Token, "7"}, 200, "{a b 7} true"},
 		{
-			server.URL, []string{header.Name, "a%20b", header.Token, "6"}, 412,
+			server.URL,
+			[]string{header.Name, "a%20b", header.Token, "6"},
+			412,
 			`lock "a b": token 6 is stale: the resource knows 7`,
 		},
 		{server.URL, nil, 428, "want the headers Bedrock-Lock-Name and Bedrock-Lock-Token"},
@@ -119,16 +121,22 @@ func TestAnswers(t *testing.T) {
 		{server.URL, []string{header.Name, "a"}, 400, "Bedrock-Lock-Token: is missing"},
 		{optional.URL, []string{header.Token, "1"}, 400, "Bedrock-Lock-Name: is missing"},
 		{
-			server.URL, []string{header.Name, "a", header.Token, "0"}, 400,
+			server.URL,
+			[]string{header.Name, "a", header.Token, "0"},
+			400,
 			"token: is 0, allowed are 1 to 9000000000000000",
 		},
 		{
-			server.URL, []string{header.Name, "a", header.Token, "1", header.Token, "2"}, 400,
+			server.URL,
+			[]string{header.Name, "a", header.Token, "1", header.Token, "2"},
+			400,
 			"Bedrock-Lock-Token: is there 2 times, the limit is 1",
 		},
 		{named.URL + "/x", []string{header.Name, "x", header.Token, "1"}, 200, "{x 1} true"},
 		{
-			named.URL + "/x", []string{header.Name, "y", header.Token, "1"}, 403,
+			named.URL + "/x",
+			[]string{header.Name, "y", header.Token, "1"},
+			403,
 			"Bedrock-Lock-Name: this is guarded by another lock",
 		},
 	} {
@@ -161,7 +169,8 @@ func TestAStoreThatDoesNotAnswerLetsNobodyIn(t *testing.T) {
 	}
 }
 
-// TestTransport: what cannot be a ticket is not sent, the request is not changed, and without a ticket it goes as it is.
+// TestTransport: what cannot be a ticket is not sent, the request is not changed, and without a ticket it goes as it
+// is.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	server, _ := serve(t, guard.NewMemory(nil), &httpguard.Options{Optional: true})
@@ -192,7 +201,8 @@ func TestTransport(t *testing.T) {
 // TestOthersPreconditionsAreNoRefusals: 412 is also for If-Match.
 func TestOthersPreconditionsAreNoRefusals(t *testing.T) {
 	t.Parallel()
-	if err := httpguard.Refusal(&http.Response{StatusCode: 412, Header: http.Header{}}); err != nil {
+	answer := &http.Response{StatusCode: http.StatusPreconditionFailed, Header: http.Header{}}
+	if err := httpguard.Refusal(answer); err != nil {
 		t.Error(err)
 	}
 }

@@ -68,9 +68,9 @@ func (c *Column) Announce(ctx context.Context, db Queryer, t guard.Ticket, key a
 }
 
 // Check says of a statement whether it was refused, by its result: one that touched the row was not. Of one that has
-// touched none it looks why: the row knows a newer token ([*guard.StaleError]), or is not there
-// ([ErrNoRow]). The statement must set the column to the token, on the condition that it is not higher, and have no other
-// condition; one that has counts its rows itself. db is where it ran.
+// touched none it looks why: the row knows a newer token ([*guard.StaleError]), or is not there ([ErrNoRow]). The
+// statement must set the column to the token, on the condition that it is not higher, and have no other condition;
+// one that has counts its rows itself. db is where it ran.
 //
 //	UPDATE orders SET status = $1, fence = $2 WHERE id = $3 AND fence <= $2
 func (c *Column) Check(ctx context.Context, db Queryer, t guard.Ticket, key any, result pgconn.CommandTag) error {

@@ -1,5 +1,6 @@
-// Package pgxguard guards data in PostgreSQL from holders that have lost their lock, in transactions of pgx. It does what
-// package sqlguard does for database/sql, on the same table: see there for what a check promises and what it asks for.
+// Package pgxguard guards data in PostgreSQL from holders that have lost their lock, in transactions of pgx. It does
+// what package sqlguard does for database/sql, on the same table: see there for what a check promises and what it
+// asks for.
 //
 //	g, err := pgxguard.New(pool, nil)
 //	err = g.Migrate(ctx) // once: makes the table bedrock_guard

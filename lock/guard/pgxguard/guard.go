@@ -26,8 +26,8 @@ type DB interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// Guard remembers the newest token of each name in a table. It may be used by many goroutines at once if its DB may. It is
-// a [guard.Store].
+// Guard remembers the newest token of each name in a table. It may be used by many goroutines at once if its DB may.
+// It is a [guard.Store].
 type Guard struct {
 	db       DB
 	table    *fencesql.Table
@@ -66,8 +66,8 @@ func (g *Guard) Migrate(ctx context.Context) error {
 }
 
 // Announce remembers a token for good, in a transaction of its own. It waits for transactions that have checked a
-// ticket of the same name: when it returns nil, all that older holders will ever have written is committed. A
-// newer token that is known is a [*guard.StaleError]. Announce before the own transaction has begun: it would wait for one
+// ticket of the same name: when it returns nil, all that older holders will ever have written is committed. A newer
+// token that is known is a [*guard.StaleError]. Announce before the own transaction has begun: it would wait for one
 // that has checked the name.
 func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 	if err := t.Check(); err != nil {
@@ -76,7 +76,7 @@ func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 	var newest uint64
 	err := fencesql.RepeatDeadlocked(ctx, sqlkind.Postgres, func() error {
 		return pgx.BeginFunc(ctx, g.db, func(tx pgx.Tx) (err error) {
-			newest, err = g.raise(ctx, tx, t)
+			newest, err = g.raiseToken(ctx, tx, t)
 			return err
 		})
 	})
@@ -87,8 +87,8 @@ func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 }
 
 // Check remembers a token in the transaction of the write, and has its name until that ends. A newer token that is
-// known is a [*guard.StaleError]: roll back. After any other error the transaction cannot go on; roll back as well. Check
-// before the first read of the transaction.
+// known is a [*guard.StaleError]: roll back. After any other error the transaction cannot go on; roll back as well.
+// Check before the first read of the transaction.
 func (g *Guard) Check(ctx context.Context, tx pgx.Tx, t guard.Ticket) error {
 	err := t.Check()
 	if tx == nil {
@@ -97,15 +97,15 @@ func (g *Guard) Check(ctx context.Context, tx pgx.Tx, t guard.Ticket) error {
 	if err != nil {
 		return fmt.Errorf("pgxguard: check: %w", err)
 	}
-	newest, err := g.raise(ctx, tx, t)
+	newest, err := g.raiseToken(ctx, tx, t)
 	if err != nil {
 		return fmt.Errorf("pgxguard: check %q: %w", t.Name, err)
 	}
 	return guard.Observed(ctx, g.observer, guard.Compare(t, newest))
 }
 
-// raise remembers a token unless a newer one is known, and returns the newest.
-func (g *Guard) raise(ctx context.Context, tx pgx.Tx, t guard.Ticket) (newest uint64, err error) {
+// raiseToken remembers a token unless a newer one is known, and returns the newest.
+func (g *Guard) raiseToken(ctx context.Context, tx pgx.Tx, t guard.Ticket) (newest uint64, err error) {
 	err = tx.QueryRow(ctx, g.table.Raise, t.Name, t.Token).Scan(&newest)
 	return newest, err
 }

@@ -113,7 +113,8 @@ func (e *engine) testRule(t *testing.T) {
 	for _, step := range []struct{ token, newest uint64 }{
 		{5, 0}, {5, 0}, {4, 5}, {7, 0}, {6, 7}, {driver.MaxToken, 0}, {driver.MaxToken - 1, driver.MaxToken},
 	} {
-		announced, checked := e.g.Announce(t.Context(), ticket(t, step.token)), e.check(t.Context(), ticket(t, step.token))
+		shown := ticket(t, step.token)
+		announced, checked := e.g.Announce(t.Context(), shown), e.check(t.Context(), shown)
 		if step.newest > 0 {
 			wantStale(t, announced, step.token, step.newest)
 			wantStale(t, checked, step.token, step.newest)
@@ -165,7 +166,9 @@ func (e *engine) testReadBefore(t *testing.T) {
 			if err := tx.QueryRow(t.Context(), "SELECT COUNT(*) FROM entry").Scan(&n); err != nil {
 				return err
 			}
-			mustAccept(t, e.in(t.Context(), level, func(tx pgx.Tx) error { return e.appendEntry(t.Context(), tx, older) }))
+			mustAccept(t, e.in(t.Context(), level, func(tx pgx.Tx) error {
+				return e.appendEntry(t.Context(), tx, older)
+			}))
 			return e.g.Check(t.Context(), tx, newer)
 		})
 		if !repeatable(err) {

@@ -80,8 +80,8 @@ func (g *Guard) Set(ctx context.Context, t guard.Ticket, key, value string) erro
 }
 
 // Run runs a script unless the token is stale, which is a [*guard.StaleError], and returns what it returned. Another
-// error leaves open whether it was run, unless [redisconn.AftermathOf] knows. In a cluster the keys must be in the slot of
-// the lock's name.
+// error leaves open whether it was run, unless [redisconn.AftermathOf] knows. In a cluster the keys must be in the
+// slot of the lock's name.
 func (g *Guard) Run(
 	ctx context.Context, t guard.Ticket, s *Script, keys []string, args ...string,
 ) (redisconn.Reply, error) {

@@ -90,8 +90,16 @@ func mustAccept(t *testing.T, err error) {
 func TestTokensAreMixedUp(t *testing.T) {
 	withEach(t, func(t *testing.T, s *testenv.RedisServer, g *redisguard.Guard) {
 		for i, step := range []struct{ token, newest uint64 }{
-			{5, 0}, {5, 0}, {4, 5}, {10, 0}, {9, 10}, {10, 0}, {driver.MaxToken - 1, 0}, {driver.MaxToken, 0},
-			{driver.MaxToken - 1, driver.MaxToken}, {driver.MaxToken, 0},
+			{5, 0},
+			{5, 0},
+			{4, 5},
+			{10, 0},
+			{9, 10},
+			{10, 0},
+			{driver.MaxToken - 1, 0},
+			{driver.MaxToken, 0},
+			{driver.MaxToken - 1, driver.MaxToken},
+			{driver.MaxToken, 0},
 		} {
 			value := strconv.Itoa(i)
 			announced := g.Announce(t.Context(), ticket(t, step.token))
@@ -228,8 +236,12 @@ func TestKeysOfOtherSlots(t *testing.T) {
 				name, key string
 				field     string // that is wrong
 			}{
-				{"orders/42", "price:{orders/42}", ""}, {"orders/42", "orders/42", ""}, {"a{b}", "x{b}", ""},
-				{"orders/42", "price", "keys[0]"}, {"a{b}", "a", "keys[0]"}, {"a}b", "a}b", "name"},
+				{"orders/42", "price:{orders/42}", ""},
+				{"orders/42", "orders/42", ""},
+				{"a{b}", "x{b}", ""},
+				{"orders/42", "price", "keys[0]"},
+				{"a{b}", "a", "keys[0]"},
+				{"a}b", "a}b", "name"},
 			} {
 				err := g.Set(t.Context(), guard.Ticket{Name: c.name, Token: 3}, c.key, "v")
 				wrong, ok := errors.AsType[*input.Error](err)
@@ -302,7 +314,9 @@ type shelf struct {
 	key string
 }
 
-func (s shelf) Write(ctx context.Context, t guard.Ticket, value string) error { return s.Set(ctx, t, s.key, value) }
+func (s shelf) Write(ctx context.Context, t guard.Ticket, value string) error {
+	return s.Set(ctx, t, s.key, value)
+}
 
 func openWriter(_ context.Context, where []string) (guardtest.Writer, error) {
 	g, err := redisguard.New(goredis.Wrap(redis.NewClient(&redis.Options{Addr: where[0]})), nil)

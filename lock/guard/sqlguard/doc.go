@@ -24,12 +24,12 @@
 //
 // and elsewhere with name TEXT COLLATE "C" (PostgreSQL) or TEXT (SQLite).
 //
-// [Guard.Check] writes that row, so the transaction has it until it ends, and others of the same name wait: nobody newer
-// comes between check and commit, and transactions of one name run one after the other. After a check that was
+// [Guard.Check] writes that row, so the transaction has it until it ends, and others of the same name wait: nobody
+// newer comes between check and commit, and transactions of one name run one after the other. After a check that was
 // accepted, what older holders have committed is there to be read, and they will commit nothing more.
 //
-//   - Check first, then read. On REPEATABLE READ of MySQL and MariaDB what was read before the check may be of before an
-//     older holder's commit, and nothing tells. To announce before the transaction is the other way to be sure.
+//   - Check first, then read. On REPEATABLE READ of MySQL and MariaDB what was read before the check may be of before
+//     an older holder's commit, and nothing tells. To announce before the transaction is the other way to be sure.
 //   - On REPEATABLE READ and SERIALIZABLE of PostgreSQL, and on SQLite, the check of a transaction that has read before
 //     fails if another one was faster: with a serialization failure, which is none of [guard.ErrStale]; so
 //     may one that had to wait. Repeat the transaction, as always there: a stale token is refused then.

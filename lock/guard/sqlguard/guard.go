@@ -69,8 +69,8 @@ type Tx interface {
 }
 
 // Announce remembers a token for good, in a transaction of its own. It waits for transactions that have checked a
-// ticket of the same name: when it returns nil, all that older holders will ever have written is committed. A
-// newer token that is known is a [*guard.StaleError]. Announce before the own transaction has begun: it would wait for one
+// ticket of the same name: when it returns nil, all that older holders will ever have written is committed. A newer
+// token that is known is a [*guard.StaleError]. Announce before the own transaction has begun: it would wait for one
 // that has checked the name.
 func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 	if err := t.Check(); err != nil {
@@ -94,7 +94,7 @@ func (g *Guard) announceOnce(ctx context.Context, t guard.Ticket) (newest uint64
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // of no effect after the commit
-	if newest, err = g.raise(ctx, tx, t); err != nil {
+	if newest, err = g.raiseToken(ctx, tx, t); err != nil {
 		return 0, err
 	}
 	return newest, tx.Commit()
@@ -107,7 +107,7 @@ func (g *Guard) Check(ctx context.Context, tx Tx, t guard.Ticket) error {
 	if err := checkArguments(tx, t); err != nil {
 		return fmt.Errorf("sqlguard: check: %w", err)
 	}
-	newest, err := g.raise(ctx, tx, t)
+	newest, err := g.raiseToken(ctx, tx, t)
 	if err != nil {
 		return fmt.Errorf("sqlguard: check %q: %w", t.Name, err)
 	}
@@ -125,8 +125,8 @@ func checkArguments(tx Tx, t guard.Ticket) error {
 	return t.Check()
 }
 
-// raise remembers a token unless a newer one is known, and returns the newest.
-func (g *Guard) raise(ctx context.Context, tx Tx, t guard.Ticket) (newest uint64, err error) {
+// raiseToken remembers a token unless a newer one is known, and returns the newest.
+func (g *Guard) raiseToken(ctx context.Context, tx Tx, t guard.Ticket) (newest uint64, err error) {
 	if g.table.Newest == "" {
 		err = tx.QueryRowContext(ctx, g.table.Raise, t.Name, t.Token).Scan(&newest)
 		return newest, err

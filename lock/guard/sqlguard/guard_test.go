@@ -25,8 +25,16 @@ func ticket(t *testing.T, token uint64) guard.Ticket {
 
 func testRule(t *testing.T, e *engine) {
 	for _, step := range []struct{ token, newest uint64 }{
-		{5, 0}, {5, 0}, {4, 5}, {7, 0}, {6, 7}, {5, 7}, {7, 0}, {driver.MaxToken, 0},
-		{driver.MaxToken - 1, driver.MaxToken}, {driver.MaxToken, 0},
+		{5, 0},
+		{5, 0},
+		{4, 5},
+		{7, 0},
+		{6, 7},
+		{5, 7},
+		{7, 0},
+		{driver.MaxToken, 0},
+		{driver.MaxToken - 1, driver.MaxToken},
+		{driver.MaxToken, 0},
 	} {
 		for name, do := range map[string]func(context.Context, guard.Ticket) error{
 			"announce": e.g.Announce, "check": e.check,

@@ -206,8 +206,7 @@ func (o orders) Write(ctx context.Context, t guard.Ticket, value string) error {
 			_, err := tx.ExecContext(ctx, o.place("UPDATE orders SET status = ? WHERE id = ?"), value, o.id)
 			return err
 		}
-		result, err := tx.ExecContext(ctx, o.place("UPDATE orders SET status = ?, fence = ? WHERE id = ? AND fence <= ?"),
-			value, t.Token, o.id, t.Token)
+		result, err := o.update(ctx, tx, t.Token, o.id, value)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,8 @@ func (s *Service) Description() *grpc.ServiceDesc {
 }
 
 func (s *Service) handlePut(
-	srv any, ctx context.Context, decode func(any) error, intercept grpc.UnaryServerInterceptor,
+	srv any, ctx context.Context, //nolint:revive // the order is that of grpc-go
+	decode func(any) error, intercept grpc.UnaryServerInterceptor,
 ) (any, error) {
 	request := &Text{}
 	if err := decode(request); err != nil {

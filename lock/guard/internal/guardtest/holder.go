@@ -53,7 +53,7 @@ func PlayHolder(open func(ctx context.Context, where []string) (Writer, error)) 
 	var r role
 	err := json.Unmarshal([]byte(text), &r)
 	if err == nil {
-		err = r.play(context.Background(), open)
+		err = r.playRole(context.Background(), open)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "holder:", err)
@@ -62,8 +62,8 @@ func PlayHolder(open func(ctx context.Context, where []string) (Writer, error)) 
 	os.Exit(0)
 }
 
-// play has the lock, waits for leave to write, and writes without another look at the lease.
-func (r role) play(ctx context.Context, open func(ctx context.Context, where []string) (Writer, error)) error {
+// playRole has the lock, waits for leave to write, and writes without another look at the lease.
+func (r role) playRole(ctx context.Context, open func(ctx context.Context, where []string) (Writer, error)) error {
 	writer, err := open(ctx, r.Where)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func PausedHolderWrites(t *testing.T, open func(t *testing.T) Resource) {
 func playPaused(t *testing.T, server *testenv.RedisServer, r Resource, writesFirst bool) {
 	t.Helper()
 	first := startHolder(t, role{Redis: server.Addr(), Name: t.Name(), TTL: leaseTime, Where: r.Where})
-	a := first.next(t)
+	a := first.nextLine(t)
 	if err := first.process.Freeze(); err != nil {
 		t.Fatal(err)
 	}
@@ -73,12 +73,12 @@ func playPaused(t *testing.T, server *testenv.RedisServer, r Resource, writesFir
 	case <-lease.Context().Done():
 		t.Fatal(context.Cause(lease.Context()))
 	}
-	first.order(t)
+	first.allowWrite(t)
 	first.process.Thaw()
-	if got := first.next(t); got.Newest != b.Token {
+	if got := first.nextLine(t); got.Newest != b.Token {
 		t.Errorf("the write of token %d was answered %+v, want a refusal that knows %d", a.Token, got, b.Token)
 	}
-	if got := first.next(t); !got.Lost {
+	if got := first.nextLine(t); !got.Lost {
 		t.Errorf("the paused holder does not know that it has lost the lock: %+v", got)
 	}
 	if !writesFirst {
@@ -126,7 +126,8 @@ func startHolder(t *testing.T, r role) *holder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0]) //nolint:noctx // it is killed when the test ends, also if it is paused then
+	// It is killed when the test ends, also if it is paused then.
+	cmd := exec.Command(os.Args[0]) //nolint:noctx,gosec // it is this program
 	cmd.Env = append(os.Environ(), roleVariable+"="+string(text))
 	cmd.Stderr = os.Stderr
 	in, inErr := cmd.StdinPipe()
@@ -145,16 +146,16 @@ func startHolder(t *testing.T, r role) *holder {
 	return &holder{process: p, in: in, out: json.NewDecoder(out)}
 }
 
-// order lets the holder write, as soon as it runs.
-func (h *holder) order(t *testing.T) {
+// allowWrite lets the holder write, as soon as it runs.
+func (h *holder) allowWrite(t *testing.T) {
 	t.Helper()
 	if _, err := io.WriteString(h.in, "write\n"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// next is what the holder says next.
-func (h *holder) next(t *testing.T) (l line) {
+// nextLine is what the holder says next.
+func (h *holder) nextLine(t *testing.T) (l line) {
 	t.Helper()
 	if err := h.out.Decode(&l); err != nil {
 		t.Fatalf("the holder has ended: %v", err)
