@@ -2,14 +2,15 @@
 // See package guard for what that means, and package header for the metadata. Package connectguard is the same for
 // connect: each understands the other.
 //
-//	conn, err := grpc.NewClient(addr, grpc.WithUnaryInterceptor(grpcguard.UnaryClient()),
+//	conn, err := grpc.NewClient(url, grpc.WithUnaryInterceptor(grpcguard.UnaryClient()),
 //		grpc.WithStreamInterceptor(grpcguard.StreamClient()))
-//	_, err = orders.Pay(lease.Context(), request) // errors.Is(err, guard.ErrStale), if it was refused
+//	err = conn.Invoke(lease.Context(), "/orders.v1.Orders/Pay", &order, &Receipt{}) // errors.Is(err, guard.ErrStale)
 //
 // and at the service
 //
-//	server := grpc.NewServer(grpc.UnaryInterceptor(grpcguard.UnaryServer(store, nil)),
-//		grpc.StreamInterceptor(grpcguard.StreamServer(store, nil)))
+//	fences := guard.NewMemory(nil) // or a guard of package sqlguard, pgxguard, redisguard
+//	server := grpc.NewServer(grpc.UnaryInterceptor(grpcguard.UnaryServer(fences, nil)),
+//		grpc.StreamInterceptor(grpcguard.StreamServer(fences, nil)))
 //
 // A stale token is FAILED_PRECONDITION, with the ticket and the newest token as trailers; one that cannot be a token is
 // INVALID_ARGUMENT; none at all is FAILED_PRECONDITION, unless [Options.Optional] lets it through; and

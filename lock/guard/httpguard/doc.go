@@ -2,13 +2,18 @@
 // guard for what that means, and package header for the headers.
 //
 //	client := &http.Client{Transport: httpguard.NewTransport(nil)}
-//	request, err := http.NewRequestWithContext(lease.Context(), http.MethodPut, url, body)
+//	request, err := http.NewRequestWithContext(lease.Context(), http.MethodPut, url, nil)
 //	response, err := client.Do(request) // with Bedrock-Lock-Name and Bedrock-Lock-Token
 //	err = httpguard.Refusal(response)   // a *guard.StaleError, if it was refused
 //
 // and at the service
 //
-//	http.Handle("/orders/", httpguard.Handler(orders, store, nil)) // store: a guard of package sqlguard, say
+//	fences, err := sqlguard.New(db, sqlguard.Postgres, nil) // or another guard.Store
+//	orders := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+//		ticket, _ := guard.TicketFrom(r.Context())
+//		err := fences.Check(r.Context(), tx, ticket) // in the transaction of the write, see below
+//	})
+//	http.Handle("/orders/", httpguard.Handler(orders, fences, nil))
 //
 // # What the service answers
 //
@@ -22,10 +27,7 @@
 //
 // The handler runs after the check, so a request that is slow at the service may write after a newer one was let
 // in. To be sure, a handler checks once more, in the transaction of its write: the ticket is in the request's
-// context.
-//
-//	ticket, _ := guard.TicketFrom(r.Context())
-//	err = orders.Check(r.Context(), tx, ticket) // of package sqlguard
+// context. [WriteRefusal] answers with what that says.
 //
 // # Who may send tickets
 //

@@ -6,7 +6,7 @@
 //	err = g.Migrate(ctx) // once: makes the table bedrock_guard
 //
 //	err = g.Announce(ctx, guard.Of(lease)) // before the first read
-//	...
+//
 //	tx, err := pool.Begin(ctx)
 //	err = g.Check(ctx, tx, guard.Of(lease)) // first of all; roll back if it fails
 //	_, err = tx.Exec(ctx, "UPDATE orders SET status = 'paid' WHERE id = 42")

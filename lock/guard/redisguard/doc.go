@@ -4,13 +4,14 @@
 //	g, err := redisguard.New(goredis.Wrap(rdb), nil) // where the data is
 //
 //	err = g.Announce(ctx, guard.Of(lease)) // before the first read
-//	...
+//
 //	err = g.Set(ctx, guard.Of(lease), "price:{orders/42}", "100")
 //
 // # Scripts of your own
 //
 // [NewScript] puts the check in front of any script; [Guard.Run] runs it:
 //
+//	g, err := redisguard.New(conn, nil)
 //	add := redisguard.NewScript(`return redis.call('RPUSH', KEYS[1], ARGV[1])`)
 //	reply, err := g.Run(ctx, guard.Of(lease), add, []string{"log:{orders/42}"}, "paid")
 //

@@ -245,7 +245,7 @@ func TestKeysOfOtherSlots(t *testing.T) {
 			} {
 				err := g.Set(t.Context(), guard.Ticket{Name: c.name, Token: 3}, c.key, "v")
 				wrong, ok := errors.AsType[*input.Error](err)
-				if (err != nil) != (c.field != "") || ok && wrong.Field != c.field {
+				if ok != (c.field != "") || ok && wrong.Field != c.field || !ok && err != nil {
 					t.Errorf("%s at %s: %v, want %q", c.name, c.key, err, c.field)
 				}
 				mustAccept(t, g.Announce(t.Context(), guard.Ticket{Name: c.name, Token: 3}))

@@ -136,6 +136,58 @@ func testReadBefore(t *testing.T, e *engine) {
 	}
 }
 
+// testSnapshotIsOlder: what a transaction saw before a newer one was announced does not let it in.
+func testSnapshotIsOlder(t *testing.T, e *engine) {
+	c := e.column(t)
+	for name, level := range e.levels {
+		t.Run(name, func(t *testing.T) {
+			e.exec(t, "INSERT INTO orders (id, status) VALUES (?, 'new')", t.Name())
+			for kind, do := range map[string][2]func(tx sqlguard.Tx, token uint64) error{
+				"table": {
+					func(_ sqlguard.Tx, token uint64) error { return e.g.Announce(t.Context(), ticket(t, token)) },
+					func(tx sqlguard.Tx, token uint64) error { return e.g.Check(t.Context(), tx, ticket(t, token)) },
+				},
+				"column": {
+					func(tx sqlguard.Tx, token uint64) error {
+						return c.Announce(t.Context(), tx, ticket(t, token), t.Name())
+					},
+					func(tx sqlguard.Tx, token uint64) error {
+						return c.Announce(t.Context(), tx, ticket(t, token), t.Name())
+					},
+				},
+			} {
+				mustAccept(t, do[0](e.db, 5))
+				err := e.in(t.Context(), level, func(tx *sql.Tx) error {
+					for _, table := range []string{"bedrock_guard", "orders"} {
+						var n int
+						query := "SELECT COUNT(*) FROM " + table + e.unlocked(level)
+						if err := tx.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+							return err
+						}
+					}
+					mustAccept(t, do[0](e.db, 7))
+					return do[1](tx, 6)
+				})
+				if e.repeatable(err) {
+					err = e.in(t.Context(), level, func(tx *sql.Tx) error { return do[1](tx, 6) })
+				}
+				wantStale(t, err, 6, 7)
+				if t.Failed() {
+					t.Log(kind)
+				}
+			}
+		})
+	}
+}
+
+// unlocked makes no difference but at a level where each read locks: then nothing is read.
+func (e *engine) unlocked(level sql.IsolationLevel) string {
+	if e.dialect == sqlguard.MySQL && level == sql.LevelSerializable {
+		return " WHERE 1 = 0"
+	}
+	return ""
+}
+
 // testTwoNames: in one order transactions wait; crosswise one of them is ended and can be repeated.
 func testTwoNames(t *testing.T, e *engine) {
 	for order, crosswise := range map[string]bool{"one order": false, "crosswise": true} {
@@ -175,6 +227,29 @@ func (e *engine) checkBoth(ctx context.Context, names [2]string) error {
 		}
 	}
 	return nil
+}
+
+// testAtOnce: announcements that meet are none of the caller's business, whatever the database makes of them.
+func testAtOnce(t *testing.T, e *engine) {
+	outcome := make(chan error)
+	for i := range 8 {
+		go func() {
+			var errs []error
+			for n := range 10 {
+				for k := range 2 { // two names, in turn
+					name := fmt.Sprintf("%s/%d", t.Name(), (i+k)%2)
+					err := e.g.Announce(t.Context(), guard.Ticket{Name: name, Token: uint64(10*n + i + 1)})
+					if !errors.Is(err, guard.ErrStale) {
+						errs = append(errs, err)
+					}
+				}
+			}
+			outcome <- errors.Join(errs...)
+		}()
+	}
+	for range 8 {
+		mustAccept(t, <-outcome)
+	}
 }
 
 // testRace: at every isolation level.

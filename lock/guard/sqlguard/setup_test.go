@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
@@ -94,6 +95,17 @@ func TestPostgres(t *testing.T) {
 	s := testenv.StartPostgres(t, nil)
 	s.CreateDatabase("data")
 	suite(t, newEngine(t, "pgx", s.DSN("data"), sqlguard.Postgres))
+	t.Run("serializable by default", func(t *testing.T) {
+		s.CreateDatabase("strict")
+		const strict = "default_transaction_isolation=serializable"
+		dsn := s.DSN("strict")
+		if strings.Contains(dsn, "?") {
+			dsn += "&" + strict
+		} else {
+			dsn += "?" + strict
+		}
+		testAtOnce(t, newEngine(t, "pgx", dsn, sqlguard.Postgres))
+	})
 }
 
 // suite is everything a guard must do on every database.
@@ -108,7 +120,9 @@ func suite(t *testing.T, e *engine) {
 		{"roll back", testRollBack},
 		{"nobody comes between", testNobodyComesBetween},
 		{"read before", testReadBefore},
+		{"snapshot is older", testSnapshotIsOlder},
 		{"two names", testTwoNames},
+		{"announced at once", testAtOnce},
 		{"race", testRace},
 		{"column", testColumn},
 		{"column race", testColumnRace},
