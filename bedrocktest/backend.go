@@ -30,10 +30,18 @@ var (
 	_ driver.Forcer     = (*Backend)(nil)
 	_ driver.Checker    = (*Backend)(nil)
 	_ driver.Identifier = (*Backend)(nil)
+	_ driver.Bundler    = (*Backend)(nil)
+	_ driver.Annotator  = (*Backend)(nil)
+	_ driver.Latches    = (*Backend)(nil)
+	_ driver.Pleader    = (*Backend)(nil)
+	_ driver.Attender   = (*Backend)(nil)
 )
 
 func backendMethods() []Method {
-	return []Method{Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check, Identity}
+	return []Method{
+		Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check, Identity,
+		AcquireAll, Annotate, SetLatch, CountDown, LatchCount, DropLatch, Plead,
+	}
 }
 
 // lackedByBackend lists what is optional and that backend does not have.
@@ -52,6 +60,18 @@ func lackedByBackend(inner driver.Backend) (lacking []Method) {
 	}
 	if _, ok := inner.(driver.Identifier); !ok {
 		lacking = append(lacking, Identity)
+	}
+	if _, ok := inner.(driver.Bundler); !ok {
+		lacking = append(lacking, AcquireAll)
+	}
+	if _, ok := inner.(driver.Annotator); !ok {
+		lacking = append(lacking, Annotate)
+	}
+	if _, ok := inner.(driver.Latches); !ok {
+		lacking = append(lacking, SetLatch, CountDown, LatchCount, DropLatch)
+	}
+	if _, ok := inner.(driver.Pleader); !ok {
+		lacking = append(lacking, Plead)
 	}
 	return lacking
 }

@@ -30,6 +30,13 @@ const (
 	ForceRelease Method = "ForceRelease"
 	Check        Method = "Check"
 	Identity     Method = "Identity"
+	AcquireAll   Method = "AcquireAll"
+	Annotate     Method = "Annotate"
+	SetLatch     Method = "SetLatch"
+	CountDown    Method = "CountDown"
+	LatchCount   Method = "LatchCount"
+	DropLatch    Method = "DropLatch"
+	Plead        Method = "Plead"
 )
 
 // The methods of a store of transactions.

@@ -108,6 +108,24 @@ func TestBackendCanMoreThanItsInner(t *testing.T) {
 	wantErr(t, err, lockdriver.ErrUnsupported)
 	_, err = b.Identity(t.Context())
 	wantErr(t, err, lockdriver.ErrUnsupported)
+	if b.Together([]string{"a"}) {
+		t.Error("what is refused is said to be possible")
+	}
+	_, err = b.AcquireAll(t.Context(), []lockdriver.Request{request("a:1")})
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	wantErr(t, b.Annotate(t.Context(), lockdriver.Grant{Name: "a", Owner: "a:1"}, ""), lockdriver.ErrUnsupported)
+	_, err = b.SetLatch(t.Context(), "a", "id", 1)
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.CountDown(t.Context(), "a", "id", 1)
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.LatchCount(t.Context(), "a")
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.DropLatch(t.Context(), "a")
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Plead(t.Context(), "a", lockdriver.Plea{})
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Attend(t.Context(), "a", func(lockdriver.Message) {})
+	wantErr(t, err, lockdriver.ErrUnsupported)
 	complains(t, []string{`"a"`, "unsupported"}, func(t testing.TB) { b.TakeAway(t, "a") })
 }
 
@@ -123,7 +141,8 @@ func TestFaultsOfWhatTheInnerLacks(t *testing.T) {
 	b := bedrocktest.NewBackend(struct{ lockdriver.Backend }{memlock.NewBackend(nil)})
 	for _, m := range []bedrocktest.Method{
 		bedrocktest.Watch, bedrocktest.Inspect, bedrocktest.List, bedrocktest.ForceRelease, bedrocktest.Check,
-		bedrocktest.Identity,
+		bedrocktest.Identity, bedrocktest.AcquireAll, bedrocktest.Annotate, bedrocktest.SetLatch,
+		bedrocktest.CountDown, bedrocktest.LatchCount, bedrocktest.DropLatch, bedrocktest.Plead,
 	} {
 		panics(t, "the one inside has no method "+string(m), func() { b.Fail(m, bedrocktest.Fault{}) })
 	}
@@ -204,6 +223,21 @@ func TestCallGetsPastASwitch(t *testing.T) {
 		bedrocktest.ForceRelease: func(ctx context.Context) error { _, err := b.ForceRelease(ctx, "a"); return err },
 		bedrocktest.Check:        func(ctx context.Context) error { _, err := b.Check(ctx); return err },
 		bedrocktest.Identity:     func(ctx context.Context) error { _, err := b.Identity(ctx); return err },
+		bedrocktest.AcquireAll: func(ctx context.Context) error {
+			_, err := b.AcquireAll(ctx, []lockdriver.Request{request("o")})
+			return err
+		},
+		bedrocktest.Annotate: func(ctx context.Context) error {
+			return b.Annotate(ctx, lockdriver.Grant{Name: "a", Owner: "o"}, "")
+		},
+		bedrocktest.SetLatch:   func(ctx context.Context) error { _, err := b.SetLatch(ctx, "l", "1", 2); return err },
+		bedrocktest.CountDown:  func(ctx context.Context) error { _, err := b.CountDown(ctx, "l", "2", 1); return err },
+		bedrocktest.LatchCount: func(ctx context.Context) error { _, err := b.LatchCount(ctx, "l"); return err },
+		bedrocktest.DropLatch:  func(ctx context.Context) error { _, err := b.DropLatch(ctx, "l"); return err },
+		bedrocktest.Plead: func(ctx context.Context) error {
+			_, err := b.Plead(ctx, "a", lockdriver.Plea{})
+			return err
+		},
 	}
 	for method, call := range ask {
 		wantErr(t, call(t.Context()), lockdriver.ErrUnavailable)

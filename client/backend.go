@@ -25,9 +25,11 @@ const renewAtOnce = 1000
 
 // backend is a server's locks, as a backend of package lock.
 type backend struct {
-	client *Client
-	id     string      // this backend's name for itself
-	slow   atomic.Bool // the last acquisition got no answer
+	client  *Client
+	id      string                    // this backend's name for itself
+	slow    atomic.Bool               // the last acquisition got no answer
+	single  atomic.Pointer[time.Time] // until when the server is taken for one that grants no locks in one step
+	hearing hearing
 
 	life context.Context //nolint:containedctx // of watches, which outlive the calls that make them
 	end  context.CancelFunc
@@ -41,6 +43,11 @@ var (
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Identifier = (*backend)(nil)
+	_ driver.Bundler    = (*backend)(nil)
+	_ driver.Annotator  = (*backend)(nil)
+	_ driver.Latches    = (*backend)(nil)
+	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 )
 
 // Backend returns the server's locks, for lock.New. Closing it leaves the client
@@ -75,20 +82,20 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := driver.Refused(req.Check()); err != nil {
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
-	b.work.Add(1)
+	b.attend(req.Owner)
 	began, wait := time.Now(), waitInLine(ctx, &req)
-	res, err := driver.Await(ctx, func() (*bedrockv1.AcquireResponse, error) {
-		defer b.work.Done()
-		return b.acquire(ctx, req, wait)
-	})
+	m := apiwire.Request(req)
+	if wait > 0 {
+		m.Wait = durationpb.New(wait)
+	}
+	res, err := lasting(ctx, b, wait, b.client.locks.Acquire, m)
 	if err != nil {
-		b.leftUnheard(began.Add(wait), err)
-		meant := neverHeardOfVotes(&req, acquireError(req.Name, err))
+		meant := neverHeardOfVotes(&req, acquireError("acquire", req.Name, err))
 		return driver.Grant{}, askAgainAtOnce(ctx, meant, time.Since(began), wait)
 	}
 	grant, err := apiwire.GrantOf(res.GetGrant())
 	if err != nil {
-		return driver.Grant{}, acquireError(req.Name, err)
+		return driver.Grant{}, acquireError("acquire", req.Name, err)
 	}
 	return grant, nil
 }
@@ -97,21 +104,26 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 // left, or have all the time in the world while others wait for the lock.
 const callTime = 10 * time.Second
 
-// acquire is not broken off when its caller leaves. That would close the connection and not
-// call the request back, and nobody would know when to clean up. Nor is it repeated: the
+// lasting makes a call that asks for locks. It is not broken off when its caller leaves. That would close the
+// connection and not call the request back, and nobody would know when to clean up. Nor is it repeated: the
 // next try has another owner. The server may take so long as wait besides.
-func (b *backend) acquire(
-	ctx context.Context, req driver.Request, wait time.Duration,
-) (*bedrockv1.AcquireResponse, error) {
-	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(b.life, cancel)()
-	m := apiwire.Request(req)
-	if wait > 0 {
-		m.Wait = durationpb.New(wait)
+func lasting[Req, Res any](
+	ctx context.Context, b *backend, wait time.Duration, do func(context.Context, *Req) (*Res, error), req *Req,
+) (*Res, error) {
+	b.work.Add(1)
+	began := time.Now()
+	res, err := driver.Await(ctx, func() (*Res, error) {
+		defer b.work.Done()
+		own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		defer cancel()
+		defer context.AfterFunc(b.life, cancel)()
+		res, err := tryOnce(own, b.client, wait+b.acquireTime(), do, req)
+		b.slow.Store(errors.Is(err, errUnheard))
+		return res, err
+	})
+	if err != nil {
+		b.leftUnheard(began.Add(wait), err)
 	}
-	res, err := tryOnce(lasting, b.client, wait+b.acquireTime(), b.client.locks.Acquire, m)
-	b.slow.Store(errors.Is(err, errUnheard))
 	return res, err
 }
 
@@ -136,8 +148,8 @@ func (b *backend) leftUnheard(began time.Time, err error) {
 // acquireError says what an acquisition has left behind. When a server loses its caller, or
 // cannot answer, it gives back what that caller may have been granted; so nobody may ask
 // again under that owner, unless the server has never seen it.
-func acquireError(name string, err error) error {
-	meant := lockError("acquire", name, err)
+func acquireError(what, name string, err error) error {
+	meant := newerError(what, name, err)
 	if unsent(err) || errors.Is(meant, driver.ErrHeld) || errors.Is(meant, driver.ErrRefused) {
 		return meant
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/bedrock-go/bedrock/internal/apiwire"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -14,7 +15,7 @@ import (
 type watch struct {
 	backend *backend
 	name    string
-	mode    driver.Mode // one of the lock's kind
+	kind    driver.Kind
 	c       chan struct{}
 	count   atomic.Uint64
 	begun   chan error // gets how the first try ended; run sets it to nil then
@@ -29,7 +30,7 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 	life, cancel := context.WithCancel(b.life)
 	begun := make(chan error, 1)
 	w := &watch{
-		backend: b, name: name, mode: kind.Mode(), c: make(chan struct{}, 1), begun: begun, cancel: cancel,
+		backend: b, name: name, kind: kind, c: make(chan struct{}, 1), begun: begun, cancel: cancel,
 	}
 	b.work.Go(func() { w.run(life) })
 	select {
@@ -38,7 +39,7 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 			return w, nil
 		}
 		w.Close()
-		return nil, lockError("watch", name, err)
+		return nil, neverHeardOfLatches(kind, lockError("watch", name, err))
 	case <-ctx.Done():
 		w.Close()
 		return nil, lockError("watch", name, ctx.Err())
@@ -72,7 +73,7 @@ func (w *watch) run(ctx context.Context) {
 // reports whether anything was heard.
 func (w *watch) listen(ctx context.Context) (heard bool, err error) {
 	stream, err := w.backend.client.listening.Listen(ctx, &bedrockv1.ListenRequest{
-		Name: w.name, Client: w.backend.id, Mode: w.mode.String(),
+		Name: w.name, Client: w.backend.id, Mode: apiwire.Listening(w.kind),
 	})
 	if err != nil {
 		return false, err

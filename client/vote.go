@@ -29,9 +29,19 @@ func (b *backend) Identity(ctx context.Context) (string, error) {
 	if err == nil {
 		return res.GetIdentity(), nil
 	}
-	said, _ := apiwire.LockErrorOf(err)
-	if !said && connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnimplemented {
-		return "", fmt.Errorf("identify: %w: %w", driver.ErrUnsupported, withoutCode(err))
+	return "", newerError("identify", "", err)
+}
+
+// newerError is lockError for a call that a server may not have heard of.
+func newerError(what, name string, err error) error {
+	if neverHeardOf(err) {
+		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnsupported, withoutCode(err))
 	}
-	return "", lockError("identify", "", err)
+	return lockError(what, name, err)
+}
+
+// neverHeardOf reports whether a server of ours has answered that it does not have the call.
+func neverHeardOf(err error) bool {
+	said, _ := apiwire.LockErrorOf(err)
+	return !said && connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnimplemented
 }

@@ -1,9 +1,18 @@
 package interop
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// countsAt has this program be another one, which counts a latch down on the server of that address until it is killed.
+const countsAt = "BEDROCK_INTEROP_COUNTS_AT"
+
+func TestMain(m *testing.M) {
+	if addr := os.Getenv(countsAt); addr != "" {
+		countForEver(addr)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -38,7 +38,9 @@ func TestRedisson(t *testing.T) {
 	for _, version := range []string{"3.24.3", "4.7.0"} {
 		t.Run(version, func(t *testing.T) {
 			jars := redissonJars(t, version)
-			for _, scenes := range []map[string]func(*together){ofMutex(), ofReadWrite(), ofSemaphore(), ofFair()} {
+			for _, scenes := range []map[string]func(*together){
+				ofMutex(), ofReadWrite(), ofSemaphore(), ofFair(), ofLatch(), ofMultiLock(),
+			} {
 				for name, test := range scenes {
 					t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
 				}

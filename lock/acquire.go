@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 var (
@@ -123,7 +124,7 @@ func describeWait(ctx context.Context, name string, start time.Time, err error) 
 		ended = waitError(ctx, name, time.Since(start))
 	}
 	if MaybeApplied(err) && !MaybeApplied(ended) {
-		ended = &unknownError{ended}
+		ended = outcome.Unknown(ended)
 	}
 	switch {
 	case reason == nil:

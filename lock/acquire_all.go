@@ -9,6 +9,7 @@ import (
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // Together reports whether the backend can grant those locks in one step, see [Client.TryAll]: not every one can, and
@@ -52,7 +53,7 @@ func (c *Client) TryAll(ctx context.Context, locks ...*Mutex) ([]*Lease, error) 
 
 // takeAll gathers what there is, and asks for the rest.
 func (b *bundle) takeAll(locks []*Mutex) ([]*Lease, error) {
-	if err := b.gather(locks); err != nil {
+	if err := b.gatherLeases(locks); err != nil {
 		return nil, b.undo(err)
 	}
 	if err := b.askForAll(); err != nil {
@@ -97,8 +98,8 @@ type bundle struct {
 	bids   []*contest // for what is not here already
 }
 
-// gather takes what is in this process, and comes to the front of the queues of the others.
-func (b *bundle) gather(locks []*Mutex) error {
+// gatherLeases takes what is in this process, and comes to the front of the queues of the others.
+func (b *bundle) gatherLeases(locks []*Mutex) error {
 	for _, m := range locks {
 		lease, err := m.reenter(b.parent)
 		if lease == nil && err == nil {
@@ -193,7 +194,7 @@ func (b *bundle) request() ([]driver.Grant, error) {
 		k.req.Tokens = k.q.tokensWanted(k.want, false)
 		k.sent, k.asked = sent, asked
 		k.q.beginSilence(sent)
-		k.announce()
+		k.announceOwner()
 		reqs[i] = k.req
 	}
 	call := &timelimit.Context{}
@@ -206,10 +207,10 @@ func (b *bundle) request() ([]driver.Grant, error) {
 	for _, k := range b.bids {
 		k.doubt = k.doubt.After(err)
 	}
-	if call.Err() != nil && b.ctx.Err() == nil && isContextError(err) {
+	if call.Err() != nil && b.ctx.Err() == nil && outcome.IsContextError(err) {
 		return nil, b.bids[0].noAnswer(err)
 	}
-	return nil, notTheCallersEnd(b.ctx, err)
+	return nil, outcome.NotTheCallersEnd(b.ctx, err)
 }
 
 // refused records why nothing was granted, and returns what to tell of it.

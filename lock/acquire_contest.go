@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // contest is one contender's try for the backend's lock.
@@ -71,7 +72,7 @@ func (k *contest) markUnknown(err error, settled bool) error {
 	if settled && k.doubt.Resolved() && !k.givingBack() || MaybeApplied(err) {
 		return err
 	}
-	return &unknownError{err}
+	return outcome.Unknown(err)
 }
 
 func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
@@ -281,7 +282,7 @@ func (k *contest) inDoubt(err error) error {
 	if k.doubt.Resolved() {
 		return err
 	}
-	return &unknownError{err}
+	return outcome.Unknown(err)
 }
 
 // heldError translates the backend's refusal.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // How long one answer is waited for: a request that got none is given up and made again, for
@@ -58,10 +59,10 @@ func (k *contest) acquireIn(ctx, call context.Context) (driver.Grant, error) {
 		return grant, nil
 	}
 	k.doubt = k.doubt.After(err)
-	if call.Err() != nil && ctx.Err() == nil && isContextError(err) {
+	if call.Err() != nil && ctx.Err() == nil && outcome.IsContextError(err) {
 		return grant, k.noAnswer(err)
 	}
-	return grant, notTheCallersEnd(ctx, err)
+	return grant, outcome.NotTheCallersEnd(ctx, err)
 }
 
 // noAnswer says so in place of an error that would be taken for the end of the caller's

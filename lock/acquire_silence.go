@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // silence is the error of requests that got no answer. The error of one before may say why, such
@@ -28,7 +29,7 @@ func silenceAfter(failure error) *silence {
 // it was not given up, nor broken off, and it is known what became of it.
 func isAnswer(err error) bool {
 	_, silent := errors.AsType[*silence](err)
-	return !silent && !isContextError(err) &&
+	return !silent && !outcome.IsContextError(err) &&
 		(errors.Is(err, driver.ErrUnavailable) || errors.Is(err, driver.ErrRefused))
 }
 

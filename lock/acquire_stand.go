@@ -33,15 +33,15 @@ const (
 // life of its own, from the first moment.
 func (k *contest) makeRequest(call context.Context) (driver.Grant, error) {
 	c := k.q.client
-	k.announce()
+	k.announceOwner()
 	if c.successor == nil || k.try || !k.want.mayStand() {
 		return c.backend.Acquire(call, k.req)
 	}
 	return c.successor.Stand(call, k.req)
 }
 
-// announce says under which owner the one at the front asks: it may hear of a grant before the answer is here.
-func (k *contest) announce() {
+// announceOwner says under which owner the one at the front asks: it may hear of a grant before the answer is here.
+func (k *contest) announceOwner() {
 	if c := k.q.client; c.successor != nil || c.notified {
 		k.q.told.Store(0)
 		k.q.asks.Store(numberOf(k.req.Owner))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // ErrDeadlock says that those who hold a lock wait for each other, in a circle. The error is a [*DeadlockError].
@@ -100,7 +101,7 @@ func (m *Mutex) lockSearching(ctx, limited context.Context, over string) (*Lease
 // after returns the error of a wait that was ended by it.
 func (e *DeadlockError) after(err error) error {
 	if MaybeApplied(err) {
-		return &unknownError{e}
+		return outcome.Unknown(e)
 	}
 	return e
 }

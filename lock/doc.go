@@ -15,7 +15,8 @@
 // them are waited for, renewed, lost and given back alike.
 //
 // [Do] does the same around a function, for whatever is [Lockable]. [Client.Inspect] tells who
-// holds what, an [Observer] what happens, and [Client.Stop] gives everything back.
+// holds what, an [Observer] what happens, and [Client.Stop] gives everything back. What is made of leases stands in
+// packages of its own: multi for several locks at once, election for leaders; and latch for counts that many await.
 //
 // # What a lease promises
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // The errors to compare with, by errors.Is.
@@ -69,16 +70,7 @@ type InvalidError = input.Error
 // MaybeApplied reports whether the operation that failed with err may have
 // taken effect all the same, or may still do so. What another operation was told, which may be the
 // cause of the context's end, says nothing of this one.
-func MaybeApplied(err error) bool {
-	var unknown *unknownError
-	return errors.As(err, &unknown)
-}
-
-// unknownError marks an operation whose outcome is not known.
-type unknownError struct{ err error }
-
-func (e *unknownError) Error() string { return e.err.Error() + " (it may have taken effect)" }
-func (e *unknownError) Unwrap() error { return e.err }
+func MaybeApplied(err error) bool { return outcome.MaybeApplied(err) }
 
 // opError wraps what a backend said of an operation on a lock.
 func opError(op, name string, err error) error {
@@ -87,17 +79,5 @@ func opError(op, name string, err error) error {
 
 // waitError reports a wait that the caller's context ended.
 func waitError(ctx context.Context, name string, waited time.Duration) error {
-	return opError("waited "+waited.Round(time.Microsecond).String(), name, contextError(ctx))
-}
-
-// contextError returns the context's error together with its cause.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if MaybeApplied(cause) {
-		cause = &anothersError{cause}
-	}
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return opError("waited "+waited.Round(time.Microsecond).String(), name, outcome.ContextError(ctx))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // Info describes a lock as the backend sees it.
@@ -142,8 +143,8 @@ func (c *Client) ForceRelease(ctx context.Context, name string) (bool, error) {
 	}
 	var none *settle.Doubt
 	doubt := none.After(err)
-	if err = notTheCallersEnd(ctx, err); doubt != nil { // it has gone out, and nobody takes it back
-		err = &unknownError{err}
+	if err = outcome.NotTheCallersEnd(ctx, err); doubt != nil { // it has gone out, and nobody takes it back
+		err = outcome.Unknown(err)
 	}
 	return false, opError("force release", name, err)
 }

@@ -27,6 +27,8 @@ func (c *Client) hearMessage(m driver.Message) {
 		if q := p.queueAsking(m.Name, m.Owner); q != nil {
 			q.told.Or(messageBit(m.Kind))
 		}
+	case m.Kind == driver.Asked:
+		h.hearPlea(m.Plea)
 	case m.Kind == driver.Taken:
 		c.work.Go(func() { h.lose(errForced) })
 	default:

@@ -90,7 +90,7 @@ func (h *hold) annotate(n *note) error {
 	}
 	meta := h.want.meta
 	if len(n.names) > 0 {
-		said := driver.DecodeMeta(meta) // every grant has some
+		said := driver.DecodeMeta(meta)                                        // every grant has some
 		said[waitsKey] = strings.Join(slices.Sorted(maps.Keys(n.names)), "\n") // no name has such a character
 		meta = driver.EncodeMeta(said)
 	}

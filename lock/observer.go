@@ -40,6 +40,8 @@ const (
 	// EventOverdue: the lease will be taken away soon, since the lock has been held for nearly as
 	// long as it may be, see [MutexOptions.MaxHold]. Held says for how long.
 	EventOverdue EventKind = "overdue"
+	// EventAsked: somebody has asked for the lock, see [Client.Ask]. Plea says why, and by when.
+	EventAsked EventKind = "asked"
 	// EventLost: the lease ended against the holder's will. Err says why, and Held for how long the lock
 	// was held.
 	EventLost EventKind = "lost"
@@ -56,11 +58,13 @@ type Event struct {
 	Token uint64
 	// Wait is the time from queued to acquired.
 	Wait time.Duration
-	// Held is the time from acquired to left, overdue or lost.
+	// Held is the time from acquired to left, overdue, asked or lost.
 	Held time.Duration
 	// Slack is how much of the lease's life was left at a renewal.
 	Slack time.Duration
-	Err   error
+	// Plea is what was asked.
+	Plea Plea
+	Err  error
 }
 
 // Reason is Err in one word, such as a metric's label wants: unlocked when there is

@@ -18,7 +18,7 @@ func (t *queues) joinReaders(parent context.Context, w *want) *Lease {
 	}
 	now := t.client.now()
 	for h := q.holds.first; h != nil; h = h.beside {
-		if *h.want == *w && h.state == possessed && !h.expired(now) && !h.late.Load() &&
+		if *h.want == *w && h.state == possessed && !h.isAsked() && !h.expired(now) && !h.late.Load() &&
 			now-h.since < t.client.opts.HandOff.Time && t.client.opts.HandOff.Count > 1 {
 			return h.lease.joinGrant(parent)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // unlock ends the lease l of this hold: it is passed on, released, or kept
@@ -82,7 +83,7 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError(c.whatFollows(), h.grant.Name, &unknownError{h.unanswered(ctx, now, err)})
+		return opError(c.whatFollows(), h.grant.Name, outcome.Unknown(h.unanswered(ctx, now, err)))
 	}
 }
 
@@ -100,10 +101,10 @@ func (c *Client) whatFollows() string {
 // unanswered returns the error of a request made at that time. It tells so when the request was
 // given up without an answer, since others in the queue wait for it.
 func (h *hold) unanswered(ctx context.Context, sent time.Duration, err error) error {
-	if h.call.Err() != nil && ctx.Err() == nil && isContextError(err) {
+	if h.call.Err() != nil && ctx.Err() == nil && outcome.IsContextError(err) {
 		return &silence{waited: h.q.client.now() - sent}
 	}
-	return notTheCallersEnd(ctx, err)
+	return outcome.NotTheCallersEnd(ctx, err)
 }
 
 // relinquish releases the grant when the client is stopped; when ctx is over it
@@ -114,10 +115,10 @@ func (h *hold) relinquish(ctx context.Context) error {
 	if ctx.Err() != nil {
 		c.renewer.remove(h)
 		h.q.passFront(h)
-		return opError(leftInBackend, h.grant.Name, contextError(ctx))
+		return opError(leftInBackend, h.grant.Name, outcome.ContextError(ctx))
 	}
 	err := h.release(ctx, context.Background(), c.now())
-	if unknown, ok := errors.AsType[*unknownError](err); ok {
+	if unknown, ok := errors.AsType[*outcome.UnknownError](err); ok {
 		c.unreleased.noteCause(h.grant.Name, unknown) // it is told at the end, if it is true then
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // minHoldLeft returns how much of the minimum hold time is left, by the clock by which the
@@ -34,7 +35,7 @@ func (h *hold) keepFor(ctx context.Context, now, rest time.Duration) error {
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
 	default:
-		return opError("keep for the minimum hold time", h.grant.Name, &unknownError{h.unanswered(ctx, now, err)})
+		return opError("keep for the minimum hold time", h.grant.Name, outcome.Unknown(h.unanswered(ctx, now, err)))
 	}
 }
 

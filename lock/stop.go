@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // Stop ends the client: waiting Locks fail with [ErrClosed], the context of
@@ -68,7 +70,7 @@ func (c *Client) awaitEnd(ctx context.Context) error {
 	case <-c.ended:
 	case <-time.After(stopGrace):
 	}
-	return fmt.Errorf("lock: stop: %w", contextError(ctx))
+	return fmt.Errorf("lock: stop: %w", outcome.ContextError(ctx))
 }
 
 // placeTime is how long a release may keep others waiting. What takes longer goes on beside them:

@@ -73,6 +73,10 @@ func readJSON(text []byte, m proto.Message) error {
 		return readDefined(text, m)
 	case *bedrockv1.AcquireRequest:
 		return readAcquire(text, m)
+	case *bedrockv1.AcquireAllRequest:
+		return readAcquireAll(text, m)
+	case *bedrockv1.AnnotateRequest:
+		return readAnnotate(text, m)
 	case *bedrockv1.EnlistRequest:
 		return readParts(text, m)
 	default:

@@ -40,15 +40,15 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 }
 
 // checkListen bounds what is kept for as long as somebody listens.
-func checkListen(m *bedrockv1.ListenRequest) (driver.Mode, error) {
+func checkListen(m *bedrockv1.ListenRequest) (driver.Kind, error) {
 	if n := len(m.GetClient()); n > maxClient {
 		return 0, input.Errorf("client", "%d bytes: at most %d", n, maxClient)
 	}
-	mode, err := driver.ParseMode(m.GetMode())
+	kind, err := apiwire.ListeningOf(m.GetMode())
 	if err != nil {
-		return mode, err
+		return kind, err
 	}
-	return mode, driver.CheckName(m.GetName())
+	return kind, driver.CheckName(m.GetName())
 }
 
 // renewalOf reads one of the grants to be renewed.

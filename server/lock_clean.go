@@ -14,15 +14,20 @@ import (
 // has gone, and nobody else knows the owner.
 func (l *locks) askStore(ctx context.Context, req driver.Request) (driver.Grant, error) {
 	grant, err := l.backend.Acquire(ctx, req)
-	if err == nil {
-		return grant, nil
+	if err != nil {
+		l.settleDoubt(ctx, &req, err)
 	}
+	return grant, err
+}
+
+// settleDoubt releases the owner of a request that has failed in the background, unless the error says that nothing
+// was granted.
+func (l *locks) settleDoubt(ctx context.Context, req *driver.Request, err error) {
 	var none *settle.Doubt
 	if doubt := none.After(err); doubt != nil {
 		g := req.Ungranted()
 		runAfterCall(ctx, func(ctx context.Context) { l.settler(l.backend).Settle(ctx, g, doubt) })
 	}
-	return grant, err
 }
 
 // giveBack releases a grant whose caller has gone, in the background as well: the store may

@@ -31,6 +31,19 @@ func (f frozen) Release(ctx context.Context, g driver.Grant) (int, error) {
 	return f.Backend.Release(ctx, g)
 }
 
+// The server asks for no locks in one step that are not together.
+func (frozen) Together([]string) bool { return true }
+
+func (frozen) AcquireAll(context.Context, []driver.Request) ([]driver.Grant, error) {
+	return nil, errFrozen
+}
+func (frozen) Annotate(context.Context, driver.Grant, string) error        { return errFrozen }
+func (frozen) SetLatch(context.Context, string, string, int) (bool, error) { return false, errFrozen }
+func (frozen) CountDown(context.Context, string, string, int) (int, error) { return 0, errFrozen }
+func (frozen) LatchCount(context.Context, string) (int, error)             { return 0, errFrozen }
+func (frozen) DropLatch(context.Context, string) (bool, error)             { return false, errFrozen }
+func (frozen) Plead(context.Context, string, driver.Plea) (int, error)     { return 0, errFrozen }
+
 func (frozen) ForceRelease(context.Context, string) (bool, error) { return false, errFrozen }
 
 func (frozen) Inspect(context.Context, string) (driver.Info, error)     { return driver.Info{}, errFrozen }
@@ -52,13 +65,16 @@ func TestASilentStoreIsToldAsAFailureOfTheServer(t *testing.T) {
 	s := serveFrozen(t)
 	for method, body := range map[string]string{
 		"Acquire": `{"name":"a"}`, "Release": `{"grant":{"name":"a","owner":"known"}}`,
-		"ForceRelease": `{"name":"a","reason":"r"}`,
+		"ForceRelease": `{"name":"a","reason":"r"}`, "AcquireAll": `{"requests":[{"name":"a"}]}`,
+		"Annotate": `{"grant":{"name":"a","owner":"known"}}`, "SetLatch": `{"name":"a","count":1}`,
+		"CountDown": `{"name":"a"}`, "DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
 		a := s.post(t, locks+method, body)
 		a.want(t, 500, `"unknown"`, `"kind":"in_doubt"`, "may have taken effect")
 	}
 	for method, body := range map[string]string{
 		"Inspect": `{"name":"a"}`, "Browse": `{}`, "Diagnose": `{}`, "Identify": `{}`,
+		"LatchCount": `{"name":"a"}`,
 	} {
 		s.post(t, locks+method, body).want(t, 503, `"unavailable"`, `"kind":"unavailable"`)
 	}
@@ -79,15 +95,22 @@ func TestADoubtOfTheStoreIsOneOfTheClient(t *testing.T) {
 	b := c.Backend()
 	defer b.Close()
 	_, acquire := b.Acquire(t.Context(), driver.Request{Name: "a", Owner: "o", TTL: driver.MaxTTL, Tokens: 1})
+	_, all := b.(driver.Bundler).AcquireAll(t.Context(),
+		[]driver.Request{{Name: "a", Owner: "o", TTL: driver.MaxTTL, Tokens: 1}})
+	_, down := b.(driver.Latches).CountDown(t.Context(), "a", "id", 1)
 	_, release := b.Release(t.Context(), driver.Grant{Name: "a", Owner: "known"})
-	for what, err := range map[string]error{"acquire": acquire, "release": release} {
+	for what, err := range map[string]error{
+		"acquire": acquire, "release": release, "acquire all": all, "count down": down,
+	} {
 		for _, class := range []error{driver.ErrHeld, driver.ErrLost, driver.ErrRefused, driver.ErrUnavailable} {
 			if err == nil || errors.Is(err, class) {
 				t.Errorf("%s: told as %v", what, err)
 			}
 		}
 	}
-	if !errors.Is(acquire, driver.ErrSpent) {
-		t.Errorf("the owner may be asked for again: %v", acquire)
+	for _, err := range []error{acquire, all} {
+		if !errors.Is(err, driver.ErrSpent) {
+			t.Errorf("the owner may be asked for again: %v", err)
+		}
 	}
 }

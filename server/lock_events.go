@@ -78,14 +78,23 @@ func (l *locks) observeRequest(
 	ctx context.Context, req driver.Request, take func(context.Context, driver.Request) (driver.Grant, error),
 ) (driver.Grant, error) {
 	began := time.Now()
-	l.observer.Observe(ctx, LockEvent{Kind: LockEventAsked, Name: req.Name})
+	l.observeAsked(ctx, req.Name)
 	grant, err := take(ctx, req)
-	e := LockEvent{Kind: LockEventGranted, Name: req.Name, Wait: time.Since(began), Err: err}
+	l.observeOutcome(ctx, req.Name, began, err)
+	return grant, err
+}
+
+func (l *locks) observeAsked(ctx context.Context, name string) {
+	l.observer.Observe(ctx, LockEvent{Kind: LockEventAsked, Name: name})
+}
+
+// observeOutcome observes how a request ended that had come at that time.
+func (l *locks) observeOutcome(ctx context.Context, name string, began time.Time, err error) {
+	e := LockEvent{Kind: LockEventGranted, Name: name, Wait: time.Since(began), Err: err}
 	if err != nil {
 		e.Kind = LockEventRefused
 	}
 	l.observer.Observe(ctx, e)
-	return grant, err
 }
 
 // observeAnswer observes an answer to a renewal or a release, unless the outcome is not

@@ -18,13 +18,13 @@ func (l *locks) Listen(
 	if !ok {
 		return l.translateRead(ctx, "listen", driver.ErrUnsupported)
 	}
-	mode, err := checkListen(m)
+	kind, err := checkListen(m)
 	if err != nil {
 		return l.translateRead(ctx, "listen", err)
 	}
 	ctx, cancel := untilDrained(ctx)
 	defer cancel()
-	watch, err := waiter.Watch(ctx, m.GetName(), mode.Kind())
+	watch, err := waiter.Watch(ctx, m.GetName(), kind)
 	if err != nil {
 		return l.translateRead(ctx, "listen", err)
 	}

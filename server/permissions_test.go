@@ -23,6 +23,9 @@ func least() map[string]string {
 		locks + "Acquire": "client", locks + "Renew": "client", locks + "Release": "client", locks + "Listen": "viewer",
 		locks + "Inspect": "viewer", locks + "Browse": "viewer", locks + "ForceRelease": "operator",
 		locks + "Diagnose": "viewer", locks + "Identify": "viewer",
+		locks + "AcquireAll": "client", locks + "Annotate": "client",
+		locks + "SetLatch": "client", locks + "CountDown": "client", locks + "DropLatch": "client",
+		locks + "LatchCount": "viewer", locks + "Ask": "client", locks + "Attend": "client",
 	}
 }
 

@@ -60,3 +60,11 @@ func (s *system) completeLock(c *cobra.Command, args []string, typed string) ([]
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
+
+// completeElection offers the names of locks that are held, as an election's is; after that comes a command.
+func (s *system) completeElection(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return s.completeLock(c, args, typed)
+}

@@ -138,6 +138,12 @@ Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
    76  the lock was lost while the command ran; the command was ended
   126  the command cannot be executed
   127  the command was not found
-128+n  the command was ended by signal n, or bedrock was while it waited for the lock`,
+128+n  the command was ended by signal n, or bedrock was while it waited for the lock
+
+Those of 'bedrock elect' are the same, but for 75 and 76: it goes on until it leads.
+
+Exit codes of 'bedrock latch await':
+
+   75  the latch was not open within --timeout`,
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"os/signal"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +68,7 @@ ended by signal n.`,
   bedrock lock run index --shared -- ./search.sh      # beside others, but for --write
   bedrock lock run scrape --permits 1/4 -- ./scrape.sh   # four at a time, on all hosts
   BEDROCK_BACKEND="redis://a redis://b redis://c" bedrock lock run nightly-report --quorum -- ./report.sh`,
-		Args: runArgs,
+		Args: commandArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out
 			flags.semaphore = c.Flags().Changed("permits")              // perhaps by a variable that is not set
@@ -90,20 +88,6 @@ ended by signal n.`,
 	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
 	return c
-}
-
-// runArgs wants NAME -- COMMAND, so that the command's flags are never taken for
-// bedrock's.
-func runArgs(c *cobra.Command, args []string) error {
-	switch dash := c.ArgsLenAtDash(); {
-	case len(args) == 0:
-		return errors.New("lock run: NAME is missing")
-	case dash != 1:
-		return errors.New("lock run: write NAME, then --, then the command: bedrock lock run NAME -- COMMAND [ARG…]")
-	case len(args) == 1:
-		return errors.New("lock run: the command after -- is missing")
-	}
-	return nil
 }
 
 func (f *runFlags) check() error {
@@ -181,36 +165,22 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 		return err
 	}
 	defer func() { closeWithin(session, endLimit(err)) }()
-	signals := make(chan os.Signal, 16)
-	if forwarded := child.Forwarded(); len(forwarded) > 0 {
-		signal.Notify(signals, forwarded...)
-		defer signal.Stop(signals)
-	}
-	// Signals arrive by the channel from here on: the lease must outlive them,
-	// because the command decides what to do about them.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
 	wanted, err := flags.lockFor(session, name)
 	if err != nil {
 		return err
 	}
-	lease, err := flags.acquire(ctx, cancel, wanted, signals,
-		func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
+	r := s.newRunner(ctx, path, argv[1:], flags.grace)
+	defer r.stop()
+	wait := wanted.Lock
+	if flags.noWait {
+		wait = wanted.TryLock
+	}
+	lease, err := waitForTurn(r, wait, func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
 	if err != nil {
-		return whyNot(ctx, session, name, err)
+		return whyNot(r.ctx, session, name, err)
 	}
-	return s.runUnder(ctx, lease, s.command(path, argv[1:], lease, flags), signals)
-}
-
-// endLimit is how long the end may take. There is nothing to give back of a lock that was
-// lost, and nobody to give it to where the backend does not answer; and whoever waits for the
-// exit code is to know at once.
-func endLimit(err error) time.Duration {
-	e, ok := errors.AsType[*exitError](err)
-	if ok && e.err != nil && (e.code == exitLost || e.code == exitUnavailable) { // not the command's own
-		return lostLimit
-	}
-	return closeLimit
+	_, err = r.runUnder(lease)
+	return err
 }
 
 // answerLimit is how long an answer is waited for by who does not wait for the lock.
@@ -222,41 +192,6 @@ func (f *runFlags) patience() time.Duration {
 		return 2 * answerLimit
 	}
 	return 0
-}
-
-// acquire waits for the lock or for a signal that ends the program.
-func (f *runFlags) acquire(
-	ctx context.Context, cancel context.CancelFunc, m lock.Lockable, signals <-chan os.Signal,
-	waiting func(context.Context),
-) (lease *lock.Lease, err error) {
-	done := make(chan struct{})
-	long := time.NewTimer(silentFor)
-	defer long.Stop()
-	asking, enough := context.WithCancel(ctx)
-	defer enough()
-	go func() {
-		defer close(done)
-		if f.noWait {
-			lease, err = m.TryLock(ctx)
-		} else {
-			lease, err = m.Lock(ctx)
-		}
-	}()
-	for {
-		select {
-		case <-done:
-			return lease, err
-		case <-long.C:
-			go waiting(asking)
-		case s := <-signals:
-			if !child.Ends(s) {
-				continue
-			}
-			cancel()
-			<-done
-			return nil, &exitError{code: child.Code(s)} // a lease got meanwhile is released when the client closes
-		}
-	}
 }
 
 // silentFor is how long nothing is said of a wait.
@@ -339,56 +274,3 @@ func (e *keylessError) Error() string {
 }
 
 func (e *keylessError) Unwrap() error { return e.error }
-
-func (s *system) command(path string, args []string, lease *lock.Lease, flags *runFlags) *child.Command {
-	return &child.Command{
-		Path: path, Args: args, Grace: flags.grace, Foreground: isTerminal(s.stdin),
-		Stdin: s.stdin, Stdout: s.stdout, Stderr: s.stderr,
-		Env: append(os.Environ(),
-			"BEDROCK_LOCK_NAME="+lease.Name(),
-			"BEDROCK_LOCK_TOKEN="+strconv.FormatUint(lease.Token(), 10),
-			"BEDROCK_LOCK_OWNER="+lease.Owner(),
-		),
-	}
-}
-
-// runUnder runs the command, gives the lock back, and turns what happened into
-// the exit code.
-func (s *system) runUnder(ctx context.Context, lease *lock.Lease, c *child.Command, signals <-chan os.Signal) error {
-	result, startErr := c.Run(lease.Context().Done(), signals)
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	err := lease.Unlock(ctx)
-	switch {
-	case errors.Is(err, lock.ErrLost):
-		return &exitError{exitLost, lostError(lease, result.Ended)}
-	case startErr != nil:
-		return &exitError{child.StartCode(startErr), startErr}
-	case err != nil:
-		fmt.Fprintln(s.stderr, "bedrock: warning:", err)
-	}
-	if result.Code != 0 {
-		return &exitError{code: result.Code}
-	}
-	return nil
-}
-
-func lostError(lease *lock.Lease, ended bool) error {
-	then := "the command ended before that was known"
-	if ended {
-		then = "the command was ended"
-	}
-	cause := context.Cause(lease.Context())
-	return fmt.Errorf("lock %q was lost while the command ran; %s (%w)", lease.Name(), then, cause)
-}
-
-// isTerminal reports whether the file is a terminal: a character device that is
-// not the one that swallows everything.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
-}

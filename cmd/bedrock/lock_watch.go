@@ -134,7 +134,7 @@ func (w *watcher) noteFull(found int) {
 	}
 }
 
-// change is one line of lock watch.
+// change is one line of lock watch, and of who observes an election.
 type change struct {
 	Time  time.Time
 	Event string
@@ -194,18 +194,20 @@ func compare(before, after lockView, known bool) string {
 
 func (w *watcher) print(changes []change) error {
 	for i := range changes {
-		c := &changes[i]
-		if w.sys.output == formatJSON {
-			if err := writeLine(w.sys.stdout, changeJSON{c.Time, c.Event, c.Lock.asJSON()}); err != nil {
-				return err
-			}
-			continue
-		}
-		if _, err := fmt.Fprintln(w.sys.stdout, c); err != nil {
+		if err := w.sys.printLockChange(&changes[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printLockChange prints one line.
+func (s *system) printLockChange(c *change) error {
+	if s.output == formatJSON {
+		return writeLine(s.stdout, changeJSON{c.Time, c.Event, c.Lock.asJSON()})
+	}
+	_, err := fmt.Fprintln(s.stdout, c)
+	return err
 }
 
 // String says it for people.

@@ -43,13 +43,13 @@ func newRoot(sys *system) *cobra.Command {
 		Use:   "bedrock",
 		Short: "Distributed locks and transactions on the stores you already run",
 		Long: `Bedrock lets services agree who may act, and whether it happened. This program serves
-transactions and locks, shows and steers them, runs commands under a lock, checks
-whether a backend is set up safely, and measures it.
+transactions and locks, shows and steers them, runs commands under a lock or on the host
+that leads, checks whether a backend is set up safely, and measures it.
 
 A server is reached at a URL, given by --server or the environment variable
 BEDROCK_SERVER, by default http://127.0.0.1:7700; see 'bedrock serve' and 'bedrock tx'.
 
-The commands lock, doctor, bench lock and torture locks go to the backend of locks themselves.
+The commands lock, latch, elect, doctor, bench lock and torture locks go to the backend of locks themselves.
 It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
 
   redis://[user:password@]host[:port][/db]
@@ -87,7 +87,8 @@ One of the URLs may have a ttl for all.`,
 	flags.VarP(&sys.output, "output", "o", "output format: table or json")
 	_ = root.RegisterFlagCompletionFunc("output",
 		cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newBench(sys),
+	root.AddCommand(newServe(sys), newTx(sys), newMigrate(sys), newToken(sys), newLock(sys), newLatch(sys),
+		newElect(sys), newBench(sys),
 		newTorture(sys), newDoctor(sys), newDemo(sys), newDemoWorker(sys), newVersion(sys), newExitCodes())
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd()

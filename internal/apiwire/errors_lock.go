@@ -2,6 +2,7 @@ package apiwire
 
 import (
 	"errors"
+	"fmt"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -13,7 +14,12 @@ import (
 const (
 	kindHeld      = "held"
 	kindOtherKind = "other_kind"
+	kindBelowZero = "below_zero"
 )
+
+// ErrApart says that a store cannot grant locks of these names in one step, though it may those of others. It matches
+// [driver.ErrUnsupported].
+var ErrApart = fmt.Errorf("the store cannot grant locks of these names in one step%.0w", driver.ErrUnsupported)
 
 // noAnswer is all that a client learns of a store that does not say what is left behind.
 const noAnswer = "the store has not answered"
@@ -24,6 +30,7 @@ func lockMeanings() []meaning {
 	return []meaning{
 		{kindHeld, connect.CodeAlreadyExists, driver.ErrHeld},
 		{"lost", connect.CodeAborted, driver.ErrLost},
+		{"apart", connect.CodeUnimplemented, ErrApart},
 		{"unsupported", connect.CodeUnimplemented, driver.ErrUnsupported},
 		{"below", connect.CodeFailedPrecondition, driver.ErrBelow},
 		{"refused", connect.CodeFailedPrecondition, driver.ErrRefused},
@@ -46,6 +53,11 @@ func LockError(err error) *connect.Error {
 	if e, ok := errors.AsType[*driver.KindError](err); ok {
 		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{
 			Kind: kindOtherKind, Found: e.Found.String(), Wanted: e.Wanted.String(),
+		})
+	}
+	if e, ok := errors.AsType[*driver.CountError](err); ok {
+		return failure(connect.CodeFailedPrecondition, err, &bedrockv1.Problem{
+			Kind: kindBelowZero, Left: count(e.Left), By: count(e.By),
 		})
 	}
 	if m, ok := lookUp(lockMeanings(), err); ok {
@@ -77,11 +89,14 @@ func isUnderway(err error) bool {
 func held(e *driver.HeldError) *connect.Error {
 	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
 	m := &bedrockv1.Problem{
-		Kind: kindHeld, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again), Place: count(e.Place),
-		Token: e.Token,
+		Kind: kindHeld, Name: e.Name, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again),
+		Place: count(e.Place), Token: e.Token,
 	}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
+	}
+	if e.Name != "" {
+		return failure(connect.CodeAlreadyExists, fmt.Errorf("%q: %w", e.Name, told), m)
 	}
 	return failure(connect.CodeAlreadyExists, told, m)
 }
@@ -89,8 +104,8 @@ func held(e *driver.HeldError) *connect.Error {
 // heldOf reads a refusal.
 func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 	e := &driver.HeldError{
-		Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(), Again: m.GetAgain().AsDuration(),
-		Place: int(m.GetPlace()), Token: m.GetToken(),
+		Name: m.GetName(), Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(),
+		Again: m.GetAgain().AsDuration(), Place: int(m.GetPlace()), Token: m.GetToken(),
 	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()
@@ -113,6 +128,8 @@ func LockErrorOf(err error) (answered bool, meant error) {
 		return true, heldOf(p)
 	case kindOtherKind:
 		return true, &driver.KindError{Found: driver.ParseKind(p.GetFound()), Wanted: driver.ParseKind(p.GetWanted())}
+	case kindBelowZero:
+		return true, &driver.CountError{Left: int(p.GetLeft()), By: int(p.GetBy())}
 	case kindField:
 		return true, driver.Refused(invalidOf(all))
 	case kindInDoubt:

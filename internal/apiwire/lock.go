@@ -1,6 +1,7 @@
 package apiwire
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -13,6 +14,23 @@ import (
 // modeVote is the mode of a request to one of several stores. To a server that has not heard of what is asked of
 // those it is no mode, while it would ignore the fields.
 const modeVote = "vote"
+
+// Listening writes to which kind of lock somebody listens: a mode of it, or what has none.
+func Listening(kind driver.Kind) string {
+	if kind == driver.Latch {
+		return kind.String()
+	}
+	return kind.Mode().String()
+}
+
+// ListeningOf reads to which kind of lock somebody listens.
+func ListeningOf(text string) (driver.Kind, error) {
+	if text == driver.Latch.String() {
+		return driver.Latch, nil
+	}
+	mode, err := driver.ParseMode(text)
+	return mode.Kind(), err
+}
 
 // Request writes a request for a lock.
 func Request(r driver.Request) *bedrockv1.AcquireRequest {
@@ -72,6 +90,39 @@ func GrantOf(m *bedrockv1.Grant) (driver.Grant, error) {
 		Permits: int(m.GetPermits()), Upgradeable: m.GetUpgradeable(),
 		Token: m.GetToken(), Tokens: int(m.GetTokens()),
 	}, err
+}
+
+// Bundle writes a request for several locks in one step.
+func Bundle(reqs []driver.Request) *bedrockv1.AcquireAllRequest {
+	m := &bedrockv1.AcquireAllRequest{Requests: make([]*bedrockv1.AcquireRequest, len(reqs))}
+	for i := range reqs {
+		m.Requests[i] = Request(reqs[i])
+	}
+	return m
+}
+
+// Granted writes what was granted in one step.
+func Granted(grants []driver.Grant) *bedrockv1.AcquireAllResponse {
+	m := &bedrockv1.AcquireAllResponse{Grants: make([]*bedrockv1.Grant, len(grants))}
+	for i := range grants {
+		m.Grants[i] = Grant(grants[i])
+	}
+	return m
+}
+
+// GrantedOf reads what was granted to so many requests.
+func GrantedOf(m *bedrockv1.AcquireAllResponse, requests int) ([]driver.Grant, error) {
+	if n := len(m.GetGrants()); n != requests {
+		return nil, fmt.Errorf("%d grants to %d requests", n, requests)
+	}
+	grants := make([]driver.Grant, requests)
+	for i, g := range m.GetGrants() {
+		var err error
+		if grants[i], err = GrantOf(g); err != nil {
+			return nil, err
+		}
+	}
+	return grants, nil
 }
 
 // Lock describes a lock to others than its owners, who are known by the keys to it.

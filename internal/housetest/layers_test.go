@@ -32,7 +32,8 @@ func layers() layerMap {
 		{packages: "lock/driver", own: []string{"input", "internal/underway"}},
 		{packages: "txn/driver"},
 		// Layer 1: the front, and leaves below it.
-		{packages: "lock", own: append([]string{"lock/driver", "input"}, leaf...)},
+		{packages: "lock/internal/outcome"},
+		{packages: "lock", own: append([]string{"lock/driver", "lock/internal/outcome", "input"}, leaf...)},
 		{packages: "txn", own: []string{"txn/driver", "input"}},
 		{
 			packages: "txn/check",
@@ -87,6 +88,23 @@ func layers() layerMap {
 			packages: "lock/combination",
 			own:      []string{"input", "lock", "lock/driver", "internal/several", "internal/timelimit"},
 		},
+		// Layer 2: what is made of leases, or of the backend beside them, over the public API.
+		{
+			packages: "lock/internal/attempt",
+			own: []string{
+				"lock", "lock/driver", "lock/internal/outcome", "internal/settle", "internal/timelimit",
+			},
+		},
+		{packages: "lock/internal/listen", own: []string{"lock", "lock/driver", "lock/internal/attempt"}},
+		{
+			packages: "lock/election",
+			own:      []string{"input", "lock", "lock/driver", "lock/internal/...", "internal/chance"},
+		},
+		{
+			packages: "lock/latch",
+			own:      []string{"input", "lock", "lock/driver", "lock/internal/...", "internal/chance"},
+		},
+		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		// Layer 2: the resource's side of a lock's token.

@@ -30,16 +30,22 @@ type Ballot struct {
 
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
+	plea       driver.Plea   // that it was asked last
+	pleaAt     time.Duration // when; 0 if it was not asked
 	life       time.Duration // how long it was to live from the last renewal on; less than the grant once it was cut
 }
 
 // vote is what the owner has at one node.
 type vote struct {
 	state state
+	late  bool // a request for it has had no answer, and may come when it was given back
 	grant driver.Grant
 	busy  bool          // a call is under way
 	free  chan struct{} // closed when it is not any more; nil if nobody waits for that
 }
+
+// mayCome reports whether the node may have given the vote, or may still do so.
+func (v *vote) mayCome() bool { return v.state != none || v.late || v.busy }
 
 type state uint8
 
@@ -145,9 +151,7 @@ func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (dr
 	n.heardIn(ctx, err)
 	b.recordVote(n, g, err)
 	if life := b.lifeNow(); err == nil && life < req.TTL { // it was cut while this vote was on its way
-		cut := g
-		cut.TTL = life
-		_ = n.Backend.Renew(ctx, []driver.Grant{cut}) // else it runs out later
+		b.cutAgain(ctx, n, life)
 	}
 	b.leaveLane(n, err)
 	if err == nil && g.Token > driver.MaxToken {
@@ -160,6 +164,13 @@ func (b *Ballot) lifeNow() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.life
+}
+
+// lifeAskedFor returns how long it was to live when it was asked for last.
+func (b *Ballot) lifeAskedFor() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.grant.TTL
 }
 
 // askNode asks a node that is known to be no other.
@@ -232,7 +243,7 @@ func (b *Ballot) recordVote(n *Node, g driver.Grant, err error) {
 	case err == nil:
 		v.state, v.grant = given, g
 	case !settle.NothingHappened(err):
-		v.state = cmp.Or(v.state, unsure)
+		v.state, v.late = cmp.Or(v.state, unsure), true
 	case errors.Is(err, driver.ErrHeld):
 		v.state = none
 	}
@@ -245,15 +256,15 @@ func (b *Ballot) End() []*Node {
 	b.over = true
 	var nodes []*Node
 	for i := range b.votes {
-		if v := &b.votes[i]; v.state != none || v.busy {
+		if v := &b.votes[i]; v.mayCome() {
 			nodes = append(nodes, b.stores.Nodes[i])
 		}
 	}
 	return nodes
 }
 
-// Insist has the votes given back by all nodes at once, also by those that have not answered, if fewer than so many
-// have: else it would not be known what becomes of the grant.
+// Insist has the votes given back by all nodes at once, also those that may be at nodes which have not answered, if
+// fewer than so many have: else it would not be known what becomes of the grant.
 func (b *Ballot) Insist(nodes []*Node, least int) {
 	for _, n := range nodes {
 		if !n.IsAway() {
@@ -265,10 +276,12 @@ func (b *Ballot) Insist(nodes []*Node, least int) {
 	b.all = least > 0
 }
 
-func (b *Ballot) insists() bool {
+// insistsAt reports whether to ask a node to give its vote back although it has not answered: what it is known to have
+// is in others' way as soon as they reach it.
+func (b *Ballot) insistsAt(n *Node) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.all
+	return b.all || b.votes[n.index].state == given
 }
 
 func (b *Ballot) isOver() bool {
@@ -299,7 +312,7 @@ func (b *Ballot) mayLive(ttl time.Duration) {
 	b.until = max(b.until, b.stores.Now()+ttl)
 }
 
-// at returns the grant of a node as it is renewed and released there, with that life.
+// at returns the grant of a node as it is renewed and released there, with that life, and whether it may be there.
 func (b *Ballot) at(n *Node, ttl time.Duration) (g driver.Grant, may bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -325,6 +338,13 @@ func (b *Ballot) lose(n *Node) (lost bool) {
 	return b.won && !b.over && left < b.stores.rules.Keep
 }
 
+// isHeld reports whether it is a grant that is not given back.
+func (b *Ballot) isHeld() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.won && !b.over
+}
+
 // Spread implements [driver.Spread].
 func (b *Ballot) Spread() (held, nodes, surplus int) {
 	b.mu.Lock()
@@ -342,7 +362,7 @@ func (b *Ballot) HasVotes() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.votes {
-		if v := &b.votes[i]; v.state != none || v.busy {
+		if b.votes[i].mayCome() {
 			return true
 		}
 	}

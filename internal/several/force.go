@@ -15,10 +15,11 @@ type forced struct {
 	err  error
 }
 
-// ForceRelease takes the name away at all nodes; so many must have answered.
+// ForceRelease takes the name away at all nodes; so many must have answered. Those that are slow are waited for: what
+// comes late would take it away from the next one.
 func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool, error) {
 	errOf := func(f forced) error { return f.err }
-	answers := each(ctx, s, least, errOf, func(ctx context.Context, n *Node) forced {
+	answers := each(ctx, s, least, longestSilence, errOf, func(ctx context.Context, n *Node) forced {
 		forcer, ok := n.Backend.(driver.Forcer)
 		if !ok {
 			return forced{err: driver.ErrUnsupported}
@@ -47,7 +48,7 @@ type checked struct {
 // Check examines the settings of all nodes, whether so many answer, and whether each is another store.
 func (s *Stores) Check(ctx context.Context, least int) ([]driver.Finding, error) {
 	errOf := func(c checked) error { return c.err }
-	answers := each(ctx, s, len(s.Nodes), errOf, func(ctx context.Context, n *Node) checked {
+	answers := each(ctx, s, len(s.Nodes), 0, errOf, func(ctx context.Context, n *Node) checked {
 		checker, ok := n.Backend.(driver.Checker)
 		if !ok {
 			return checked{err: driver.ErrUnsupported}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 )
 
 // Answers are those of several nodes, each as it comes.
@@ -46,16 +48,22 @@ func Gather[T any](
 }
 
 // each asks all nodes, and waits for their answers, but no longer than ctx lasts; of those that are slower than least
-// others, a moment. Those that have not answered lately are asked when it is time to look whether they are back. It
-// returns the answers that have come.
+// others, a moment, or for so long. Those that have not answered lately are asked when it is time to look whether they
+// are back. It returns the answers that have come; the other calls end.
 func each[T any](
-	ctx context.Context, s *Stores, least int, errOf func(T) error, ask func(ctx context.Context, n *Node) T,
+	ctx context.Context, s *Stores, least int, slow time.Duration, errOf func(T) error,
+	ask func(ctx context.Context, n *Node) T,
 ) []Answer[T] {
 	began := s.Now()
-	nodes := s.worthAsking()
+	nodes := s.worthAsking(ctx)
+	calls, end := context.WithCancel(s.background)
+	defer end()
 	answers := Gather(s, nodes, nil, func(ctx context.Context, n *Node) T {
-		value := ask(ctx, n)
-		n.Heard(errOf(value))
+		call := &timelimit.Context{}
+		call.Begin(calls, ctx)
+		defer call.End()
+		value := ask(call, n)
+		n.heardIn(call, errOf(value))
 		return value
 	})
 	came := make([]Answer[T], 0, len(nodes))
@@ -73,7 +81,7 @@ func each[T any](
 			return came
 		}
 		if least <= 0 && late == nil {
-			moment := time.NewTimer(s.Now() - began + longestMoment)
+			moment := time.NewTimer(max(slow, s.Now()-began+longestMoment))
 			defer moment.Stop()
 			late = moment.C
 		}
@@ -82,14 +90,24 @@ func each[T any](
 }
 
 // worthAsking returns the nodes to ask for what is not part of a lock: it is worth looking whether others are back.
-func (s *Stores) worthAsking() (nodes []*Node) {
-	if s.rules.OnlyPings {
-		limit, enough := context.WithTimeout(s.background, s.rules.Listen)
-		defer enough()
-		s.PingAway(limit)
+func (s *Stores) worthAsking(ctx context.Context) (nodes []*Node) {
+	if !s.rules.OnlyPings {
+		return s.nodesThat((*Node).MayAsk)
 	}
+	s.PingInBackground()
+	notAway := func(n *Node) bool { return !n.IsAway() && n.MayAsk() }
+	if nodes = s.nodesThat(notAway); len(nodes) > 0 {
+		return nodes
+	}
+	limit, enough := context.WithTimeout(ctx, s.rules.Listen)
+	defer enough()
+	s.PingAbsent(limit)
+	return s.nodesThat(notAway)
+}
+
+func (s *Stores) nodesThat(are func(*Node) bool) (nodes []*Node) {
 	for _, n := range s.Nodes {
-		if n.MayAsk() {
+		if are(n) {
 			nodes = append(nodes, n)
 		}
 	}

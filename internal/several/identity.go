@@ -14,9 +14,15 @@ import (
 // identities are who the nodes say they are. One store that is there under two addresses would have two votes.
 type identities struct {
 	mu     sync.Mutex
-	asking chan struct{}    // closed when all have answered, or failed to; nil before anybody has asked
-	nodes  map[string]*Node // by identity
-	twice  error            // two of them are one
+	asking chan struct{} // closed when all have answered, or failed to; nil before anybody has asked
+	of     map[*Node]identity
+	twice  error // two of them are one
+}
+
+// identity is what a node has said, and when.
+type identity struct {
+	who string
+	at  time.Duration
 }
 
 // Distinct makes certain that no two nodes are one store, before any is asked for a vote: the first time it asks all of
@@ -26,7 +32,7 @@ func (s *Stores) Distinct(ctx context.Context) error {
 	i.mu.Lock()
 	if i.asking == nil {
 		asking := make(chan struct{})
-		i.asking, i.nodes = asking, make(map[string]*Node)
+		i.asking = asking
 		Gather(s, s.Nodes, func() { close(asking) }, func(ctx context.Context, n *Node) error {
 			err := s.identify(ctx, n)
 			n.Heard(err)
@@ -71,22 +77,66 @@ func (s *Stores) identify(ctx context.Context, n *Node) error {
 	if n.introduced.Load() {
 		return nil
 	}
+	return s.identifyAnew(ctx, n)
+}
+
+// identifyAnew asks a node who it is, whether it has said so before or not: it may have been started again since. When
+// one comes later than others those are asked anew, too.
+func (s *Stores) identifyAnew(ctx context.Context, n *Node) error {
 	who, err := identityOf(ctx, n)
+	if err == nil && !n.introduced.Load() {
+		s.refreshIdentities(ctx, n)
+	}
 	i := &s.identities
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
 	case errors.Is(err, driver.ErrRefused): // nobody can tell
 		n.introduced.Store(true)
+		return nil
 	case err != nil:
 		return err
-	case i.nodes[who] != nil && i.nodes[who] != n:
-		i.twice = &TwiceError{One: i.nodes[who].Number(), Other: n.Number(), Identity: who}
-		return i.twice
 	default:
-		i.nodes[who] = n
-		n.introduced.Store(true)
+		return i.recordIdentity(s, n, who)
 	}
+}
+
+// refreshIdentities asks those who are they that have said so a while ago: each may be the newcomer, under another name
+// than before.
+func (s *Stores) refreshIdentities(ctx context.Context, newcomer *Node) {
+	var group sync.WaitGroup
+	i := &s.identities
+	for _, n := range s.Nodes {
+		i.mu.Lock()
+		before, known := i.of[n]
+		i.mu.Unlock()
+		if n == newcomer || !known || s.Now()-before.at < identityKept || n.IsAway() {
+			continue
+		}
+		group.Go(func() {
+			if who, err := identityOf(ctx, n); err == nil {
+				i.mu.Lock()
+				defer i.mu.Unlock()
+				_ = i.recordIdentity(s, n, who) // it is told below, or with the next request
+			}
+		})
+	}
+	group.Wait()
+}
+
+// identityKept is for how long nobody is asked again.
+const identityKept = time.Second
+
+// recordIdentity records who a node is, and refuses it if that is another one, too. i.mu is held.
+func (i *identities) recordIdentity(s *Stores, n *Node, who string) error {
+	for other, known := range i.of {
+		if other != n && known.who == who {
+			i.twice = &TwiceError{One: other.Number(), Other: n.Number(), Identity: who}
+			return i.twice
+		}
+	}
+	i.of[n] = identity{who, s.Now()}
+	n.introduced.Store(true)
 	return nil
 }
 

@@ -23,7 +23,7 @@ func (f found) whyNot() error { return f.err }
 
 // Inspect describes a name as so many nodes see it: it is held by who has the votes that keep everybody else out.
 func (s *Stores) Inspect(ctx context.Context, name string, least int) (driver.Info, error) {
-	answers := each(ctx, s, least, found.whyNot, func(ctx context.Context, n *Node) found {
+	answers := each(ctx, s, least, 0, found.whyNot, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}
@@ -136,7 +136,7 @@ const mostListed = 1 << 20
 func (s *Stores) listMost(
 	ctx context.Context, prefix string, limit, most, least int,
 ) (list []driver.Info, cut bool, err error) {
-	answers := each(ctx, s, least, found.whyNot, func(ctx context.Context, n *Node) found {
+	answers := each(ctx, s, least, 0, found.whyNot, func(ctx context.Context, n *Node) found {
 		inspector, ok := n.Backend.(driver.Inspector)
 		if !ok {
 			return found{err: driver.ErrUnsupported}

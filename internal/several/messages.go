@@ -14,11 +14,14 @@ func (s *Stores) Notify(tell func(driver.Message)) {
 }
 
 func (s *Stores) hear(n *Node, m driver.Message) {
+	if m.Kind == driver.Asked {
+		s.hearPlea(m)
+	}
 	if m.Kind != driver.Taken {
 		return
 	}
-	if b := s.ballotOf(m.Owner); b != nil && b.lose(n) {
-		s.tell(m)
+	if b := s.ballotOf(m.Owner); b != nil && (b.lose(n) || s.rules.TakenAtOnce && b.isHeld()) {
+		s.tellOwner(m)
 		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
 	}
 }

@@ -25,7 +25,7 @@ type Node struct {
 	mu      sync.Mutex
 	pause   time.Duration // for how long it is left alone
 	again   time.Duration // when it is asked again
-	looking bool          // somebody asks it, to find out whether it is back
+	looking time.Duration // since when somebody asks it, to find out whether it is back; 0 if nobody does
 
 	introduced atomic.Bool // it has said who it is, or that it cannot tell
 }
@@ -57,10 +57,10 @@ func (n *Node) MayAsk() bool {
 	if !n.away.Load() {
 		n.leaveAlone(now)
 	}
-	if n.looking || now < n.again {
+	if n.looking > 0 && now-n.looking < min(n.stores.rules.Retry, longestSilence) || now < n.again {
 		return false
 	}
-	n.looking = true
+	n.looking = max(now, 1)
 	return true
 }
 
@@ -75,7 +75,7 @@ func (n *Node) Heard(err error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.looking = false
+	n.looking = 0
 	switch {
 	case silent:
 		n.leaveAlone(n.stores.Now())
@@ -107,25 +107,20 @@ func (n *Node) heardIn(ctx context.Context, err error) {
 	n.asked.Store(0)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.looking = false
+	n.looking = 0
 }
 
 // Ping finds out whether a node is back that did not answer, within that context. A node that cannot be asked
 // for nothing is back.
 func (n *Node) Ping(ctx context.Context) {
-	var err error
-	if n.introduced.Load() {
-		_, err = identityOf(ctx, n)
-	} else {
-		err = n.stores.identify(ctx, n)
-	}
+	err := n.stores.identifyAnew(ctx, n)
 	if silent := isSilence(err); silent {
 		n.Heard(err)
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.looking = false
+	n.looking = 0
 	n.away.Store(false)
 	n.asked.Store(0)
 }
@@ -133,11 +128,29 @@ func (n *Node) Ping(ctx context.Context) {
 // IsPresent reports whether it has answered at all, and lately.
 func (n *Node) IsPresent() bool { return n.introduced.Load() && !n.away.Load() }
 
-// PingAway asks all nodes that have not answered for a sign of life, and waits for that.
-func (s *Stores) PingAway(ctx context.Context) {
+// PingInBackground asks nodes that do not answer for a sign of life, when it is time, where that is how they come back.
+func (s *Stores) PingInBackground() {
+	if !s.rules.OnlyPings {
+		return
+	}
+	for _, n := range s.Nodes {
+		if n.IsAway() && n.MayAsk() {
+			s.work.Go(func() { n.pingWithin(s.rules.Listen) })
+		}
+	}
+}
+
+func (n *Node) pingWithin(d time.Duration) {
+	limit, enough := context.WithTimeout(n.stores.background, d)
+	defer enough()
+	n.Ping(limit)
+}
+
+// PingAbsent asks all nodes that have not answered, or not lately, for a sign of life, and waits for that.
+func (s *Stores) PingAbsent(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, n := range s.Nodes {
-		if n.IsAway() {
+		if !n.IsPresent() {
 			group.Go(func() { n.Ping(ctx) })
 		}
 	}

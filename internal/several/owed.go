@@ -1,6 +1,7 @@
 package several
 
 import (
+	"container/heap"
 	"errors"
 	"sync"
 	"time"
@@ -9,22 +10,56 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// owed are the releases that a node has not confirmed, or may have come to before what they were to undo. They are
-// sent, one after the other, until it answers, or what was to be released has run out.
+// owed are the releases that a node has not confirmed, or may have come to before what they were to undo; and those of
+// grants of which it may not have heard that they end soon. They are sent, one after the other, until it answers, or
+// what was to be released has run out.
 type owed struct {
-	mu    sync.Mutex
-	debts []*debt          // the oldest first
-	later []*debt          // those that are released once more, when they are due
-	of    map[string]*debt // by owner
-	busy  bool             // somebody pays them
+	mu     sync.Mutex
+	of     map[string]*debt // by owner
+	queue  debts
+	busy   bool          // somebody pays them
+	sooner chan struct{} // one slot: there is one that is due before those that were there
 }
 
 // debt is one of them.
 type debt struct {
 	grant driver.Grant
-	until time.Duration
+	until time.Duration // after that it has run out
 	times int           // how many answers it takes
 	due   time.Duration // when to ask for the next one
+	fails int           // how often it was not done, by a node that answers
+	index int           // in the queue
+}
+
+// debts are in the order in which they are due.
+type debts []*debt
+
+// Len implements [heap.Interface].
+func (d debts) Len() int { return len(d) }
+
+// Less implements [heap.Interface].
+func (d debts) Less(i, j int) bool { return d[i].due < d[j].due }
+
+// Swap implements [heap.Interface].
+func (d debts) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].index, d[j].index = i, j
+}
+
+// Push implements [heap.Interface].
+func (d *debts) Push(x any) {
+	added := x.(*debt) //nolint:forcetypeassert // nothing else is pushed
+	added.index = len(*d)
+	*d = append(*d, added)
+}
+
+// Pop implements [heap.Interface].
+func (d *debts) Pop() any {
+	last := len(*d) - 1
+	gone := (*d)[last]
+	(*d)[last] = nil
+	*d = (*d)[:last]
+	return gone
 }
 
 // What is to be undone may come after the first answers: a packet that was lost is sent once more a quarter of a second
@@ -46,9 +81,18 @@ func (b *Ballot) owe(n *Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := b.debt(n)
-	if b.votes[n.index].state == unsure {
+	if v := &b.votes[n.index]; v.state == unsure || v.late {
 		d.times += lateTimes // the first answer may come before what is to be undone
 	}
+	n.owed.add(n, d)
+}
+
+// oweEnd records that a node may not know that a grant is over after that time.
+func (b *Ballot) oweEnd(n *Node, life time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.debt(n)
+	d.due = b.stores.Now() + life
 	n.owed.add(n, d)
 }
 
@@ -59,7 +103,7 @@ func (b *Ballot) debt(n *Node) *debt {
 		g = b.grant
 		g.Handle = nil
 	}
-	return &debt{grant: g, until: b.until, times: 1}
+	return &debt{grant: g, until: b.until, times: 1, due: b.stores.Now() + firstDebt}
 }
 
 func (o *owed) add(n *Node, d *debt) {
@@ -67,107 +111,133 @@ func (o *owed) add(n *Node, d *debt) {
 	defer o.mu.Unlock()
 	if same := o.of[d.grant.Owner]; same != nil {
 		same.times, same.until = max(same.times, d.times), max(same.until, d.until)
+		if d.due < same.due {
+			same.due = d.due
+			heap.Fix(&o.queue, same.index)
+			o.tellSooner()
+		}
 		return
 	}
-	if len(o.debts)+len(o.later) >= mostOwed {
-		o.remove(o.nextDebt())
+	if len(o.queue) >= mostOwed {
+		o.remove(o.queue[0])
 	}
 	if o.of == nil {
-		o.of = make(map[string]*debt)
+		o.of, o.sooner = make(map[string]*debt), make(chan struct{}, 1)
+	}
+	o.of[d.grant.Owner] = d
+	heap.Push(&o.queue, d)
+	if d.index == 0 {
+		o.tellSooner()
 	}
 	if !o.busy {
 		o.busy = true
 		n.stores.work.Go(func() { o.payAll(n) })
 	}
-	o.of[d.grant.Owner] = d
-	if d.due > 0 {
-		o.later = append(o.later, d)
-	} else {
-		o.debts = append(o.debts, d)
+}
+
+func (o *owed) tellSooner() {
+	select {
+	case o.sooner <- struct{}{}:
+	default:
 	}
 }
 
 // payAll releases what is owed until nothing is.
 func (o *owed) payAll(n *Node) {
-	pause := firstDebt
-	for d, until := o.takeUp(); d != nil; d, until = o.takeUp() {
-		if left := d.due - n.stores.Now(); left > 0 { // there may be others before that
-			pause = min(left, firstDebt)
-		}
-		if !sleep.For(n.stores.background, pause) {
-			return
-		}
+	pause := time.Duration(0)
+	for d := o.awaitDue(n, pause); d != nil; d = o.awaitDue(n, pause) {
 		now := n.stores.Now()
-		if now < d.due {
-			continue
-		}
-		if now >= until {
-			o.forgive(d)
+		if o.forgiven(d, now) {
 			continue
 		}
 		_, err := n.Backend.Release(n.stores.Limit.Present(now), d.grant)
 		n.Heard(err)
-		if err != nil && !errors.Is(err, driver.ErrLost) && !errors.Is(err, driver.ErrRefused) {
-			pause = min(max(2*pause, firstDebt), longPause)
+		if err == nil || errors.Is(err, driver.ErrLost) || errors.Is(err, driver.ErrRefused) {
+			pause = 0
+			o.paid(d, n.stores.Now())
 			continue
 		}
-		pause = 0
-		o.paid(d, n.stores.Now())
+		pause = min(max(2*pause, firstDebt), longPause)
+		o.putOff(d, n.stores.Now()) // others may fare better
 	}
 }
 
-// takeUp returns the debt to pay next, and until when it matters; nil if there is none, and the work is over.
-func (o *owed) takeUp() (d *debt, until time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if d := o.nextDebt(); d != nil {
-		return d, d.until
-	}
-	o.debts, o.later, o.of, o.busy = nil, nil, nil, false
-	return nil, 0
-}
-
-// nextDebt returns the debt to pay next, nil if there is none. o.mu is held.
-func (o *owed) nextDebt() *debt {
-	switch {
-	case len(o.debts) > 0:
-		return o.debts[0]
-	case len(o.later) > 0:
-		return o.later[0]
-	default:
+// awaitDue waits for so long, and then until a debt is due, and returns that; nil if there is none any more, and the
+// work is over.
+func (o *owed) awaitDue(n *Node, pause time.Duration) *debt {
+	if pause > 0 && !sleep.For(n.stores.background, pause) {
 		return nil
 	}
+	for {
+		d, left := o.nextDebt(n.stores.Now())
+		if d == nil || left <= 0 {
+			return d
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-o.sooner:
+			timer.Stop()
+		case <-n.stores.background.Done():
+			timer.Stop()
+			return nil
+		}
+	}
+}
+
+// nextDebt returns the debt to pay next, and in what time; nil if there is none, and the work is over.
+func (o *owed) nextDebt(now time.Duration) (d *debt, left time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		o.of, o.queue, o.busy = nil, nil, false
+		return nil, 0
+	}
+	return o.queue[0], o.queue[0].due - now
+}
+
+// forgiven gives a debt up that has run out.
+func (o *owed) forgiven(d *debt, now time.Duration) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now < d.until {
+		return false
+	}
+	o.remove(d)
+	return true
 }
 
 // paid records an answer to the release of a debt. If it takes more, it is asked for later.
 func (o *owed) paid(d *debt, now time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.remove(d) {
-		return
-	}
 	if d.times--; d.times > 0 {
-		d.due = now + pauseBefore(d.times)
-		o.later, o.of[d.grant.Owner] = append(o.later, d), d
+		o.delay(d, now+pauseBefore(d.times))
+	} else {
+		o.remove(d)
 	}
 }
 
-// forgive gives a debt up that has run out.
-func (o *owed) forgive(d *debt) {
+// putOff records that a debt could not be paid.
+func (o *owed) putOff(d *debt, now time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.remove(d)
+	o.delay(d, now+min(firstDebt<<min(d.fails, 10), longPause))
+	d.fails++
 }
 
-// remove drops a debt that was the next one, unless that was done meanwhile. o.mu is held.
-func (o *owed) remove(d *debt) bool {
-	for _, list := range []*[]*debt{&o.debts, &o.later} {
-		if len(*list) > 0 && (*list)[0] == d {
-			delete(o.of, d.grant.Owner)
-			(*list)[0] = nil
-			*list = (*list)[1:]
-			return true
-		}
+// delay sets when a debt is due, unless it was dropped meanwhile. o.mu is held.
+func (o *owed) delay(d *debt, due time.Duration) {
+	if o.of[d.grant.Owner] == d {
+		d.due = due
+		heap.Fix(&o.queue, d.index)
 	}
-	return false
+}
+
+// remove drops a debt, unless that was done meanwhile. o.mu is held.
+func (o *owed) remove(d *debt) {
+	if o.of[d.grant.Owner] == d {
+		delete(o.of, d.grant.Owner)
+		heap.Remove(&o.queue, d.index)
+	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // GiveBack ends a ballot that has not become a grant: votes are given back at the same time, also those that are only
-// on their way. It waits for those that are known, but no longer than ctx lasts. It reports whether there was
+// on their way. It waits a moment for those that are known, and no longer than ctx lasts. It reports whether there was
 // anything to give back: then nobody may ask under this owner again.
 func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
 	nodes := b.End()
@@ -25,12 +25,16 @@ func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
 			known[n] = true
 		}
 	}
-	answers := b.releaseAll(nodes)
+	answers := b.ReleaseAll(nodes)
 	caller, limit := timelimit.Ends(ctx)
+	moment := time.NewTimer(longestGiveBack)
+	defer moment.Stop()
 	for len(known) > 0 {
 		select {
 		case a := <-answers.C:
 			delete(known, a.Node)
+		case <-moment.C:
+			return true
 		case <-caller:
 			return true
 		case <-limit:
@@ -40,6 +44,9 @@ func (b *Ballot) GiveBack(ctx context.Context) (sent bool) {
 	return true
 }
 
+// longestGiveBack is how long those are waited for who give back what has not become a grant: it is certain by then.
+const longestGiveBack = 100 * time.Millisecond
+
 // Has reports whether the node is known to have given its vote.
 func (b *Ballot) Has(n *Node) bool {
 	b.mu.Lock()
@@ -47,18 +54,18 @@ func (b *Ballot) Has(n *Node) bool {
 	return b.votes[n.index].state == given
 }
 
-// released is what a node says of a release.
-type released struct {
+// Released is what a node says of a release.
+type Released struct {
 	waiting int
 	err     error
 }
 
-// releaseAll gives votes back at the same time. There is a node at least.
-func (b *Ballot) releaseAll(nodes []*Node) Answers[released] {
+// ReleaseAll gives votes back at the same time, in the background. There is a node at least.
+func (b *Ballot) ReleaseAll(nodes []*Node) Answers[Released] {
 	forget := func() { b.stores.forgetBallot(b) }
-	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) released {
+	return Gather(b.stores, nodes, forget, func(ctx context.Context, n *Node) Released {
 		waiting, err := b.Release(ctx, n)
-		return released{waiting, err}
+		return Released{waiting, err}
 	})
 }
 
@@ -81,12 +88,12 @@ func (b *Ballot) releaseLater(n *Node) {
 
 // releaseVote gives the vote of a node back where nothing else is under way.
 func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err error) {
-	g, may := b.at(n, b.grant.TTL)
-	if !may {
+	g, may := b.at(n, b.lifeAskedFor())
+	if !may && !b.isLate(n) {
 		b.leaveLane(n, nil)
 		return 0, driver.ErrLost
 	}
-	if !n.MayAsk() && !b.insists() {
+	if !n.MayAsk() && !b.insistsAt(n) {
 		b.owe(n)
 		b.leaveLane(n, nil)
 		return 0, errAway
@@ -102,17 +109,25 @@ func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err err
 	return waiting, err
 }
 
+// isLate reports whether a request may still come to the node.
+func (b *Ballot) isLate(n *Node) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.votes[n.index].late
+}
+
 // giveUp records that the vote of a node was given back. What was asked for without an answer may come later: it is
 // released several times more.
 func (b *Ballot) giveUp(n *Node) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.votes[n.index].state == unsure {
+	v := &b.votes[n.index]
+	if v.state == unsure || v.late {
 		d := b.debt(n)
-		d.times, d.due = lateTimes, b.stores.Now()+firstDebt
+		d.times = lateTimes
 		n.owed.add(n, d)
 	}
-	b.votes[n.index].state = none
+	v.state, v.late = none, false
 }
 
 // Release implements [driver.Backend]: votes are given back at the same time. It waits until so many nodes are free
@@ -128,7 +143,7 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 		return 0, driver.ErrLost
 	}
 	b.Insist(nodes, s.rules.Keep)
-	answers := b.releaseAll(nodes)
+	answers := b.ReleaseAll(nodes)
 	c := releaseCount{keep: s.rules.Keep, need: len(nodes) - s.rules.Keep + 1, left: len(nodes)}
 	_, c.won = b.Won()
 	caller, limit := timelimit.Ends(ctx)
@@ -148,7 +163,7 @@ func (s *Stores) Release(ctx context.Context, g driver.Grant) (waiting int, err 
 
 // awaitMore gives those a moment who have not answered, if it depends on them whether what is not known here to
 // have been a grant was one, or whether so many are free of it that the next one can have it.
-func (c *releaseCount) awaitMore(ctx context.Context, answers Answers[released], free int) {
+func (c *releaseCount) awaitMore(ctx context.Context, answers Answers[Released], free int) {
 	matters := func() bool {
 		return c.left > 0 && (c.freed+c.lost < free || c.freed < c.keep && c.freed+c.left >= c.keep)
 	}
@@ -191,7 +206,7 @@ func (c *releaseCount) isOpen() bool {
 	}
 }
 
-func (c *releaseCount) add(r released) {
+func (c *releaseCount) add(r Released) {
 	c.left--
 	c.waiting = max(c.waiting, r.waiting)
 	switch {

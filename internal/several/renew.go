@@ -6,54 +6,41 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/timelimit"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // Renew implements [driver.Backend]. A grant goes on if so many nodes have had it all the time that nobody else
 // can have had it meanwhile. Then the votes that are missing are asked for once more, in the background.
 func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
-	r := &renewal{
-		stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants)),
-		counts: make([]renewCount, len(grants)), mute: s.withoutSay(), sent: s.Now(),
-	}
-	for i := range grants {
-		r.ballots[i], r.lives[i] = s.inForce(&grants[i]), grants[i].TTL
-		r.counts[i].left = len(s.Nodes) - len(r.mute)
-		r.counts[i].refused = driver.Refused(driver.CheckOwner(grants[i].Owner))
-	}
+	s.PingInBackground()
+	r := newRenewal(s, grants)
 	answers := Gather(s, s.Nodes, nil, r.renewAt)
+	caller, limit := timelimit.Ends(ctx)
+	var late <-chan time.Time
 	for range s.Nodes {
 		select {
 		case a := <-answers.C:
 			r.add(a.Node, a.Value)
-		case <-ctx.Done():
+		case <-late: // nobody knows whether they are back
+			s.work.Go(r.seekMissing)
+			return r.results(nil)
+		case <-caller:
+			return r.results(ctx.Err())
+		case <-limit:
 			return r.results(ctx.Err())
 		}
 		if r.decided() {
 			break
 		}
-	}
-	s.work.Go(func() {
-		<-answers.Ended
-		r.seekMissing()
-	})
-	return r.results(nil)
-}
-
-// withoutSay returns the nodes whose silence means nothing: none if it is all of them.
-func (s *Stores) withoutSay() map[*Node]bool {
-	mute := make(map[*Node]bool)
-	if s.rules.OnlyPresent {
-		for _, n := range s.Nodes {
-			if !n.IsPresent() {
-				mute[n] = true
-			}
+		if late == nil && r.allHaveSaid() {
+			slow := time.NewTimer(s.rules.Listen)
+			defer slow.Stop()
+			late = slow.C
 		}
 	}
-	if len(mute) == len(s.Nodes) {
-		return nil
-	}
-	return mute
+	s.work.Go(r.seekMissing)
+	return r.results(nil)
 }
 
 // renewal is one of several grants, at all nodes.
@@ -62,15 +49,55 @@ type renewal struct {
 	ballots []*Ballot
 	lives   []time.Duration
 	counts  []renewCount
-	mute    map[*Node]bool // nodes that count only if they have the grant
 	sent    time.Duration
 }
 
 // renewCount counts what nodes say of a grant.
 type renewCount struct {
-	left, kept, unsure int
-	err                error // of one that did not say
-	refused            error // it can be nobody's
+	say                []bool // whose silence means something, by node
+	left, kept, unsure int    // of those with a say; and how many of all have kept it
+	mute               int    // answers still to come that count only if they are good
+	err                error  // of one that did not say
+	refused            error  // it can be nobody's
+}
+
+func newRenewal(s *Stores, grants []driver.Grant) *renewal {
+	r := &renewal{
+		stores: s, ballots: make([]*Ballot, len(grants)), lives: make([]time.Duration, len(grants)),
+		counts: make([]renewCount, len(grants)), sent: s.Now(),
+	}
+	for i := range grants {
+		r.ballots[i], r.lives[i] = s.inForce(&grants[i]), grants[i].TTL
+		c := &r.counts[i]
+		r.ballots[i].prolong(r.lives[i])
+		c.refused = driver.Refused(driver.CheckOwner(grants[i].Owner))
+		c.say = r.ballots[i].withSay()
+		for _, has := range c.say {
+			if has {
+				c.left++
+			}
+		}
+		c.mute = len(s.Nodes) - c.left
+	}
+	return r
+}
+
+// withSay returns the nodes whose silence means something: not that of those who did not answer before, unless it is
+// all that may have the grant; nor, where any node keeps others out, what those say who have never had it.
+func (b *Ballot) withSay() []bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	say, present := make([]bool, len(b.votes)), false
+	for i, n := range b.stores.Nodes {
+		has := !b.stores.rules.OnlyPresent || b.votes[i].state != none
+		if say[i] = has && (!b.stores.rules.OnlyPresent || n.IsPresent()); say[i] {
+			present = true
+		}
+	}
+	for i := range say {
+		say[i] = say[i] || !present && b.votes[i].state != none
+	}
+	return say
 }
 
 // renewAt renews at one node what it may have. It returns an error for each grant.
@@ -81,7 +108,7 @@ func (r *renewal) renewAt(ctx context.Context, n *Node) []error {
 	for i, b := range r.ballots {
 		g, may := b.at(n, r.lives[i])
 		if errs[i] = driver.ErrLost; may {
-			b.prolong(r.lives[i]) // it may arrive, whatever becomes of the answer
+			b.mayLive(r.lives[i]) // it may arrive, whatever becomes of the answer
 			grants, at = append(grants, g), append(at, i)
 		}
 	}
@@ -93,6 +120,7 @@ func (r *renewal) renewAt(ctx context.Context, n *Node) []error {
 		errs[i] = err
 		n.Heard(err)
 		r.ballots[i].renewed(n, err, r.lives[i])
+		r.ballots[i].keepCut(ctx, n, err, r.lives[i])
 	}
 	return errs
 }
@@ -101,7 +129,7 @@ func (r *renewal) renewAt(ctx context.Context, n *Node) []error {
 func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
 	switch {
 	case err == nil:
-		b.prolong(life)
+		b.mayLive(life)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.votes[n.index].state == unsure {
@@ -112,17 +140,46 @@ func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
 	}
 }
 
+// keepCut sees to it that a grant which is to end soon does so at a node, whatever has become of a renewal there: it
+// may be one that is late, or the node may not have heard of the end.
+func (b *Ballot) keepCut(ctx context.Context, n *Node, err error, life time.Duration) {
+	now := b.lifeNow()
+	switch {
+	case errors.Is(err, driver.ErrLost) || now >= b.lifeAskedFor():
+	case now < life:
+		b.cutAgain(ctx, n, now)
+		if err != nil {
+			b.oweEnd(n, now) // the longer one may come still
+		}
+	case err != nil:
+		b.oweEnd(n, now)
+	}
+}
+
+// cutAgain has what a node has end in time.
+func (b *Ballot) cutAgain(ctx context.Context, n *Node, life time.Duration) {
+	g, may := b.at(n, life)
+	if !may {
+		return
+	}
+	if err := n.Backend.Renew(ctx, []driver.Grant{g})[0]; err != nil && !errors.Is(err, driver.ErrLost) {
+		b.oweEnd(n, life)
+	}
+}
+
 func (r *renewal) add(n *Node, errs []error) {
 	for i, err := range errs {
 		c := &r.counts[i]
-		if !r.mute[n] {
+		say := c.say[n.index]
+		if say {
 			c.left--
+		} else {
+			c.mute--
 		}
 		switch {
 		case err == nil:
 			c.kept++
-		case r.mute[n]:
-		case !errors.Is(err, driver.ErrLost):
+		case say && !errors.Is(err, driver.ErrLost):
 			c.unsure++
 			c.err = err
 		}
@@ -133,7 +190,17 @@ func (r *renewal) add(n *Node, errs []error) {
 func (r *renewal) decided() bool {
 	keep := r.stores.rules.Keep
 	for i := range r.counts {
-		if c := &r.counts[i]; c.kept < keep && c.kept+c.unsure+c.left >= keep {
+		if c := &r.counts[i]; c.kept < keep && c.kept+c.unsure+c.left+c.mute >= keep {
+			return false
+		}
+	}
+	return true
+}
+
+// allHaveSaid reports whether all have answered whose silence means something: the others are waited for a moment.
+func (r *renewal) allHaveSaid() bool {
+	for i := range r.counts {
+		if r.counts[i].left > 0 {
 			return false
 		}
 	}

@@ -41,6 +41,9 @@ func (b *Ballot) seek() (more bool) {
 	nodes := b.missingNodes()
 	answers := Gather(b.stores, nodes, nil, func(ctx context.Context, n *Node) error {
 		_, err := b.Ask(ctx, n, req)
+		if err == nil && !b.isSure() { // somebody else can have had the lock when it was given
+			_, _ = b.Release(ctx, n)
+		}
 		return err
 	})
 	select {
@@ -81,6 +84,13 @@ func (b *Ballot) missingNodes() (nodes []*Node) {
 	return nodes
 }
 
+// isSure reports whether enough nodes have the grant now to keep others out.
+func (b *Ballot) isSure() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stores.Now() < b.sure
+}
+
 // requestForMore asks a node to join a grant, and to keep its last token.
 func (b *Ballot) requestForMore() driver.Request {
 	b.mu.Lock()
@@ -115,9 +125,7 @@ func (b *Ballot) meet(a Answer[error]) {
 	held, ok := errors.AsType[*driver.HeldError](a.Value)
 	if ok && b.isOutdoneBy(held.Owner, a.Node) {
 		b.GiveBack(b.stores.background)
-		if tell := b.stores.tell; tell != nil {
-			tell(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
-		}
+		b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
 	}
 }
 
@@ -126,7 +134,7 @@ func (b *Ballot) isOutdoneBy(owner string, at *Node) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := slices.IndexFunc(b.votes, func(v vote) bool { return v.state == given })
-	if b.stores.rules.Yield == 0 || at.index > first {
+	if b.stores.rules.Yield == 0 || at.index > first || owner == "" {
 		return false
 	}
 	if b.rival != owner {

@@ -30,6 +30,8 @@ type Rules struct {
 	// Listen is how long nodes are waited for that are slow to begin to tell of releases, or to say who they are, where
 	// each of them matters; 0 where as many as keep others out are enough.
 	Listen time.Duration
+	// TakenAtOnce says that a grant is over when any node has told that it was taken away there by force.
+	TakenAtOnce bool
 	// Yield is for how long a grant may meet the same other owner at a node before all of its own, 0 for ever: it is
 	// over then.
 	Yield time.Duration
@@ -50,6 +52,7 @@ type Stores struct {
 	tokens     tokenClock
 	identities identities
 	tell       func(driver.Message) // nil until somebody wants to be told
+	attendants attendants
 
 	mu      sync.Mutex
 	ballots map[string]*Ballot // by owner: those with votes, or that may have some
@@ -58,7 +61,7 @@ type Stores struct {
 
 	background context.Context //nolint:containedctx // of what goes on when a caller has gone
 	stop       context.CancelFunc
-	work       sync.WaitGroup
+	work       work
 }
 
 // New returns the stores behind those backends, which it owns from then on.
@@ -67,6 +70,7 @@ func New(backends []driver.Backend, rules Rules) (*Stores, error) {
 		Now: bootclock.Now, rules: rules,
 		ballots: make(map[string]*Ballot), watched: make(map[string]*Watched),
 	}
+	s.identities.of = make(map[*Node]identity)
 	seen := make(map[driver.Backend]int, len(backends))
 	for i, b := range backends {
 		if b == nil {
@@ -122,19 +126,18 @@ const lastChance = 150 * time.Millisecond
 
 // finishWork waits for what goes on in the background, and breaks it off if it takes long.
 func (s *Stores) finishWork() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.work.Wait()
-	}()
-	enough := time.NewTimer(lastChance)
-	defer enough.Stop()
-	select {
-	case <-done:
-	case <-enough.C:
+	if idle := s.work.whenIdle(); idle != nil {
+		enough := time.NewTimer(lastChance)
+		defer enough.Stop()
+		select {
+		case <-idle:
+		case <-enough.C:
+		}
 	}
 	s.stop()
-	<-done
+	if idle := s.work.close(); idle != nil {
+		<-idle
+	}
 }
 
 // ballotOf returns the ballot of an owner; nil if it has nothing anywhere, as far as is known here.

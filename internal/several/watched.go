@@ -1,6 +1,7 @@
 package several
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,6 +24,9 @@ type Watched struct {
 	first string        // who has the first node, as it was told last
 	since time.Duration // since when
 	whole bool          // that one has the lock, as the others said
+
+	probing bool          // nodes that have refused the name are asked for a sign of life
+	probed  time.Duration // when that was done last
 
 	rival      string        // who has most of the others' votes, and not enough for the lock; nobody if it is empty
 	rivalSince time.Duration // since when
@@ -116,7 +120,9 @@ func (w *Watched) tellIfComplete() {
 	switch {
 	case now:
 		w.tellOn()
-	case soon && w.late == nil:
+	case !soon:
+		w.probeRefusing()
+	case w.late == nil:
 		w.late = time.AfterFunc(straggle, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -124,6 +130,40 @@ func (w *Watched) tellIfComplete() {
 				w.tellOn()
 			}
 		})
+	}
+}
+
+// probeAgain is the pause between two looks at nodes that have refused a name.
+const probeAgain = 250 * time.Millisecond
+
+// probeRefusing looks whether those that have refused the name are there, when others have told of a release: if one
+// is not, it will tell of none. w.mu is held.
+func (w *Watched) probeRefusing() {
+	now := w.stores.Now()
+	if w.probing || w.refused == nil || !w.stores.rules.OnlyPings || !slices.Contains(w.told, true) ||
+		w.probed > 0 && now-w.probed < probeAgain {
+		return
+	}
+	var nodes []*Node
+	for i, n := range w.stores.Nodes {
+		if w.refused[i] {
+			nodes = append(nodes, n)
+		}
+	}
+	w.probing, w.probed = true, max(now, 1)
+	w.stores.work.Go(func() { w.probe(nodes) })
+}
+
+func (w *Watched) probe(nodes []*Node) {
+	gone := false
+	for _, n := range nodes {
+		n.pingWithin(w.stores.rules.Listen)
+		gone = gone || n.IsAway()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.probing = false; gone {
+		w.tellOn()
 	}
 }
 

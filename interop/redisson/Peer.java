@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.redisson.Redisson;
 import org.redisson.api.LockOptions;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
@@ -50,7 +51,11 @@ public class Peer {
               ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
               : words[2].startsWith("fair.")
                   ? fair(redisson.getFairLock(words[3]), words[2], argument)
-                  : run(redisson, words[2], words[3], argument);
+                  : words[2].startsWith("latch.")
+                      ? latch(redisson.getCountDownLatch(words[3]), words[2], argument)
+                      : words[2].startsWith("multi.")
+                          ? multi(redisson, words[2], words[3].split(","), argument)
+                          : run(redisson, words[2], words[3], argument);
       say(words[0] + " " + result);
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
@@ -144,6 +149,45 @@ public class Peer {
         return true;
       case "permit.there":
         return semaphore.availablePermits();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  private static Object latch(RCountDownLatch latch, String command, String argument) throws Exception {
+    long number = Long.parseLong(argument);
+    switch (command) {
+      case "latch.set":
+        return latch.trySetCount(number);
+      case "latch.down": // so often
+        for (long i = 0; i < number; i++) {
+          latch.countDown();
+        }
+        return true;
+      case "latch.count":
+        return latch.getCount();
+      case "latch.await":
+        return latch.await(number, TimeUnit.MILLISECONDS);
+      case "latch.drop":
+        return latch.delete();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  /** Several locks that are had as one. */
+  private static Object multi(RedissonClient redisson, String command, String[] names, String argument) throws Exception {
+    RLock[] locks = new RLock[names.length];
+    for (int i = 0; i < names.length; i++) {
+      locks[i] = redisson.getLock(names[i]);
+    }
+    RLock all = redisson.getMultiLock(locks);
+    switch (command) {
+      case "multi.try":
+        return all.tryLock(Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "multi.unlock":
+        all.unlock();
+        return true;
       default:
         throw new IllegalArgumentException(command);
     }

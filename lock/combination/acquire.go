@@ -168,12 +168,7 @@ func (w *walk) giveUp(ctx context.Context, why error) error {
 			_, _ = w.releaseAt(ctx, w.ballot, n) // what is not certain is tried again in the background
 		}
 	}
-	w.stores.Background(func() {
-		for _, n := range nodes {
-			_, _ = w.ballot.Release(w.stores.Limit.Present(w.stores.Now()), n)
-		}
-		w.stores.Forget(w.ballot)
-	})
+	w.ballot.ReleaseAll(nodes)
 	return driver.Spent(why)
 }
 

@@ -35,7 +35,7 @@ func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	b.stores, err = several.New(nodes, several.Rules{
 		Keep: 1, Need: len(nodes), Limit: filled.Lock.AnswerTime() * 3 / 2,
 		Retry: filled.Retry, OnlyPings: true, OnlyPresent: true,
-		Listen: filled.NodeTimeout, Yield: 2 * filled.AcquireTimeout, Complete: b.isFree,
+		TakenAtOnce: true, Listen: filled.NodeTimeout, Yield: 2 * filled.AcquireTimeout, Complete: b.isFree,
 	})
 	if err != nil {
 		return nil, err
@@ -63,6 +63,8 @@ var (
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -84,16 +86,12 @@ func (b *backend) isFree(told, refused []bool, _ int) (now, soon bool) {
 // present returns the nodes that are there, from left to right. Those that have not answered for a while are asked
 // for a sign of life, which nobody waits for unless too few are there.
 func (b *backend) present(ctx context.Context) ([]*several.Node, error) {
-	for _, n := range b.stores.Nodes {
-		if n.IsAway() && n.MayAsk() {
-			b.stores.Background(func() { n.Ping(b.nodeLimit()) })
-		}
-	}
+	b.stores.PingInBackground()
 	nodes := b.presentNodes()
 	if len(nodes) < b.MinNodes {
 		call := b.beginCall(ctx)
 		defer call.End()
-		b.stores.PingAway(call)
+		b.stores.PingAbsent(call)
 		nodes = b.presentNodes()
 	}
 	if len(nodes) < b.MinNodes {
@@ -141,11 +139,20 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return b.stores.List(ctx, prefix, limit, 1)
 }
 
-// ForceRelease implements [driver.Forcer]. Nodes that do not answer in time are left out, as when a lock is taken.
+// ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
+// all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.NodeTimeout)
-	defer cancel()
-	return b.stores.ForceRelease(ctx, name, 1)
+	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
+}
+
+// Plead implements [driver.Pleader].
+func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
+	return b.stores.Plead(ctx, name, p, 1)
+}
+
+// Attend implements [driver.Attender].
+func (b *backend) Attend(_ context.Context, client string, tell func(driver.Message)) (stop func(), err error) {
+	return b.stores.Attend(client, tell)
 }
 
 // Check implements [driver.Checker].

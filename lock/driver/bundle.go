@@ -12,7 +12,8 @@ const MaxBundle = 64
 
 // Bundler is implemented by backends whose stores can grant several locks in one step.
 type Bundler interface {
-	// Together reports whether the store can grant locks of those names in one step.
+	// Together reports whether the store can grant locks of those names in one step, as far as that is known without
+	// asking it. Where it cannot after all, AcquireAll is [ErrUnsupported].
 	Together(names []string) bool
 	// AcquireAll is Acquire of several locks in one step: all of them are granted, or none. The requests are sound by
 	// [CheckBundle], and their names are Together. It is idempotent as Acquire is: what an owner has already it is

@@ -18,8 +18,8 @@ const MaxCount = 1 << 30
 type Latches interface {
 	// SetLatch gives a latch its count, 1 to [MaxCount], if it has none. It reports whether it had none.
 	SetLatch(ctx context.Context, name, id string, count int) (set bool, err error)
-	// CountDown takes so much from the count, and returns what is left of it: at zero the latch is open, and gone. Where
-	// less is left nothing is taken; the error is a [*CountError].
+	// CountDown takes so much from the count, and returns what is left of it: at zero the latch is open, and gone.
+	// Where less is left nothing is taken; the error is a [*CountError].
 	CountDown(ctx context.Context, name, id string, by int) (left int, err error)
 	// LatchCount returns what is left of the count, 0 if there is no latch of that name.
 	LatchCount(ctx context.Context, name string) (int, error)

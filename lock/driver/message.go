@@ -14,6 +14,8 @@ type Message struct {
 	// missed: then both are empty.
 	Name, Owner string
 	Kind        MessageKind
+	// Plea is what the holder is asked, by a message of the kind Asked.
+	Plea Plea
 }
 
 // MessageKind says what has happened.
@@ -27,4 +29,6 @@ const (
 	Taken
 	// Missed: some may not have been heard.
 	Missed
+	// Asked: somebody asks for the lock, see [Pleader].
+	Asked
 )

@@ -59,6 +59,8 @@ func (o *observer) Observe(ctx context.Context, e lock.Event) {
 	case lock.EventRenewed:
 		o.renewed.Add(ctx, 1)
 		o.slack.Record(ctx, e.Slack.Seconds())
+	case lock.EventAsked:
+		o.asked.Add(ctx, 1)
 	case lock.EventOverdue:
 		o.overdue.Add(ctx, 1)
 	case lock.EventLost:

@@ -16,6 +16,7 @@
 //   - bedrock_lock_left_total: counter by reason: unlocked, lost, held by somebody
 //     else, gone (the caller's context ended), failed
 //   - bedrock_lock_lost_total: counter; alert on it
+//   - bedrock_lock_asked_total: counter of those that somebody has asked for
 //   - bedrock_lock_overdue_total: counter of those that near their MaxHold
 //   - bedrock_lock_renewed_total: counter
 //   - bedrock_lock_refused_total: counter of the tokens that a resource refused, told by package guard: each is

@@ -43,6 +43,7 @@ func ExampleNew() {
 	}
 	// Output:
 	// bedrock_lock_acquired_total
+	// bedrock_lock_asked_total
 	// bedrock_lock_leases
 	// bedrock_lock_left_total
 	// bedrock_lock_lost_total

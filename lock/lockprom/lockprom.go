@@ -57,6 +57,8 @@ func (m *metrics) Observe(_ context.Context, e lock.Event) {
 	case lock.EventRenewed:
 		m.renewed.WithLabelValues(labels...).Inc()
 		m.slack.WithLabelValues(labels...).Observe(e.Slack.Seconds())
+	case lock.EventAsked:
+		m.asked.WithLabelValues(labels...).Inc()
 	case lock.EventOverdue:
 		m.overdue.WithLabelValues(labels...).Inc()
 	case lock.EventLost:

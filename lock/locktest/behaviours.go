@@ -14,6 +14,7 @@ func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
 		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(), voting(),
+		bundling(), noting(), latching(),
 		expiry(), renewal(), releasing(),
 		wakeUps(), passing(), telling(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),

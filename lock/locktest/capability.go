@@ -17,6 +17,10 @@ const (
 	Permitting    Capability = "permitting"    // the mode of a semaphore
 	Ordering      Capability = "ordering"      // Request.Fair
 	Voting        Capability = "voting"        // Request.Above and Request.Age
+	Bundling      Capability = "bundling"      // driver.Bundler
+	Noting        Capability = "noting"        // driver.Annotator
+	Latching      Capability = "latching"      // driver.Latches
+	Pleading      Capability = "pleading"      // driver.Pleader, and driver.Notifier
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect

@@ -35,6 +35,13 @@ type env struct {
 	told   func(owner string) string // what others are told of an owner
 
 	virtual bool // time passes at once
+	exempt  map[Capability]string
+}
+
+// lacks reports whether the backend is exempt from a capability.
+func (e *env) lacks(c Capability) bool {
+	_, exempt := e.exempt[c]
+	return exempt
 }
 
 func newEnv(t testing.TB, b *Backend, behaviour *behaviour) *env {
@@ -42,6 +49,7 @@ func newEnv(t testing.TB, b *Backend, behaviour *behaviour) *env {
 	e := &env{
 		TB: t, server: b.Open(t), ttl: b.TTL, long: 20 * b.TTL,
 		prefix: t.Name() + "/", names: make(map[string]bool), told: b.publicOwner, virtual: b.Virtual,
+		exempt: b.Exempt,
 	}
 	for _, c := range behaviour.needs {
 		if !e.server.isAble(c) {

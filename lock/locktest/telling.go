@@ -42,12 +42,15 @@ func (e *env) hearer() *hearer {
 	return h
 }
 
+// owner returns an owner of this client.
+func (h *hearer) owner() string { return fmt.Sprint(h.client, ":", h.number) }
+
 // grantFor takes a lock that may linger for so long.
 func (h *hearer) grantFor(name string, linger time.Duration) driver.Grant {
 	h.e.Helper()
 	h.number++
 	return h.e.grant(h, driver.Request{
-		Name: name, Owner: fmt.Sprint(h.client, ":", h.number), TTL: h.e.long, Tokens: 4, Meta: `{"host":"h"}`,
+		Name: name, Owner: h.owner(), TTL: h.e.long, Tokens: 4, Meta: `{"host":"h"}`,
 		Linger: linger,
 	})
 }
@@ -67,13 +70,18 @@ func (h *hearer) lockRecalled(name string) (g driver.Grant) {
 // wantTold waits for a message of a grant.
 func (h *hearer) wantTold(kind driver.MessageKind, g driver.Grant) {
 	h.e.Helper()
+	h.wantMessage(driver.Message{Name: g.Name, Owner: g.Owner, Kind: kind})
+}
+
+func (h *hearer) wantMessage(want driver.Message) {
+	h.e.Helper()
 	select {
 	case m := <-h.told:
-		if want := (driver.Message{Name: g.Name, Owner: g.Owner, Kind: kind}); m != want {
+		if m != want {
 			h.e.Errorf("told of %+v, want %+v", m, want)
 		}
 	case <-time.After(soon):
-		h.e.Errorf("nothing was told of %s", g.Owner)
+		h.e.Errorf("nothing was told of %s", want.Owner)
 	}
 }
 

@@ -29,6 +29,8 @@ var (
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 )
 
 // Acquire implements [driver.Backend].
@@ -97,6 +99,14 @@ func (b *backend) List(_ context.Context, prefix string, limit int) ([]driver.In
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(_ context.Context, name string) (bool, error) {
 	return b.store.force(name), nil
+}
+
+// Plead implements [driver.Pleader].
+func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, unavailable(err)
+	}
+	return b.store.plead(name, p), nil
 }
 
 // Check implements [driver.Checker].

@@ -27,11 +27,12 @@ const answersKept = time.Minute
 // SetLatch implements [driver.Latches].
 func (b *backend) SetLatch(ctx context.Context, name, id string, count int) (set bool, err error) {
 	err = b.changeLatch(ctx, name, id, func(s *Store) (int, error) {
-		if set = s.latches.counts[name] == 0; set {
-			s.setLatch(name, count)
+		if set = s.latches.counts[name] == 0; !set {
+			return 0, nil
 		}
+		s.setLatch(name, count)
 		return count, nil
-	}, func(int) { set = true })
+	}, func(given int) { set = given > 0 })
 	return set, err
 }
 

@@ -25,15 +25,16 @@ type Store struct {
 	since   func(time.Time) time.Duration // by that clock
 	started time.Time
 
-	mu        sync.Mutex
-	grants    map[string]grant
-	crowds    map[string]*crowd
-	lines     map[string][]*place // of fair locks, in order
-	latches   latches
-	full      int // how many grants there may be before those that have run out are looked for
-	listeners map[string]map[*watch]struct{}
-	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
-	released  recent
+	mu         sync.Mutex
+	grants     map[string]grant
+	crowds     map[string]*crowd
+	lines      map[string][]*place // of fair locks, in order
+	latches    latches
+	full       int // how many grants there may be before those that have run out are looked for
+	listeners  map[string]map[*watch]struct{}
+	attendants attendants
+	token      uint64 // the last one, of the whole store, so that a name needs no memory of its own
+	released   recent
 }
 
 // recent remembers the owners of the last releases, so that a repeated release
@@ -74,15 +75,16 @@ func NewStore(opts *StoreOptions) *Store {
 	}
 	started := clock()
 	return &Store{
-		id:        strings.ToLower(rand.Text()),
-		clock:     clock,
-		since:     since,
-		started:   started,
-		token:     firstToken(started),
-		grants:    make(map[string]grant),
-		crowds:    make(map[string]*crowd),
-		lines:     make(map[string][]*place),
-		listeners: make(map[string]map[*watch]struct{}),
+		id:         strings.ToLower(rand.Text()),
+		clock:      clock,
+		since:      since,
+		started:    started,
+		token:      firstToken(started),
+		grants:     make(map[string]grant),
+		crowds:     make(map[string]*crowd),
+		lines:      make(map[string][]*place),
+		listeners:  make(map[string]map[*watch]struct{}),
+		attendants: make(attendants),
 	}
 }
 
@@ -161,9 +163,28 @@ func (s *Store) refusalOf(req *driver.Request) *driver.HeldError {
 
 // notify tells who has the grant what others do.
 func (g *grant) notify(name string, what driver.MessageKind) {
-	if g.backend.note != nil {
-		g.backend.note(driver.Message{Name: name, Owner: g.owner, Kind: what})
+	g.backend.store.sendMessage(g, driver.Message{Name: name, Owner: g.owner, Kind: what})
+}
+
+// plead asks all who have the name to give it back, and returns how many could be told.
+func (s *Store) plead(name string, p driver.Plea) (told int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*grant
+	if g, held := s.live(name); held {
+		all = append(all, &g)
 	}
+	if c := s.liveCrowd(name); c != nil {
+		for _, m := range c.members {
+			all = append(all, &m.grant)
+		}
+	}
+	for _, g := range all {
+		if s.sendMessage(g, driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
+			told++
+		}
+	}
+	return told
 }
 
 // makeRoom forgets grants that have run out, for nobody may ever ask for their names

@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer lease.Unlock(ctx)
-//	return ship(lease.Context())
+//	return ship(lease.Context(), lease.Of("orders/42").Token())
 //
 // The locks may be of any kind, and of clients of different backends. Those that their backend can grant in one step
 // are asked for in one step, so that what is free is had with one request. Where one is held, they are waited for one

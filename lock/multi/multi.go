@@ -82,15 +82,15 @@ func (m *Multi) Names() []string {
 // [lock.Mutex.Lock] for the lock that could not be had, [lock.ErrDeadlock] among them; nothing is left behind. When one
 // of them is lost while it waits for others, that ends it with [lock.ErrLost].
 func (m *Multi) Lock(ctx context.Context) (*Lease, error) {
-	return m.take(ctx, func(t *taking) error { return t.lockAll() })
+	return m.takeWith(ctx, func(t *taking) error { return t.lockAll() })
 }
 
 // TryLock takes the locks if all of them are free, and fails with [lock.ErrHeld] at once if one is not.
 func (m *Multi) TryLock(ctx context.Context) (*Lease, error) {
-	return m.take(ctx, func(t *taking) error { return t.tryAll() })
+	return m.takeWith(ctx, func(t *taking) error { return t.tryAll() })
 }
 
-func (m *Multi) take(ctx context.Context, take func(*taking) error) (*Lease, error) {
+func (m *Multi) takeWith(ctx context.Context, take func(*taking) error) (*Lease, error) {
 	if ctx == nil {
 		return nil, &lock.InvalidError{Field: "ctx", Problem: "is nil"}
 	}

@@ -121,8 +121,8 @@ func TestOneIsLostWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestOverlappingSets: many take some of the same locks, in any order that they name them in. Nobody waits for ever, and
-// no lock is had by two.
+// TestOverlappingSets: many take some of the same locks, in any order that they name them in. Nobody waits for
+// ever, and no lock is had by two.
 func TestOverlappingSets(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		all := clients(t, 3)

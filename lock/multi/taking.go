@@ -11,7 +11,8 @@ import (
 // taking is one Lock or TryLock: the locks are taken from first to last.
 type taking struct {
 	locks []lock.Lockable
-	next  int // the first that is not had
+	next  int  // the first that is not had
+	apart bool // the store has said that these are not to be had in one step
 	lease *Lease
 }
 
@@ -34,12 +35,14 @@ func (t *taking) lockAll() error {
 // tryAll takes all of them if they are free.
 func (t *taking) tryAll() error {
 	for t.next < len(t.locks) {
-		if bundle := t.together(); len(bundle) > 1 {
+		if bundle := t.bundleFromHere(); len(bundle) > 1 {
 			leases, err := bundle[0].Client().TryAll(t.lease.ctx, bundle...)
-			if err != nil {
+			switch {
+			case err == nil:
+				t.had(leases)
+			case !t.noteApart(err):
 				return err
 			}
-			t.had(leases)
 		} else if err := t.takeNext(lock.Lockable.TryLock); err != nil {
 			return err
 		}
@@ -50,7 +53,7 @@ func (t *taking) tryAll() error {
 // tryTogether takes what can be had in one step. If that fails it returns up to which lock they are to be waited for,
 // one after the other: that which somebody has is among them.
 func (t *taking) tryTogether() (held int, err error) {
-	bundle := t.together()
+	bundle := t.bundleFromHere()
 	if len(bundle) < 2 {
 		return t.next + 1, nil
 	}
@@ -58,6 +61,8 @@ func (t *taking) tryTogether() (held int, err error) {
 	switch {
 	case err == nil:
 		t.had(leases)
+		return t.next, nil
+	case t.noteApart(err):
 		return t.next, nil
 	case errors.Is(err, driver.ErrRefused) || errors.Is(err, lock.ErrInvalid) || t.lease.ctx.Err() != nil:
 		return 0, err
@@ -71,9 +76,19 @@ func (t *taking) tryTogether() (held int, err error) {
 	return t.next + 1, nil // a backend that fails is asked for longer where one lock is waited for
 }
 
-// together returns the locks from the next one on that can be had in one step.
-func (t *taking) together() []*lock.Mutex {
+// noteApart reports whether an error says that the locks are not to be had in one step, which a store may know only
+// when it is asked for them: that of a server is not known here. They are then taken one after the other.
+func (t *taking) noteApart(err error) bool {
+	t.apart = t.apart || errors.Is(err, lock.ErrUnsupported)
+	return t.apart
+}
+
+// bundleFromHere returns the locks from the next one on that can be had in one step.
+func (t *taking) bundleFromHere() []*lock.Mutex {
 	var bundle []*lock.Mutex
+	if t.apart {
+		return nil
+	}
 	for _, l := range t.locks[t.next:min(t.next+driver.MaxBundle, len(t.locks))] {
 		m, ok := l.(*lock.Mutex)
 		if !ok || !m.Client().Together(append(bundle, m)...) {

@@ -51,6 +51,9 @@ func exempt() map[locktest.Capability]string {
 		locktest.Permitting: "nodes that know nothing of each other grant more permits than each of them has",
 		locktest.Ordering:   "each node would have a line of its own",
 		locktest.Telling:    "nobody tells that a lock is wanted, so none lingers",
+		locktest.Bundling:   "no step is one at several nodes",
+		locktest.Noting:     "a node that does not answer would tell the old one",
+		locktest.Latching:   "counts of nodes that know nothing of each other differ",
 		locktest.Voting:     "it is no store of several itself",
 	}
 }

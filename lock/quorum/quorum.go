@@ -64,6 +64,8 @@ var (
 	_ driver.Notifier   = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -109,6 +111,11 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 	return b.stores.Inspect(ctx, name, b.Majority)
 }
 
+// Attend implements [driver.Attender].
+func (b *backend) Attend(_ context.Context, client string, tell func(driver.Message)) (stop func(), err error) {
+	return b.stores.Attend(client, tell)
+}
+
 // List implements [driver.Inspector].
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	return b.stores.List(ctx, prefix, limit, b.Majority)
@@ -117,6 +124,11 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	return b.stores.ForceRelease(ctx, name, b.Majority)
+}
+
+// Plead implements [driver.Pleader].
+func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
+	return b.stores.Plead(ctx, name, p, b.Majority)
 }
 
 // Check implements [driver.Checker].

@@ -207,7 +207,8 @@ func TestRepeatedRequestHasOtherTokens(t *testing.T) {
 		pass(5 * time.Second)
 		again, err := b.Acquire(t.Context(), req)
 		if err != nil || again.Token != first.Token || again.Tokens != first.Tokens {
-			t.Errorf("%d tokens from %d, then %d from %d: %v", first.Tokens, first.Token, again.Tokens, again.Token, err)
+			t.Errorf("%d tokens from %d, then %d from %d: %v",
+				first.Tokens, first.Token, again.Tokens, again.Token, err)
 		}
 		if _, err := b.Release(t.Context(), again); err != nil {
 			t.Error(err)

@@ -67,6 +67,7 @@ func readInfo(name string, answer redisconn.Reply) (driver.Info, error) {
 		readReadWrite(&info, answer)
 	case driver.Semaphore:
 		readSemaphore(&info, answer)
+	case driver.Latch: // it has no holders, as what is free
 	default:
 		readMutex(&info, answer)
 	}

@@ -15,6 +15,8 @@ type crowdHandle interface {
 	acquiring(b *backend, req *driver.Request) redisconn.Call
 	// releasing returns what a release needs.
 	releasing(b *backend, publish string) redisconn.Call
+	// annotating returns what it needs to replace the metadata.
+	annotating(b *backend, meta string) redisconn.Call
 	// renewing adds what a renewal needs.
 	renewing(b *backend, call *redisconn.Call, ttl time.Duration)
 }

@@ -29,7 +29,15 @@ const (
 	readersKey    = "bedrock_readers:"
 	turnKey       = "bedrock_turn:"
 	lineKey       = "bedrock_line:"
+	markKey       = "bedrock_latch:" // of a latch that Bedrock has made
+
+	// Those below are between the mark's and a name.
+	callPart    = "call:"    // what a call was answered
+	channelPart = "channel:" // see countdownChannel
 )
+
+// countdownChannel is how the channel of a latch begins; it goes on with the name in braces.
+const countdownChannel = "redisson_countdownlatch__channel__"
 
 // channelOf returns where releases of a lock are told.
 func (l layout) channelOf(name string, kind driver.Kind) string {
@@ -38,6 +46,8 @@ func (l layout) channelOf(name string, kind driver.Kind) string {
 		return rwChannel + tagged(name)
 	case driver.Semaphore:
 		return permitChannel + tagged(name)
+	case driver.Latch:
+		return countdownChannel + "{" + name + "}" // whatever braces there are
 	default:
 		return l.of(name, "").channel
 	}
@@ -98,10 +108,10 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [14]string {
+func reserved() [15]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
-		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey, lineKey,
+		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey, lineKey, markKey,
 	}
 }
 

@@ -31,8 +31,8 @@ type Options struct {
 	// have in time is taken back and reported as an [AckError]. It makes a
 	// grant lost in a fail-over less likely, not impossible: no Redis can
 	// promise which replica is promoted. Renewals are not waited for: one that
-	// is lost shortens the lease, it does not lose the lock. Defaults to
-	// AcksNone.
+	// is lost shortens the lease, it does not lose the lock. Nor are latches,
+	// as they are no grants. Defaults to AcksNone.
 	Acks Acks
 	// AckTimeout bounds the wait for replicas. Between [MinAckTimeout] and
 	// [MaxAckTimeout]; more than four fifths of the time for one answer,
@@ -46,13 +46,13 @@ type Profile uint8
 
 const (
 	// Redisson shares locks with RLock, RFencedLock, the spin lock and the
-	// non-reentrant lock of Redisson 3.24 to 4.7.
+	// non-reentrant lock of Redisson 3.24 to 4.7, and latches with RCountDownLatch.
 	Redisson Profile = iota
 	// Redlock shares locks with everything that uses SET NX PX and
 	// compare-and-delete, such as redsync and bsm/redislock. Those publish no
 	// releases, so a contender looks again every 100 ms at the latest;
-	// releases by Bedrock wake it at once. Metadata is not stored, and the time
-	// left of a holder is told as 100 ms at most.
+	// releases by Bedrock wake it at once. Metadata is not stored, the time
+	// left of a holder is told as 100 ms at most, and there are no latches.
 	Redlock
 )
 

@@ -76,6 +76,14 @@ func TestDocumentedPermissionsAreTooFew(t *testing.T) {
 	if _, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 10); err != nil {
 		t.Error(err)
 	}
+	t.Run("latch", func(t *testing.T) { latchIsHeard(t, b, b, "orders/latch") })
+	t.Run("several", func(t *testing.T) {
+		for _, g := range mustAcquireAll(t, b, requests(uuidA+":9", "orders/1", "orders/2")) {
+			if err := b.(driver.Annotator).Annotate(ctxFor(t), g, "noted"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // useLock does with a lock whatever can be done.
@@ -91,6 +99,9 @@ func useLock(t *testing.T, b driver.Backend, mode driver.Mode) {
 	}
 	defer w.Close()
 	g := mustAcquire(t, b, req)
+	if err := b.(driver.Annotator).Annotate(ctxFor(t), g, "noted"); err != nil {
+		t.Error(err)
+	}
 	for _, part := range []int{1, 2} { // a life that is cut short is told of
 		g.TTL /= 2
 		if err := b.Renew(ctxFor(t), []driver.Grant{g})[0]; err != nil {

@@ -57,6 +57,15 @@ func (p *permits) releasing(b *backend, publish string) redisconn.Call {
 	}
 }
 
+// annotating implements crowdHandle.
+func (p *permits) annotating(b *backend, meta string) redisconn.Call {
+	return redisconn.Call{
+		Script: b.scripts.permit.annotate,
+		Keys:   []string{takenOf(p.name), b.layout.of(p.name, "").token, beside(holdersKey, p.name)},
+		Args:   []string{p.owner, strconv.Itoa(p.count), p.ids, meta, semaphoreLife},
+	}
+}
+
 // renewing implements crowdHandle.
 func (p *permits) renewing(b *backend, call *redisconn.Call, ttl time.Duration) {
 	call.Keys = append(call.Keys, p.name, takenOf(p.name), beside(holdersKey, p.name))

@@ -71,6 +71,15 @@ func (w *readWrite) releasing(b *backend, publish string) redisconn.Call {
 	}
 }
 
+// annotating implements crowdHandle.
+func (w *readWrite) annotating(b *backend, meta string) redisconn.Call {
+	return redisconn.Call{
+		Script: b.scripts.rw.annotate,
+		Keys:   []string{w.name, b.layout.of(w.name, "").token, w.holdKey(), beside(holdersKey, w.name)},
+		Args:   []string{w.owner, w.how, meta},
+	}
+}
+
 // renewing implements crowdHandle.
 func (w *readWrite) renewing(b *backend, call *redisconn.Call, ttl time.Duration) {
 	call.Keys = append(call.Keys, w.name, w.holdKey(), beside(holdersKey, w.name), beside(upgradeKey, w.name))

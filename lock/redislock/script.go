@@ -72,6 +72,42 @@ var acquireHeldText string
 //go:embed scripts/acquire.lua
 var acquireText string
 
+//go:embed scripts/give.lua
+var giveText string
+
+//go:embed scripts/held.lua
+var heldText string
+
+//go:embed scripts/bundle_mutex.lua
+var bundleMutexText string
+
+//go:embed scripts/bundle.lua
+var bundleText string
+
+//go:embed scripts/annotate.lua
+var annotateText string
+
+//go:embed scripts/rw_annotate.lua
+var rwAnnotateText string
+
+//go:embed scripts/permit_annotate.lua
+var permitAnnotateText string
+
+//go:embed scripts/countdown.lua
+var countdownText string
+
+//go:embed scripts/countdown_set.lua
+var countdownSetText string
+
+//go:embed scripts/countdown_down.lua
+var countdownDownText string
+
+//go:embed scripts/countdown_left.lua
+var countdownLeftText string
+
+//go:embed scripts/countdown_drop.lua
+var countdownDropText string
+
 //go:embed scripts/vote_rules.lua
 var voteRulesText string
 
@@ -102,6 +138,9 @@ var replicasText string
 //go:embed scripts/redlock_acquire.lua
 var redlockAcquireText string
 
+//go:embed scripts/redlock_bundle.lua
+var redlockBundleText string
+
 //go:embed scripts/redlock_vote.lua
 var redlockVoteText string
 
@@ -119,19 +158,28 @@ var redlockInspectText string
 
 // scripts are what a profile runs.
 type scripts struct {
-	acquire, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
-	rw, permit                                                    crowdScripts // nil where there is no such kind
+	acquire, bundle, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
+	annotate                                                              *redisconn.Script // nil without metadata
+	rw, permit                                                            crowdScripts      // nil without such kinds
+	countdown                                                             countdownScripts  // nil without latches
 }
 
+// countdownScripts are those of latches.
+type countdownScripts struct{ set, down, left, drop *redisconn.Script }
+
 // crowdScripts are those of a kind that several may have at once.
-type crowdScripts struct{ acquire, release, renew *redisconn.Script }
+type crowdScripts struct{ acquire, release, renew, annotate *redisconn.Script }
 
 func redissonScripts() scripts {
 	return scripts{
 		acquire: redisconn.NewScript(
-			acquireFreeText, heirText, keysText, semaphoreText, advanceText, acquireHeldText, acquireText),
+			acquireFreeText, heirText, keysText, semaphoreText, advanceText, heldText, acquireHeldText, giveText,
+			acquireText),
+		bundle: redisconn.NewScript(
+			heirText, keysText, semaphoreText, advanceText, heldText, giveText, bundleMutexText, bundleText),
 		vote: redisconn.NewScript(
-			advanceText, voteRulesText, voteText, heirText, keysText, semaphoreText, acquireHeldText, voteHeldText),
+			advanceText, voteRulesText, giveText, voteText, heirText, keysText, semaphoreText, heldText,
+			acquireHeldText, voteHeldText),
 		fair: redisconn.NewScript(
 			heirText, keysText, kindText, semaphoreText, advanceText, lineText, fairAcquireText),
 		release: redisconn.NewScript(
@@ -141,23 +189,35 @@ func redissonScripts() scripts {
 			tellText, heirText, keysText, kindText, rwText, advanceText, lineText, forceText),
 		inspect:  redisconn.NewScript(keysText, kindText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
+		annotate: redisconn.NewScript(annotateText),
 		rw: crowdScripts{
 			acquire: redisconn.NewScript(
 				keysText, kindText, semaphoreText, crowdText, rwText, advanceText, rwAcquireText),
-			release: redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
-			renew:   redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
+			release:  redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
+			renew:    redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
+			annotate: redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
 		},
 		permit: crowdScripts{
-			acquire: redisconn.NewScript(kindText, crowdText, permitText, advanceText, permitAcquireText),
-			release: redisconn.NewScript(tellText, permitText, permitReleaseText),
-			renew:   redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
+			acquire:  redisconn.NewScript(keysText, kindText, crowdText, permitText, advanceText, permitAcquireText),
+			release:  redisconn.NewScript(tellText, permitText, permitReleaseText),
+			renew:    redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
+			annotate: redisconn.NewScript(crowdText, permitText, permitAnnotateText),
+		},
+		countdown: countdownScripts{
+			set: countdownScript(countdownSetText), down: countdownScript(countdownDownText),
+			left: countdownScript(countdownLeftText), drop: countdownScript(countdownDropText),
 		},
 	}
+}
+
+func countdownScript(text string) *redisconn.Script {
+	return redisconn.NewScript(tellText, keysText, kindText, semaphoreText, countdownText, text)
 }
 
 func redlockScripts() scripts {
 	return scripts{
 		acquire: redisconn.NewScript(redlockAcquireText),
+		bundle:  redisconn.NewScript(advanceText, redlockBundleText, bundleText),
 		vote:    redisconn.NewScript(advanceText, voteRulesText, redlockVoteText),
 		release: redisconn.NewScript(tellText, redlockReleaseText),
 		renew:   redisconn.NewScript(hintText, redlockRenewText),

@@ -23,7 +23,12 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
-	w, err := b.hub.watchChannel(ctx, b.layout.channelOf(name, kind), sharded)
+	if kind == driver.Latch {
+		if err := b.checkCountdown(name); err != nil {
+			return nil, describe("watch", name, err)
+		}
+	}
+	w, err := b.hub.watchChannel(ctx, b.heardOn(name, kind, sharded), sharded)
 	if err != nil {
 		return nil, describe("watch", name, err)
 	}
@@ -35,7 +40,8 @@ func (b *backend) Resume(name string, kind driver.Kind) driver.Watch {
 	if b.hub.heard.Load() == 0 {
 		return nil
 	}
-	if w := b.hub.resume(b.layout.channelOf(name, kind)); w != nil {
+	sharded, _ := b.pubsub.known(b)
+	if w := b.hub.resume(b.heardOn(name, kind, sharded)); w != nil {
 		return w
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
-		quorumMutants(), combinationMutants())
+		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
+		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -7,7 +7,7 @@ func kindRedisMutants() []mutants.Mutant {
 	const scripts = "lock/redislock/scripts/"
 	return []mutants.Mutant{
 		{
-			Name: "redis: a mutex overwrites a read-write lock", File: scripts + "acquire_held.lua", Pkg: redis,
+			Name: "redis: a mutex overwrites a read-write lock", File: scripts + "held.lua", Pkg: redis,
 			Old: "  if about[4] == 'read' or about[4] == 'write' then\n",
 			New: "  if false then\n", Test: onRedis("KindsMeet"),
 		},

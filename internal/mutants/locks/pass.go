@@ -96,7 +96,7 @@ func passingRedisMutants() []mutants.Mutant {
 			Test: "TestReleaseMakesTheNextOneAsk/goredis",
 		},
 		{
-			Name: "redis: tokens reserved since count as the holder's", File: scripts + "acquire_held.lua", Pkg: redis,
+			Name: "redis: tokens reserved since count as the holder's", File: scripts + "held.lua", Pkg: redis,
 			Old: "tonumber(about[2] or call('get', counter) or nil)", New: "tonumber(call('get', counter) or nil)",
 			Test: "TestHoldersTokensAreGivenTwice",
 		},

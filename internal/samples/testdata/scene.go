@@ -17,6 +17,8 @@ import (
 	"github.com/bedrock-go/bedrock/coord/httpcall"
 	"github.com/bedrock-go/bedrock/lock"
 	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/election"
+	"github.com/bedrock-go/bedrock/lock/latch"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/redisconn"
 	"github.com/bedrock-go/bedrock/server/auth"
@@ -43,6 +45,9 @@ var (
 	calls *httpcall.Caller
 	b     *barrier.Barrier
 	paid  *msg.Message
+
+	scheduler *election.Election
+	ready     *latch.Latch
 
 	r      *http.Request
 	tokens *auth.Tokens

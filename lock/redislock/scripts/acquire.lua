@@ -29,19 +29,12 @@ local function take(lock, counter, lease, owner, count, meta, how)
   if not first then
     return given
   end
-  if meta == '' then
-    call('hset', lock, owner, '1')
-  else
-    call('hset', lock, owner, '1', 'bedrock:meta', meta)
+  local wrong = give(lock, lease, owner, meta)
+  if wrong then
+    return wrong
   end
   if linger then
     call('hset', lock, 'bedrock:linger', clientOf(owner) .. ':' .. string.match(owner, '%d+$') .. ' ' .. linger)
-  end
-  local expiring = redis.pcall('pexpire', lock, lease)
-  if expiring ~= 1 then
-    -- A user without this permission must not leave a lock that never ends.
-    call('del', lock)
-    return expiring
   end
   if given < count then
     return {1, first, given}

@@ -1,24 +1,5 @@
 -- acquire_held.lua: what somebody is answered who wants a lock that is held. The answers are those of acquire.lua.
 
--- refuse tells who has the lock, and for how long, after what else there is to tell.
-local function refuse(lock, answer)
-  answer[#answer + 1] = call('pttl', lock)
-  if call('hlen', lock) <= 16 then
-    for _, field in ipairs(call('hkeys', lock)) do
-      answer[#answer + 1] = field
-    end
-  end
-  return answer
-end
-
--- recall tells who has a lock that may linger, "client:owner ms", that somebody else wants it.
-local function recall(lock, lingers)
-  local client, owner = string.match(lingers, '^([^ :]+):(%d+) ')
-  if client then
-    notify(client, 'wanted ' .. owner .. ' ' .. lock)
-  end
-end
-
 -- claim makes a finished lock for whom it may be passed on to.
 local function claim(key, life, owner, meta, last)
   call('del', key)
@@ -70,24 +51,16 @@ end
 
 -- askHeld answers when somebody has the lock.
 local function askHeld(lock, counter, lease, owner, count, meta, how)
-  local about = redis.pcall('hmget', lock, owner, 'bedrock:token', HEIRS, 'mode', 'bedrock:meta', 'bedrock:passed',
-    'bedrock:linger')
-  if about.err then
-    -- WRONGTYPE ends it here when the key is not a lock at all.
-    local kind = redis.pcall('type', lock)
-    if kind.ok == 'string' and tonumber(call('get', lock)) then
-      return not forgetSemaphore(lock) and {3, 2}
+  local about, otherKind = aboutOf(lock, owner)
+  if not about then
+    if not otherKind then
+      forgetSemaphore(lock)
     end
-    about = {call('hget', lock, owner), nil, nil, redis.pcall('hget', lock, 'mode') or nil}
-  end
-  if about[4] == 'read' or about[4] == 'write' then
-    return {3, 1}
+    return otherKind
   end
   -- A field that is no owner's, in a hash that may be anything, has another value.
   if about[1] ~= '1' then
-    if about[7] then
-      recall(lock, about[7])
-    end
+    recall(lock, about)
     if how ~= '' then
       -- A user who may not stand in line must be told who has the lock all the same.
       local may, first, given = pcall(stand, lock, counter, lease, owner, count, meta, how, about)
@@ -97,9 +70,8 @@ local function askHeld(lock, counter, lease, owner, count, meta, how)
     end
     return refuse(lock, {0})
   end
-  -- An earlier copy of this request was granted. While nobody stands in line, nobody can have
-  -- moved the counter since, so what stands there is this owner's; unless it was lost.
-  local last = tonumber(about[2] or call('get', counter) or nil)
+  -- An earlier copy of this request was granted.
+  local last = lastToken(about, counter)
   if last then
     call('pexpire', lock, lease)
     return {1, last}

@@ -11,6 +11,8 @@ local holders, taken = beside('bedrock_holders:', lock), tagged(lock) .. ':timeo
 local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
+elseif kind == LATCH then
+  return redis.error_reply('WRONGTYPE the key ' .. lock .. ' is a latch, and no lock')
 end
 
 -- owners returns who seems to have the lock.

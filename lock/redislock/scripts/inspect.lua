@@ -6,7 +6,7 @@
 -- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a
 -- mutex, {kind, last token, listening, owner, how, ms left, what is known, ...} of a read-write lock, and {kind,
 -- last token, listening, how many permits are there, {ID, ms when it comes back, ...}, {owner, what is known, ...},
--- ms now} of a semaphore.
+-- ms now} of a semaphore; and {kind, last token, 0} of a latch.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
@@ -14,6 +14,8 @@ local holders = beside('bedrock_holders:', lock)
 local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
+elseif kind == LATCH then
+  return {LATCH, redis.call('get', counter) or '', 0} -- nobody has it
 end
 kind = kind or MUTEX
 

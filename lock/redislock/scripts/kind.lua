@@ -1,6 +1,12 @@
 -- kind.lua: what a key is. A mutex is a hash of owners; a read-write lock is one with a mode; a semaphore is a
--- number.
-local MUTEX, READWRITE, SEMAPHORE = 0, 1, 2
+-- number; and so is a latch. One that Bedrock has made has a mark beside it. Redisson leaves that when it opens the
+-- latch: what has permits that are taken is Redisson's semaphore, which has come later.
+local MUTEX, READWRITE, SEMAPHORE, LATCH = 0, 1, 2, 3
+
+-- hasPermits reports whether permits of a semaphore are taken. Those beside the name "{x}" are of "x".
+local function hasPermits(key)
+  return not string.find(key, '^{[^{]*}$') and redis.pcall('exists', tagged(key) .. ':timeout') == 1
+end
 
 -- kindOf returns the kind of the lock at a key, nothing if there is none; or nothing and an error if it is no lock.
 local function kindOf(key)
@@ -16,7 +22,9 @@ local function kindOf(key)
     end
     found = 'hash that does not end'
   elseif found == 'string' and tonumber(redis.call('get', key)) then
-    return SEMAPHORE
+    -- A user who may not see a mark has no latches.
+    local marked = redis.pcall('exists', beside('bedrock_latch:', key)) == 1
+    return marked and not hasPermits(key) and LATCH or SEMAPHORE
   end
   return nil, redis.error_reply('WRONGTYPE the key ' .. key .. ' is not a lock but a ' .. found)
 end

@@ -38,6 +38,7 @@ local function countPermits()
   local before, there = tonumber(call('get', name) or nil), limit - call('zcard', taken)
   if not before then
     call('set', name, there, 'px', ARGV[10])
+    redis.pcall('del', beside('bedrock_latch:', name)) -- of a latch that was opened by Redisson
     call('hset', holders, 'bedrock:limit', limit) -- it is ours
     call('pexpire', holders, ARGV[10])
     return 0, there

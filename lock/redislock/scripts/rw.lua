@@ -97,3 +97,12 @@ local function writer(lock, holders)
   end
   return owner, left
 end
+
+-- hasHold reports whether the owner has the lock, to write or to read: its own hold lives.
+local function hasHold(lock, hold, holders, owner, writes)
+  local has = writer(lock, holders)
+  if writes then
+    return has == owner
+  end
+  return redis.call('hexists', lock, owner) == 1 and redis.call('exists', hold) == 1
+end

@@ -25,8 +25,7 @@ local function renew(lock, hold, holders, upgrade, owner, how, lease)
   if type(has) == 'table' then
     return string.find(has.err, 'WRONGTYPE') and -1 or has
   end
-  has = writer(lock, holders)
-  if writes and has ~= owner or not writes and (call('hexists', lock, owner) == 0 or call('exists', hold) == 0) then
+  if not hasHold(lock, hold, holders, owner, writes) then
     return 0
   end
   local before, life = call('pttl', hold), tonumber(lease)

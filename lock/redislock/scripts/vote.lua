@@ -19,38 +19,27 @@ local function answerWith(first, given)
   return first
 end
 
--- give makes the lock the owner's.
-local function give()
+-- grant makes the lock the owner's.
+local function grant()
   local first, given = advanceAbove(counter, above, tonumber(ARGV[4]))
   if not first then
     return given
   end
-  if meta == '' then
-    call('hset', lock, owner, '1')
-  else
-    call('hset', lock, owner, '1', 'bedrock:meta', meta)
-  end
-  local expiring = redis.pcall('pexpire', lock, lease)
-  if expiring ~= 1 then
-    -- A user without this permission must not leave a lock that never ends.
-    call('del', lock)
-    return expiring
-  end
-  return answerWith(first, given)
+  return give(lock, lease, owner, meta) or answerWith(first, given)
 end
 
--- giveFree makes a free lock the owner's, unless the server is too young.
-local function giveFree()
+-- grantFree makes a free lock the owner's, unless the server is too young.
+local function grantFree()
   if age > 0 then
     local kept, wrong = hasKept(age)
     if not kept then
       return wrong or {4}
     end
   end
-  return give()
+  return grant()
 end
 
 -- The functions for a lock that is held cost time where they are made: they come after this.
 if call('exists', lock) == 0 then
-  return giveFree()
+  return grantFree()
 end

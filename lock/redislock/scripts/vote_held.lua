@@ -23,6 +23,6 @@ if answer and answer[1] == 1 and answer[2] <= above then
 elseif answer then
   return answer
 elseif call('exists', lock) == 1 then
-  return give() -- an earlier copy of this request was granted, and its tokens are lost
+  return grant() -- an earlier copy of this request was granted, and its tokens are lost
 end
-return giveFree()
+return grantFree()

@@ -357,6 +357,96 @@ func (x *AcquireResponse) GetGrant() *Grant {
 	return nil
 }
 
+type AcquireAllRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 64 locks of mode exclusive, of different names; none that is fair, or has a wait, above or age.
+	Requests      []*AcquireRequest `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireAllRequest) Reset() {
+	*x = AcquireAllRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireAllRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireAllRequest) ProtoMessage() {}
+
+func (x *AcquireAllRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireAllRequest.ProtoReflect.Descriptor instead.
+func (*AcquireAllRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AcquireAllRequest) GetRequests() []*AcquireRequest {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+type AcquireAllResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One per request.
+	Grants        []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AcquireAllResponse) Reset() {
+	*x = AcquireAllResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AcquireAllResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AcquireAllResponse) ProtoMessage() {}
+
+func (x *AcquireAllResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AcquireAllResponse.ProtoReflect.Descriptor instead.
+func (*AcquireAllResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AcquireAllResponse) GetGrants() []*Grant {
+	if x != nil {
+		return x.Grants
+	}
+	return nil
+}
+
 type RenewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, owner, mode and TTL are enough; for mode permit how many, and for an upgradeable grant that it is one.
@@ -367,7 +457,7 @@ type RenewRequest struct {
 
 func (x *RenewRequest) Reset() {
 	*x = RenewRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +469,7 @@ func (x *RenewRequest) String() string {
 func (*RenewRequest) ProtoMessage() {}
 
 func (x *RenewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[3]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +482,7 @@ func (x *RenewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
 func (*RenewRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{3}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RenewRequest) GetGrants() []*Grant {
@@ -412,7 +502,7 @@ type RenewResponse struct {
 
 func (x *RenewResponse) Reset() {
 	*x = RenewResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +514,7 @@ func (x *RenewResponse) String() string {
 func (*RenewResponse) ProtoMessage() {}
 
 func (x *RenewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[4]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +527,7 @@ func (x *RenewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewResponse.ProtoReflect.Descriptor instead.
 func (*RenewResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{4}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RenewResponse) GetRenewals() []*Renewal {
@@ -459,7 +549,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +561,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[5]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +574,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{5}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Renewal) GetState() string {
@@ -513,7 +603,7 @@ type ReleaseRequest struct {
 
 func (x *ReleaseRequest) Reset() {
 	*x = ReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +615,7 @@ func (x *ReleaseRequest) String() string {
 func (*ReleaseRequest) ProtoMessage() {}
 
 func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[6]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +628,7 @@ func (x *ReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{6}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReleaseRequest) GetGrant() *Grant {
@@ -565,7 +655,7 @@ type ReleaseResponse struct {
 
 func (x *ReleaseResponse) Reset() {
 	*x = ReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -577,7 +667,7 @@ func (x *ReleaseResponse) String() string {
 func (*ReleaseResponse) ProtoMessage() {}
 
 func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[7]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -590,7 +680,7 @@ func (x *ReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{7}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReleaseResponse) GetWaiting() uint32 {
@@ -600,13 +690,498 @@ func (x *ReleaseResponse) GetWaiting() uint32 {
 	return 0
 }
 
+type AnnotateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As for a release.
+	Grant *Grant `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
+	// As in AcquireRequest.
+	Meta          string `protobuf:"bytes,2,opt,name=meta,proto3" json:"meta,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotateRequest) Reset() {
+	*x = AnnotateRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotateRequest) ProtoMessage() {}
+
+func (x *AnnotateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotateRequest.ProtoReflect.Descriptor instead.
+func (*AnnotateRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *AnnotateRequest) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+func (x *AnnotateRequest) GetMeta() string {
+	if x != nil {
+		return x.Meta
+	}
+	return ""
+}
+
+type AnnotateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnnotateResponse) Reset() {
+	*x = AnnotateResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnnotateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnnotateResponse) ProtoMessage() {}
+
+func (x *AnnotateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnnotateResponse.ProtoReflect.Descriptor instead.
+func (*AnnotateResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+}
+
+type SetLatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As that of a lock, and shared with none.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Unique for this call: repeated within a minute, it changes nothing and has the answer of the first. At most 128
+	// bytes. Left out, the server makes one up.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// 1 to 1073741824.
+	Count         uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLatchRequest) Reset() {
+	*x = SetLatchRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLatchRequest) ProtoMessage() {}
+
+func (x *SetLatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLatchRequest.ProtoReflect.Descriptor instead.
+func (*SetLatchRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SetLatchRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetLatchRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SetLatchRequest) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type SetLatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The latch had no count before.
+	Set           bool `protobuf:"varint,1,opt,name=set,proto3" json:"set,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLatchResponse) Reset() {
+	*x = SetLatchResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLatchResponse) ProtoMessage() {}
+
+func (x *SetLatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLatchResponse.ProtoReflect.Descriptor instead.
+func (*SetLatchResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SetLatchResponse) GetSet() bool {
+	if x != nil {
+		return x.Set
+	}
+	return false
+}
+
+type CountDownRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// As in SetLatchRequest.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// How much to take from the count. Left out, it is 1.
+	By            uint32 `protobuf:"varint,3,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountDownRequest) Reset() {
+	*x = CountDownRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountDownRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountDownRequest) ProtoMessage() {}
+
+func (x *CountDownRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountDownRequest.ProtoReflect.Descriptor instead.
+func (*CountDownRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CountDownRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *CountDownRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CountDownRequest) GetBy() uint32 {
+	if x != nil {
+		return x.By
+	}
+	return 0
+}
+
+type CountDownResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is left; 0: the latch is open.
+	Left          uint32 `protobuf:"varint,1,opt,name=left,proto3" json:"left,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountDownResponse) Reset() {
+	*x = CountDownResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountDownResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountDownResponse) ProtoMessage() {}
+
+func (x *CountDownResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountDownResponse.ProtoReflect.Descriptor instead.
+func (*CountDownResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CountDownResponse) GetLeft() uint32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+type LatchCountRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LatchCountRequest) Reset() {
+	*x = LatchCountRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LatchCountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LatchCountRequest) ProtoMessage() {}
+
+func (x *LatchCountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LatchCountRequest.ProtoReflect.Descriptor instead.
+func (*LatchCountRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LatchCountRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type LatchCountResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: there is no latch of that name.
+	Count         uint32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LatchCountResponse) Reset() {
+	*x = LatchCountResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LatchCountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LatchCountResponse) ProtoMessage() {}
+
+func (x *LatchCountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LatchCountResponse.ProtoReflect.Descriptor instead.
+func (*LatchCountResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *LatchCountResponse) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type DropLatchRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DropLatchRequest) Reset() {
+	*x = DropLatchRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DropLatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DropLatchRequest) ProtoMessage() {}
+
+func (x *DropLatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DropLatchRequest.ProtoReflect.Descriptor instead.
+func (*DropLatchRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DropLatchRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+type DropLatchResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// There was one.
+	Dropped       bool `protobuf:"varint,1,opt,name=dropped,proto3" json:"dropped,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DropLatchResponse) Reset() {
+	*x = DropLatchResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DropLatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DropLatchResponse) ProtoMessage() {}
+
+func (x *DropLatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DropLatchResponse.ProtoReflect.Descriptor instead.
+func (*DropLatchResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DropLatchResponse) GetDropped() bool {
+	if x != nil {
+		return x.Dropped
+	}
+	return false
+}
+
 type ListenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The client's name for itself, so that it is not counted as waiting for its
 	// own lock. At most 128 bytes.
 	Client string `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
-	// A mode of the kind of lock that the name is. Left out, it is exclusive, that of a mutex.
+	// A mode of the kind of lock that the name is. Left out, it is exclusive, that of a mutex. And latch is for a latch,
+	// which has no mode: a server that has not heard of latches refuses it.
 	Mode          string `protobuf:"bytes,3,opt,name=mode,proto3" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -614,7 +1189,7 @@ type ListenRequest struct {
 
 func (x *ListenRequest) Reset() {
 	*x = ListenRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +1201,7 @@ func (x *ListenRequest) String() string {
 func (*ListenRequest) ProtoMessage() {}
 
 func (x *ListenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[8]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +1214,7 @@ func (x *ListenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenRequest.ProtoReflect.Descriptor instead.
 func (*ListenRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{8}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListenRequest) GetName() string {
@@ -671,7 +1246,7 @@ type ListenResponse struct {
 
 func (x *ListenResponse) Reset() {
 	*x = ListenResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +1258,7 @@ func (x *ListenResponse) String() string {
 func (*ListenResponse) ProtoMessage() {}
 
 func (x *ListenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[9]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +1271,239 @@ func (x *ListenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenResponse.ProtoReflect.Descriptor instead.
 func (*ListenResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{9}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+}
+
+type AskRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Why, for who has the lock: one line of at most 256 bytes, or nothing.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// In what time it is wanted: at most 24 h. Left out, it is as soon as it can be.
+	Within        *durationpb.Duration `protobuf:"bytes,3,opt,name=within,proto3" json:"within,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskRequest) Reset() {
+	*x = AskRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskRequest) ProtoMessage() {}
+
+func (x *AskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
+func (*AskRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *AskRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AskRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AskRequest) GetWithin() *durationpb.Duration {
+	if x != nil {
+		return x.Within
+	}
+	return nil
+}
+
+type AskResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many of those who have it the store can have told. Who uses it without attending hears nothing.
+	Told          uint32 `protobuf:"varint,1,opt,name=told,proto3" json:"told,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskResponse) Reset() {
+	*x = AskResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskResponse) ProtoMessage() {}
+
+func (x *AskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
+func (*AskResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *AskResponse) GetTold() uint32 {
+	if x != nil {
+		return x.Told
+	}
+	return 0
+}
+
+type AttendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the owners of all grants of the client have before their first colon. At most 128 bytes.
+	Client        string `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttendRequest) Reset() {
+	*x = AttendRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttendRequest) ProtoMessage() {}
+
+func (x *AttendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttendRequest.ProtoReflect.Descriptor instead.
+func (*AttendRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *AttendRequest) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+// AttendResponse is what others have done to one grant. The first is empty.
+type AttendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// asked: to give it back. taken: it was taken away by force. missed: some may not have been sent, of whatever
+	// grants. There may be more one day.
+	Kind  string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	// As in AskRequest.
+	Reason        string               `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Within        *durationpb.Duration `protobuf:"bytes,5,opt,name=within,proto3" json:"within,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttendResponse) Reset() {
+	*x = AttendResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttendResponse) ProtoMessage() {}
+
+func (x *AttendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttendResponse.ProtoReflect.Descriptor instead.
+func (*AttendResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *AttendResponse) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetWithin() *durationpb.Duration {
+	if x != nil {
+		return x.Within
+	}
+	return nil
 }
 
 // Lock describes a lock. A free one has no holders.
@@ -720,7 +1527,7 @@ type Lock struct {
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +1539,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[10]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +1552,7 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{10}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Lock) GetName() string {
@@ -823,7 +1630,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +1642,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[11]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +1655,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Holder) GetOwner() string {
@@ -921,7 +1728,7 @@ type InLine struct {
 
 func (x *InLine) Reset() {
 	*x = InLine{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1740,7 @@ func (x *InLine) String() string {
 func (*InLine) ProtoMessage() {}
 
 func (x *InLine) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1753,7 @@ func (x *InLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InLine.ProtoReflect.Descriptor instead.
 func (*InLine) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InLine) GetOwner() string {
@@ -979,7 +1786,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1798,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1811,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -1023,7 +1830,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +1842,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1855,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -1069,7 +1876,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1888,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1901,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -1120,7 +1927,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1939,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1952,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -1166,7 +1973,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1985,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1998,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -1217,7 +2024,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +2036,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +2049,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -1260,7 +2067,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +2079,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +2092,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
 }
 
 type DiagnoseResponse struct {
@@ -1298,7 +2105,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1310,7 +2117,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1323,7 +2130,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -1341,7 +2148,7 @@ type IdentifyRequest struct {
 
 func (x *IdentifyRequest) Reset() {
 	*x = IdentifyRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +2160,7 @@ func (x *IdentifyRequest) String() string {
 func (*IdentifyRequest) ProtoMessage() {}
 
 func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +2173,7 @@ func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{37}
 }
 
 type IdentifyResponse struct {
@@ -1379,7 +2186,7 @@ type IdentifyResponse struct {
 
 func (x *IdentifyResponse) Reset() {
 	*x = IdentifyResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +2198,7 @@ func (x *IdentifyResponse) String() string {
 func (*IdentifyResponse) ProtoMessage() {}
 
 func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +2211,7 @@ func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *IdentifyResponse) GetIdentity() string {
@@ -1427,7 +2234,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +2246,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +2259,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Finding) GetLevel() string {
@@ -1509,7 +2316,11 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05above\x18\x0e \x01(\x04R\x05above\x12+\n" +
 	"\x03age\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x03age\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
-	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"9\n" +
+	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"K\n" +
+	"\x11AcquireAllRequest\x126\n" +
+	"\brequests\x18\x01 \x03(\v2\x1a.bedrock.v1.AcquireRequestR\brequests\"?\n" +
+	"\x12AcquireAllResponse\x12)\n" +
+	"\x06grants\x18\x01 \x03(\v2\x11.bedrock.v1.GrantR\x06grants\"9\n" +
 	"\fRenewRequest\x12)\n" +
 	"\x06grants\x18\x01 \x03(\v2\x11.bedrock.v1.GrantR\x06grants\"@\n" +
 	"\rRenewResponse\x12/\n" +
@@ -1521,12 +2332,51 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\"+\n" +
 	"\x0fReleaseResponse\x12\x18\n" +
-	"\awaiting\x18\x01 \x01(\rR\awaiting\"O\n" +
+	"\awaiting\x18\x01 \x01(\rR\awaiting\"N\n" +
+	"\x0fAnnotateRequest\x12'\n" +
+	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x12\n" +
+	"\x04meta\x18\x02 \x01(\tR\x04meta\"\x12\n" +
+	"\x10AnnotateResponse\"K\n" +
+	"\x0fSetLatchRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\rR\x05count\"$\n" +
+	"\x10SetLatchResponse\x12\x10\n" +
+	"\x03set\x18\x01 \x01(\bR\x03set\"F\n" +
+	"\x10CountDownRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\rR\x02by\"'\n" +
+	"\x11CountDownResponse\x12\x12\n" +
+	"\x04left\x18\x01 \x01(\rR\x04left\"'\n" +
+	"\x11LatchCountRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"*\n" +
+	"\x12LatchCountResponse\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\"&\n" +
+	"\x10DropLatchRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"-\n" +
+	"\x11DropLatchResponse\x12\x18\n" +
+	"\adropped\x18\x01 \x01(\bR\adropped\"O\n" +
 	"\rListenRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x12\n" +
 	"\x04mode\x18\x03 \x01(\tR\x04mode\"\x10\n" +
-	"\x0eListenResponse\"\xca\x01\n" +
+	"\x0eListenResponse\"k\n" +
+	"\n" +
+	"AskRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x121\n" +
+	"\x06within\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06within\"!\n" +
+	"\vAskResponse\x12\x12\n" +
+	"\x04told\x18\x01 \x01(\rR\x04told\"'\n" +
+	"\rAttendRequest\x12\x16\n" +
+	"\x06client\x18\x01 \x01(\tR\x06client\"\x99\x01\n" +
+	"\x0eAttendResponse\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x121\n" +
+	"\x06within\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x06within\"\xca\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
@@ -1577,12 +2427,22 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\aFinding\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x14\n" +
-	"\x05means\x18\x03 \x01(\tR\x05means2\xfc\x04\n" +
+	"\x05means\x18\x03 \x01(\tR\x05means2\xb3\t\n" +
 	"\vLockService\x12B\n" +
-	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12<\n" +
+	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12K\n" +
+	"\n" +
+	"AcquireAll\x12\x1d.bedrock.v1.AcquireAllRequest\x1a\x1e.bedrock.v1.AcquireAllResponse\x12<\n" +
 	"\x05Renew\x12\x18.bedrock.v1.RenewRequest\x1a\x19.bedrock.v1.RenewResponse\x12B\n" +
-	"\aRelease\x12\x1a.bedrock.v1.ReleaseRequest\x1a\x1b.bedrock.v1.ReleaseResponse\x12A\n" +
-	"\x06Listen\x12\x19.bedrock.v1.ListenRequest\x1a\x1a.bedrock.v1.ListenResponse0\x01\x12B\n" +
+	"\aRelease\x12\x1a.bedrock.v1.ReleaseRequest\x1a\x1b.bedrock.v1.ReleaseResponse\x12E\n" +
+	"\bAnnotate\x12\x1b.bedrock.v1.AnnotateRequest\x1a\x1c.bedrock.v1.AnnotateResponse\x12E\n" +
+	"\bSetLatch\x12\x1b.bedrock.v1.SetLatchRequest\x1a\x1c.bedrock.v1.SetLatchResponse\x12H\n" +
+	"\tCountDown\x12\x1c.bedrock.v1.CountDownRequest\x1a\x1d.bedrock.v1.CountDownResponse\x12K\n" +
+	"\n" +
+	"LatchCount\x12\x1d.bedrock.v1.LatchCountRequest\x1a\x1e.bedrock.v1.LatchCountResponse\x12H\n" +
+	"\tDropLatch\x12\x1c.bedrock.v1.DropLatchRequest\x1a\x1d.bedrock.v1.DropLatchResponse\x12A\n" +
+	"\x06Listen\x12\x19.bedrock.v1.ListenRequest\x1a\x1a.bedrock.v1.ListenResponse0\x01\x126\n" +
+	"\x03Ask\x12\x16.bedrock.v1.AskRequest\x1a\x17.bedrock.v1.AskResponse\x12A\n" +
+	"\x06Attend\x12\x19.bedrock.v1.AttendRequest\x1a\x1a.bedrock.v1.AttendResponse0\x01\x12B\n" +
 	"\aInspect\x12\x1a.bedrock.v1.InspectRequest\x1a\x1b.bedrock.v1.InspectResponse\x12?\n" +
 	"\x06Browse\x12\x19.bedrock.v1.BrowseRequest\x1a\x1a.bedrock.v1.BrowseResponse\x12Q\n" +
 	"\fForceRelease\x12\x1f.bedrock.v1.ForceReleaseRequest\x1a .bedrock.v1.ForceReleaseResponse\x12E\n" +
@@ -1601,80 +2461,117 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
 	(*AcquireResponse)(nil),       // 2: bedrock.v1.AcquireResponse
-	(*RenewRequest)(nil),          // 3: bedrock.v1.RenewRequest
-	(*RenewResponse)(nil),         // 4: bedrock.v1.RenewResponse
-	(*Renewal)(nil),               // 5: bedrock.v1.Renewal
-	(*ReleaseRequest)(nil),        // 6: bedrock.v1.ReleaseRequest
-	(*ReleaseResponse)(nil),       // 7: bedrock.v1.ReleaseResponse
-	(*ListenRequest)(nil),         // 8: bedrock.v1.ListenRequest
-	(*ListenResponse)(nil),        // 9: bedrock.v1.ListenResponse
-	(*Lock)(nil),                  // 10: bedrock.v1.Lock
-	(*Holder)(nil),                // 11: bedrock.v1.Holder
-	(*InLine)(nil),                // 12: bedrock.v1.InLine
-	(*InspectRequest)(nil),        // 13: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 14: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 15: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 16: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 17: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 18: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 19: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 20: bedrock.v1.DiagnoseResponse
-	(*IdentifyRequest)(nil),       // 21: bedrock.v1.IdentifyRequest
-	(*IdentifyResponse)(nil),      // 22: bedrock.v1.IdentifyResponse
-	(*Finding)(nil),               // 23: bedrock.v1.Finding
-	nil,                           // 24: bedrock.v1.Holder.MetaEntry
-	nil,                           // 25: bedrock.v1.InLine.MetaEntry
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*AcquireAllRequest)(nil),     // 3: bedrock.v1.AcquireAllRequest
+	(*AcquireAllResponse)(nil),    // 4: bedrock.v1.AcquireAllResponse
+	(*RenewRequest)(nil),          // 5: bedrock.v1.RenewRequest
+	(*RenewResponse)(nil),         // 6: bedrock.v1.RenewResponse
+	(*Renewal)(nil),               // 7: bedrock.v1.Renewal
+	(*ReleaseRequest)(nil),        // 8: bedrock.v1.ReleaseRequest
+	(*ReleaseResponse)(nil),       // 9: bedrock.v1.ReleaseResponse
+	(*AnnotateRequest)(nil),       // 10: bedrock.v1.AnnotateRequest
+	(*AnnotateResponse)(nil),      // 11: bedrock.v1.AnnotateResponse
+	(*SetLatchRequest)(nil),       // 12: bedrock.v1.SetLatchRequest
+	(*SetLatchResponse)(nil),      // 13: bedrock.v1.SetLatchResponse
+	(*CountDownRequest)(nil),      // 14: bedrock.v1.CountDownRequest
+	(*CountDownResponse)(nil),     // 15: bedrock.v1.CountDownResponse
+	(*LatchCountRequest)(nil),     // 16: bedrock.v1.LatchCountRequest
+	(*LatchCountResponse)(nil),    // 17: bedrock.v1.LatchCountResponse
+	(*DropLatchRequest)(nil),      // 18: bedrock.v1.DropLatchRequest
+	(*DropLatchResponse)(nil),     // 19: bedrock.v1.DropLatchResponse
+	(*ListenRequest)(nil),         // 20: bedrock.v1.ListenRequest
+	(*ListenResponse)(nil),        // 21: bedrock.v1.ListenResponse
+	(*AskRequest)(nil),            // 22: bedrock.v1.AskRequest
+	(*AskResponse)(nil),           // 23: bedrock.v1.AskResponse
+	(*AttendRequest)(nil),         // 24: bedrock.v1.AttendRequest
+	(*AttendResponse)(nil),        // 25: bedrock.v1.AttendResponse
+	(*Lock)(nil),                  // 26: bedrock.v1.Lock
+	(*Holder)(nil),                // 27: bedrock.v1.Holder
+	(*InLine)(nil),                // 28: bedrock.v1.InLine
+	(*InspectRequest)(nil),        // 29: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 30: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 31: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 32: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 33: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 34: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 35: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 36: bedrock.v1.DiagnoseResponse
+	(*IdentifyRequest)(nil),       // 37: bedrock.v1.IdentifyRequest
+	(*IdentifyResponse)(nil),      // 38: bedrock.v1.IdentifyResponse
+	(*Finding)(nil),               // 39: bedrock.v1.Finding
+	nil,                           // 40: bedrock.v1.Holder.MetaEntry
+	nil,                           // 41: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	26, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	26, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	26, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	26, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
+	42, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	42, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	42, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	42, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
 	0,  // 4: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
-	0,  // 5: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
-	5,  // 6: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
-	0,  // 7: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
-	11, // 8: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	12, // 9: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	27, // 10: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	26, // 11: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	24, // 12: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	26, // 13: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	27, // 14: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	25, // 15: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	10, // 16: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	10, // 17: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	23, // 18: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 19: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 20: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	6,  // 21: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	8,  // 22: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	13, // 23: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	15, // 24: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	17, // 25: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	19, // 26: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	21, // 27: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
-	2,  // 28: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 29: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	7,  // 30: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	9,  // 31: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	14, // 32: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	16, // 33: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	18, // 34: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	20, // 35: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	22, // 36: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	1,  // 5: bedrock.v1.AcquireAllRequest.requests:type_name -> bedrock.v1.AcquireRequest
+	0,  // 6: bedrock.v1.AcquireAllResponse.grants:type_name -> bedrock.v1.Grant
+	0,  // 7: bedrock.v1.RenewRequest.grants:type_name -> bedrock.v1.Grant
+	7,  // 8: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
+	0,  // 9: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
+	0,  // 10: bedrock.v1.AnnotateRequest.grant:type_name -> bedrock.v1.Grant
+	42, // 11: bedrock.v1.AskRequest.within:type_name -> google.protobuf.Duration
+	42, // 12: bedrock.v1.AttendResponse.within:type_name -> google.protobuf.Duration
+	27, // 13: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	28, // 14: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	43, // 15: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	42, // 16: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	40, // 17: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	42, // 18: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	43, // 19: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	41, // 20: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	26, // 21: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	26, // 22: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	39, // 23: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 24: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 25: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
+	5,  // 26: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	8,  // 27: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	10, // 28: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
+	12, // 29: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
+	14, // 30: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
+	16, // 31: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
+	18, // 32: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
+	20, // 33: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	22, // 34: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
+	24, // 35: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
+	29, // 36: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	31, // 37: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	33, // 38: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	35, // 39: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	37, // 40: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 41: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 42: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
+	6,  // 43: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	9,  // 44: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	11, // 45: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
+	13, // 46: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
+	15, // 47: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
+	17, // 48: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
+	19, // 49: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
+	21, // 50: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	23, // 51: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
+	25, // 52: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
+	30, // 53: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	32, // 54: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	34, // 55: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	36, // 56: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	38, // 57: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	41, // [41:58] is the sub-list for method output_type
+	24, // [24:41] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -1688,7 +2585,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

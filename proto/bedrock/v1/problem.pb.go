@@ -27,7 +27,7 @@ const (
 type Problem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// field, not_found, exists, decided, action, unavailable, closed, rolled_back,
-	// parked, in_doubt, held, other_kind, lost, refused, unsupported or young.
+	// parked, in_doubt, held, other_kind, below_zero, lost, refused, unsupported, apart or young.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// The transaction.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
@@ -48,7 +48,12 @@ type Problem struct {
 	// Where who asked stands in the line of a fair lock, 1 if it is next; left out if it does not stand there.
 	Place uint32 `protobuf:"varint,11,opt,name=place,proto3" json:"place,omitempty"`
 	// For who stands there: the newest token given out. What is granted from then on has a higher one.
-	Token         uint64 `protobuf:"varint,12,opt,name=token,proto3" json:"token,omitempty"`
+	Token uint64 `protobuf:"varint,12,opt,name=token,proto3" json:"token,omitempty"`
+	// The lock that is held, where several were asked for in one step.
+	Name string `protobuf:"bytes,13,opt,name=name,proto3" json:"name,omitempty"`
+	// Of the kind below_zero: what is left of the count of a latch, and by how much it was to be counted down.
+	Left          uint32 `protobuf:"varint,14,opt,name=left,proto3" json:"left,omitempty"`
+	By            uint32 `protobuf:"varint,15,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -167,12 +172,33 @@ func (x *Problem) GetToken() uint64 {
 	return 0
 }
 
+func (x *Problem) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Problem) GetLeft() uint32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Problem) GetBy() uint32 {
+	if x != nil {
+		return x.By
+	}
+	return 0
+}
+
 var File_bedrock_v1_problem_proto protoreflect.FileDescriptor
 
 const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\n" +
 	"\x18bedrock/v1/problem.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\xbf\x02\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\xf7\x02\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -186,7 +212,10 @@ const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\x06wanted\x18\n" +
 	" \x01(\tR\x06wanted\x12\x14\n" +
 	"\x05place\x18\v \x01(\rR\x05place\x12\x14\n" +
-	"\x05token\x18\f \x01(\x04R\x05tokenB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	"\x05token\x18\f \x01(\x04R\x05token\x12\x12\n" +
+	"\x04name\x18\r \x01(\tR\x04name\x12\x12\n" +
+	"\x04left\x18\x0e \x01(\rR\x04left\x12\x0e\n" +
+	"\x02by\x18\x0f \x01(\rR\x02byB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_problem_proto_rawDescOnce sync.Once

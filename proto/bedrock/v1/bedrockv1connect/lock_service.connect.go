@@ -35,12 +35,28 @@ const (
 const (
 	// LockServiceAcquireProcedure is the fully-qualified name of the LockService's Acquire RPC.
 	LockServiceAcquireProcedure = "/bedrock.v1.LockService/Acquire"
+	// LockServiceAcquireAllProcedure is the fully-qualified name of the LockService's AcquireAll RPC.
+	LockServiceAcquireAllProcedure = "/bedrock.v1.LockService/AcquireAll"
 	// LockServiceRenewProcedure is the fully-qualified name of the LockService's Renew RPC.
 	LockServiceRenewProcedure = "/bedrock.v1.LockService/Renew"
 	// LockServiceReleaseProcedure is the fully-qualified name of the LockService's Release RPC.
 	LockServiceReleaseProcedure = "/bedrock.v1.LockService/Release"
+	// LockServiceAnnotateProcedure is the fully-qualified name of the LockService's Annotate RPC.
+	LockServiceAnnotateProcedure = "/bedrock.v1.LockService/Annotate"
+	// LockServiceSetLatchProcedure is the fully-qualified name of the LockService's SetLatch RPC.
+	LockServiceSetLatchProcedure = "/bedrock.v1.LockService/SetLatch"
+	// LockServiceCountDownProcedure is the fully-qualified name of the LockService's CountDown RPC.
+	LockServiceCountDownProcedure = "/bedrock.v1.LockService/CountDown"
+	// LockServiceLatchCountProcedure is the fully-qualified name of the LockService's LatchCount RPC.
+	LockServiceLatchCountProcedure = "/bedrock.v1.LockService/LatchCount"
+	// LockServiceDropLatchProcedure is the fully-qualified name of the LockService's DropLatch RPC.
+	LockServiceDropLatchProcedure = "/bedrock.v1.LockService/DropLatch"
 	// LockServiceListenProcedure is the fully-qualified name of the LockService's Listen RPC.
 	LockServiceListenProcedure = "/bedrock.v1.LockService/Listen"
+	// LockServiceAskProcedure is the fully-qualified name of the LockService's Ask RPC.
+	LockServiceAskProcedure = "/bedrock.v1.LockService/Ask"
+	// LockServiceAttendProcedure is the fully-qualified name of the LockService's Attend RPC.
+	LockServiceAttendProcedure = "/bedrock.v1.LockService/Attend"
 	// LockServiceInspectProcedure is the fully-qualified name of the LockService's Inspect RPC.
 	LockServiceInspectProcedure = "/bedrock.v1.LockService/Inspect"
 	// LockServiceBrowseProcedure is the fully-qualified name of the LockService's Browse RPC.
@@ -61,13 +77,35 @@ type LockServiceClient interface {
 	// owner while it is granted or refused; after any other error the server releases
 	// that owner, and who asks again takes another one.
 	Acquire(context.Context, *v1.AcquireRequest) (*v1.AcquireResponse, error)
+	// AcquireAll takes several locks in one step: all of them are granted, or none, and it does not wait. The first that
+	// somebody else has is the error already_exists. It may be repeated as Acquire may. A store that cannot grant several
+	// locks in one step, or not these, is the error unimplemented: then they can be taken one after the other.
+	AcquireAll(context.Context, *v1.AcquireAllRequest) (*v1.AcquireAllResponse, error)
 	// Renew sets the time left of grants to their TTL again.
 	Renew(context.Context, *v1.RenewRequest) (*v1.RenewResponse, error)
 	// Release gives a grant back. It may be repeated.
 	Release(context.Context, *v1.ReleaseRequest) (*v1.ReleaseResponse, error)
+	// Annotate stores metadata beside a grant, in place of what is there.
+	Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error)
+	// SetLatch gives a latch its count, if it has none: a count that many wait for to come down to zero. It may be
+	// repeated under its ID.
+	SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error)
+	// CountDown takes from the count of a latch; at zero it is open, and gone. It may be repeated under its ID. More than
+	// is left is the error failed_precondition.
+	CountDown(context.Context, *v1.CountDownRequest) (*v1.CountDownResponse, error)
+	// LatchCount tells what is left of the count of a latch.
+	LatchCount(context.Context, *v1.LatchCountRequest) (*v1.LatchCountResponse, error)
+	// DropLatch opens a latch, whatever is left of its count.
+	DropLatch(context.Context, *v1.DropLatchRequest) (*v1.DropLatchResponse, error)
 	// Listen sends one message at once, and one whenever the name may have become
-	// free.
+	// free; for a latch, whenever it may have been set, or opened.
 	Listen(context.Context, *v1.ListenRequest) (*connect.ServerStreamForClient[v1.ListenResponse], error)
+	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
+	// comes of it: nothing is taken away.
+	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
+	// sent while nobody attends is not sent again.
+	Attend(context.Context, *v1.AttendRequest) (*connect.ServerStreamForClient[v1.AttendResponse], error)
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)
 	// Browse describes the held locks whose names begin with a prefix.
@@ -98,6 +136,12 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(lockServiceMethods.ByName("Acquire")),
 			connect.WithClientOptions(opts...),
 		),
+		acquireAll: connect.NewClient[v1.AcquireAllRequest, v1.AcquireAllResponse](
+			httpClient,
+			baseURL+LockServiceAcquireAllProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("AcquireAll")),
+			connect.WithClientOptions(opts...),
+		),
 		renew: connect.NewClient[v1.RenewRequest, v1.RenewResponse](
 			httpClient,
 			baseURL+LockServiceRenewProcedure,
@@ -110,10 +154,52 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(lockServiceMethods.ByName("Release")),
 			connect.WithClientOptions(opts...),
 		),
+		annotate: connect.NewClient[v1.AnnotateRequest, v1.AnnotateResponse](
+			httpClient,
+			baseURL+LockServiceAnnotateProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Annotate")),
+			connect.WithClientOptions(opts...),
+		),
+		setLatch: connect.NewClient[v1.SetLatchRequest, v1.SetLatchResponse](
+			httpClient,
+			baseURL+LockServiceSetLatchProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("SetLatch")),
+			connect.WithClientOptions(opts...),
+		),
+		countDown: connect.NewClient[v1.CountDownRequest, v1.CountDownResponse](
+			httpClient,
+			baseURL+LockServiceCountDownProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("CountDown")),
+			connect.WithClientOptions(opts...),
+		),
+		latchCount: connect.NewClient[v1.LatchCountRequest, v1.LatchCountResponse](
+			httpClient,
+			baseURL+LockServiceLatchCountProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("LatchCount")),
+			connect.WithClientOptions(opts...),
+		),
+		dropLatch: connect.NewClient[v1.DropLatchRequest, v1.DropLatchResponse](
+			httpClient,
+			baseURL+LockServiceDropLatchProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("DropLatch")),
+			connect.WithClientOptions(opts...),
+		),
 		listen: connect.NewClient[v1.ListenRequest, v1.ListenResponse](
 			httpClient,
 			baseURL+LockServiceListenProcedure,
 			connect.WithSchema(lockServiceMethods.ByName("Listen")),
+			connect.WithClientOptions(opts...),
+		),
+		ask: connect.NewClient[v1.AskRequest, v1.AskResponse](
+			httpClient,
+			baseURL+LockServiceAskProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Ask")),
+			connect.WithClientOptions(opts...),
+		),
+		attend: connect.NewClient[v1.AttendRequest, v1.AttendResponse](
+			httpClient,
+			baseURL+LockServiceAttendProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Attend")),
 			connect.WithClientOptions(opts...),
 		),
 		inspect: connect.NewClient[v1.InspectRequest, v1.InspectResponse](
@@ -152,9 +238,17 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 // lockServiceClient implements LockServiceClient.
 type lockServiceClient struct {
 	acquire      *connect.Client[v1.AcquireRequest, v1.AcquireResponse]
+	acquireAll   *connect.Client[v1.AcquireAllRequest, v1.AcquireAllResponse]
 	renew        *connect.Client[v1.RenewRequest, v1.RenewResponse]
 	release      *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
+	annotate     *connect.Client[v1.AnnotateRequest, v1.AnnotateResponse]
+	setLatch     *connect.Client[v1.SetLatchRequest, v1.SetLatchResponse]
+	countDown    *connect.Client[v1.CountDownRequest, v1.CountDownResponse]
+	latchCount   *connect.Client[v1.LatchCountRequest, v1.LatchCountResponse]
+	dropLatch    *connect.Client[v1.DropLatchRequest, v1.DropLatchResponse]
 	listen       *connect.Client[v1.ListenRequest, v1.ListenResponse]
+	ask          *connect.Client[v1.AskRequest, v1.AskResponse]
+	attend       *connect.Client[v1.AttendRequest, v1.AttendResponse]
 	inspect      *connect.Client[v1.InspectRequest, v1.InspectResponse]
 	browse       *connect.Client[v1.BrowseRequest, v1.BrowseResponse]
 	forceRelease *connect.Client[v1.ForceReleaseRequest, v1.ForceReleaseResponse]
@@ -165,6 +259,15 @@ type lockServiceClient struct {
 // Acquire calls bedrock.v1.LockService.Acquire.
 func (c *lockServiceClient) Acquire(ctx context.Context, req *v1.AcquireRequest) (*v1.AcquireResponse, error) {
 	response, err := c.acquire.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// AcquireAll calls bedrock.v1.LockService.AcquireAll.
+func (c *lockServiceClient) AcquireAll(ctx context.Context, req *v1.AcquireAllRequest) (*v1.AcquireAllResponse, error) {
+	response, err := c.acquireAll.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -189,9 +292,68 @@ func (c *lockServiceClient) Release(ctx context.Context, req *v1.ReleaseRequest)
 	return nil, err
 }
 
+// Annotate calls bedrock.v1.LockService.Annotate.
+func (c *lockServiceClient) Annotate(ctx context.Context, req *v1.AnnotateRequest) (*v1.AnnotateResponse, error) {
+	response, err := c.annotate.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SetLatch calls bedrock.v1.LockService.SetLatch.
+func (c *lockServiceClient) SetLatch(ctx context.Context, req *v1.SetLatchRequest) (*v1.SetLatchResponse, error) {
+	response, err := c.setLatch.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CountDown calls bedrock.v1.LockService.CountDown.
+func (c *lockServiceClient) CountDown(ctx context.Context, req *v1.CountDownRequest) (*v1.CountDownResponse, error) {
+	response, err := c.countDown.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// LatchCount calls bedrock.v1.LockService.LatchCount.
+func (c *lockServiceClient) LatchCount(ctx context.Context, req *v1.LatchCountRequest) (*v1.LatchCountResponse, error) {
+	response, err := c.latchCount.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// DropLatch calls bedrock.v1.LockService.DropLatch.
+func (c *lockServiceClient) DropLatch(ctx context.Context, req *v1.DropLatchRequest) (*v1.DropLatchResponse, error) {
+	response, err := c.dropLatch.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Listen calls bedrock.v1.LockService.Listen.
 func (c *lockServiceClient) Listen(ctx context.Context, req *v1.ListenRequest) (*connect.ServerStreamForClient[v1.ListenResponse], error) {
 	return c.listen.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// Ask calls bedrock.v1.LockService.Ask.
+func (c *lockServiceClient) Ask(ctx context.Context, req *v1.AskRequest) (*v1.AskResponse, error) {
+	response, err := c.ask.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Attend calls bedrock.v1.LockService.Attend.
+func (c *lockServiceClient) Attend(ctx context.Context, req *v1.AttendRequest) (*connect.ServerStreamForClient[v1.AttendResponse], error) {
+	return c.attend.CallServerStream(ctx, connect.NewRequest(req))
 }
 
 // Inspect calls bedrock.v1.LockService.Inspect.
@@ -246,13 +408,35 @@ type LockServiceHandler interface {
 	// owner while it is granted or refused; after any other error the server releases
 	// that owner, and who asks again takes another one.
 	Acquire(context.Context, *v1.AcquireRequest) (*v1.AcquireResponse, error)
+	// AcquireAll takes several locks in one step: all of them are granted, or none, and it does not wait. The first that
+	// somebody else has is the error already_exists. It may be repeated as Acquire may. A store that cannot grant several
+	// locks in one step, or not these, is the error unimplemented: then they can be taken one after the other.
+	AcquireAll(context.Context, *v1.AcquireAllRequest) (*v1.AcquireAllResponse, error)
 	// Renew sets the time left of grants to their TTL again.
 	Renew(context.Context, *v1.RenewRequest) (*v1.RenewResponse, error)
 	// Release gives a grant back. It may be repeated.
 	Release(context.Context, *v1.ReleaseRequest) (*v1.ReleaseResponse, error)
+	// Annotate stores metadata beside a grant, in place of what is there.
+	Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error)
+	// SetLatch gives a latch its count, if it has none: a count that many wait for to come down to zero. It may be
+	// repeated under its ID.
+	SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error)
+	// CountDown takes from the count of a latch; at zero it is open, and gone. It may be repeated under its ID. More than
+	// is left is the error failed_precondition.
+	CountDown(context.Context, *v1.CountDownRequest) (*v1.CountDownResponse, error)
+	// LatchCount tells what is left of the count of a latch.
+	LatchCount(context.Context, *v1.LatchCountRequest) (*v1.LatchCountResponse, error)
+	// DropLatch opens a latch, whatever is left of its count.
+	DropLatch(context.Context, *v1.DropLatchRequest) (*v1.DropLatchResponse, error)
 	// Listen sends one message at once, and one whenever the name may have become
-	// free.
+	// free; for a latch, whenever it may have been set, or opened.
 	Listen(context.Context, *v1.ListenRequest, *connect.ServerStream[v1.ListenResponse]) error
+	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
+	// comes of it: nothing is taken away.
+	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
+	// sent while nobody attends is not sent again.
+	Attend(context.Context, *v1.AttendRequest, *connect.ServerStream[v1.AttendResponse]) error
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)
 	// Browse describes the held locks whose names begin with a prefix.
@@ -279,6 +463,12 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(lockServiceMethods.ByName("Acquire")),
 		connect.WithHandlerOptions(opts...),
 	)
+	lockServiceAcquireAllHandler := connect.NewUnaryHandlerSimple(
+		LockServiceAcquireAllProcedure,
+		svc.AcquireAll,
+		connect.WithSchema(lockServiceMethods.ByName("AcquireAll")),
+		connect.WithHandlerOptions(opts...),
+	)
 	lockServiceRenewHandler := connect.NewUnaryHandlerSimple(
 		LockServiceRenewProcedure,
 		svc.Renew,
@@ -291,10 +481,52 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(lockServiceMethods.ByName("Release")),
 		connect.WithHandlerOptions(opts...),
 	)
+	lockServiceAnnotateHandler := connect.NewUnaryHandlerSimple(
+		LockServiceAnnotateProcedure,
+		svc.Annotate,
+		connect.WithSchema(lockServiceMethods.ByName("Annotate")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceSetLatchHandler := connect.NewUnaryHandlerSimple(
+		LockServiceSetLatchProcedure,
+		svc.SetLatch,
+		connect.WithSchema(lockServiceMethods.ByName("SetLatch")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceCountDownHandler := connect.NewUnaryHandlerSimple(
+		LockServiceCountDownProcedure,
+		svc.CountDown,
+		connect.WithSchema(lockServiceMethods.ByName("CountDown")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceLatchCountHandler := connect.NewUnaryHandlerSimple(
+		LockServiceLatchCountProcedure,
+		svc.LatchCount,
+		connect.WithSchema(lockServiceMethods.ByName("LatchCount")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceDropLatchHandler := connect.NewUnaryHandlerSimple(
+		LockServiceDropLatchProcedure,
+		svc.DropLatch,
+		connect.WithSchema(lockServiceMethods.ByName("DropLatch")),
+		connect.WithHandlerOptions(opts...),
+	)
 	lockServiceListenHandler := connect.NewServerStreamHandlerSimple(
 		LockServiceListenProcedure,
 		svc.Listen,
 		connect.WithSchema(lockServiceMethods.ByName("Listen")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceAskHandler := connect.NewUnaryHandlerSimple(
+		LockServiceAskProcedure,
+		svc.Ask,
+		connect.WithSchema(lockServiceMethods.ByName("Ask")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceAttendHandler := connect.NewServerStreamHandlerSimple(
+		LockServiceAttendProcedure,
+		svc.Attend,
+		connect.WithSchema(lockServiceMethods.ByName("Attend")),
 		connect.WithHandlerOptions(opts...),
 	)
 	lockServiceInspectHandler := connect.NewUnaryHandlerSimple(
@@ -331,12 +563,28 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		switch r.URL.Path {
 		case LockServiceAcquireProcedure:
 			lockServiceAcquireHandler.ServeHTTP(w, r)
+		case LockServiceAcquireAllProcedure:
+			lockServiceAcquireAllHandler.ServeHTTP(w, r)
 		case LockServiceRenewProcedure:
 			lockServiceRenewHandler.ServeHTTP(w, r)
 		case LockServiceReleaseProcedure:
 			lockServiceReleaseHandler.ServeHTTP(w, r)
+		case LockServiceAnnotateProcedure:
+			lockServiceAnnotateHandler.ServeHTTP(w, r)
+		case LockServiceSetLatchProcedure:
+			lockServiceSetLatchHandler.ServeHTTP(w, r)
+		case LockServiceCountDownProcedure:
+			lockServiceCountDownHandler.ServeHTTP(w, r)
+		case LockServiceLatchCountProcedure:
+			lockServiceLatchCountHandler.ServeHTTP(w, r)
+		case LockServiceDropLatchProcedure:
+			lockServiceDropLatchHandler.ServeHTTP(w, r)
 		case LockServiceListenProcedure:
 			lockServiceListenHandler.ServeHTTP(w, r)
+		case LockServiceAskProcedure:
+			lockServiceAskHandler.ServeHTTP(w, r)
+		case LockServiceAttendProcedure:
+			lockServiceAttendHandler.ServeHTTP(w, r)
 		case LockServiceInspectProcedure:
 			lockServiceInspectHandler.ServeHTTP(w, r)
 		case LockServiceBrowseProcedure:
@@ -360,6 +608,10 @@ func (UnimplementedLockServiceHandler) Acquire(context.Context, *v1.AcquireReque
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Acquire is not implemented"))
 }
 
+func (UnimplementedLockServiceHandler) AcquireAll(context.Context, *v1.AcquireAllRequest) (*v1.AcquireAllResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.AcquireAll is not implemented"))
+}
+
 func (UnimplementedLockServiceHandler) Renew(context.Context, *v1.RenewRequest) (*v1.RenewResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Renew is not implemented"))
 }
@@ -368,8 +620,36 @@ func (UnimplementedLockServiceHandler) Release(context.Context, *v1.ReleaseReque
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Release is not implemented"))
 }
 
+func (UnimplementedLockServiceHandler) Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Annotate is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.SetLatch is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) CountDown(context.Context, *v1.CountDownRequest) (*v1.CountDownResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.CountDown is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) LatchCount(context.Context, *v1.LatchCountRequest) (*v1.LatchCountResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.LatchCount is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) DropLatch(context.Context, *v1.DropLatchRequest) (*v1.DropLatchResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.DropLatch is not implemented"))
+}
+
 func (UnimplementedLockServiceHandler) Listen(context.Context, *v1.ListenRequest, *connect.ServerStream[v1.ListenResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Listen is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Ask is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Attend(context.Context, *v1.AttendRequest, *connect.ServerStream[v1.AttendResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Attend is not implemented"))
 }
 
 func (UnimplementedLockServiceHandler) Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error) {

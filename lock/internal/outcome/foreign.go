@@ -1,4 +1,4 @@
-package lock
+package outcome
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 // is but that, which would be taken for the end of the caller's context.
 type foreignError struct{ err error }
 
-// notTheCallersEnd returns err, which then matches the end of a context only if that of ctx has
+// NotTheCallersEnd returns err, which then matches the end of a context only if that of ctx has
 // come.
-func notTheCallersEnd(ctx context.Context, err error) error {
-	if !isContextError(err) || hasEnded(ctx) {
+func NotTheCallersEnd(ctx context.Context, err error) error {
+	if !IsContextError(err) || hasEnded(ctx) {
 		return err
 	}
 	return &foreignError{err}
 }
 
-func isContextError(err error) bool {
+// IsContextError reports whether err is the end of some context.
+func IsContextError(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
@@ -35,23 +36,8 @@ func (e *foreignError) Error() string { return e.err.Error() }
 
 // Is reports whether the error matches target, which is not the end of a context.
 func (e *foreignError) Is(target error) bool {
-	return !isContextError(target) && errors.Is(e.err, target)
+	return !IsContextError(target) && errors.Is(e.err, target)
 }
 
 // As finds what the error is.
 func (e *foreignError) As(target any) bool { return errors.As(e.err, target) }
-
-// anothersError is what another operation was told. It matches all that that is, but leaves no doubt.
-type anothersError struct{ err error }
-
-// Error implements error.
-func (e *anothersError) Error() string { return e.err.Error() }
-
-// Is reports whether the error matches target.
-func (e *anothersError) Is(target error) bool { return errors.Is(e.err, target) }
-
-// As finds what the error is, but for its doubt.
-func (e *anothersError) As(target any) bool {
-	_, doubt := target.(**unknownError)
-	return !doubt && errors.As(e.err, target)
-}

@@ -1,0 +1,46 @@
+-- held.lua: what is known of a mutex that somebody has.
+
+-- aboutOf returns what a request must know of a lock that is there: what is in the owner's field, and in those of its
+-- line. It is nothing, and an answer {3, kind}, of a lock of another kind; and nothing at all of one that is only
+-- remembered as a semaphore. WRONGTYPE ends it here when the key is not a lock at all.
+local function aboutOf(lock, owner)
+  local about = redis.pcall('hmget', lock, owner, 'bedrock:token', HEIRS, 'mode', 'bedrock:meta', 'bedrock:passed',
+    'bedrock:linger')
+  if about.err then
+    local kind = redis.pcall('type', lock)
+    if kind.ok == 'string' and tonumber(call('get', lock)) then
+      if redis.pcall('exists', beside('bedrock_latch:', lock)) == 1 then
+        return nil, {3, 3} -- see kind.lua
+      end
+      return nil, not isUnused(lock) and {3, 2} or nil
+    end
+    about = {call('hget', lock, owner), nil, nil, redis.pcall('hget', lock, 'mode') or nil}
+  end
+  if about[4] == 'read' or about[4] == 'write' then
+    return nil, {3, 1}
+  end
+  return about
+end
+
+-- lastToken returns the last token of who has a lock. While nobody stands in line, nobody can have moved the counter
+-- since, so what stands there is this owner's; unless it was lost.
+local function lastToken(about, counter) return tonumber(about[2] or call('get', counter) or nil) end
+
+-- refuse tells who has the lock, and for how long, after what else there is to tell.
+local function refuse(lock, answer)
+  answer[#answer + 1] = call('pttl', lock)
+  if call('hlen', lock) <= 16 then
+    for _, field in ipairs(call('hkeys', lock)) do
+      answer[#answer + 1] = field
+    end
+  end
+  return answer
+end
+
+-- recall tells who has a lock that may linger, "client:owner ms", that somebody else wants it.
+local function recall(lock, about)
+  local client, owner = string.match(about[7] or '', '^([^ :]+):(%d+) ')
+  if client then
+    notify(client, 'wanted ' .. owner .. ' ' .. lock)
+  end
+end
