@@ -1,7 +1,8 @@
 // Package connectguard carries the token of a lock between connect clients and handlers, over any of their protocols,
 // and refuses stale ones. It does what package grpcguard does for grpc-go; each understands the other.
 //
-//	orders := connect.NewClient[Order, Receipt](http.DefaultClient, url, connect.WithInterceptors(connectguard.Client()))
+//	opts := connect.WithInterceptors(connectguard.Client())
+//	orders := connect.NewClient[Order, Receipt](http.DefaultClient, url, opts)
 //	_, err := orders.CallUnary(lease.Context(), connect.NewRequest(&order)) // errors.Is(err, guard.ErrStale)
 //
 // and at the service

@@ -23,7 +23,7 @@ type Options struct {
 
 // DB begins transactions: a *pgxpool.Pool, or a *pgx.Conn that nobody else uses.
 type DB interface {
-	Begin(ctx context.Context) (pgx.Tx, error)
+	BeginTx(ctx context.Context, opts pgx.TxOptions) (pgx.Tx, error)
 }
 
 // Guard remembers the newest token of each name in a table. It may be used by many goroutines at once if its DB may.
@@ -51,7 +51,7 @@ func New(db DB, opts *Options) (*Guard, error) {
 
 // Migrate makes the table if it is not there. Several may do so at once.
 func (g *Guard) Migrate(ctx context.Context) error {
-	err := pgx.BeginFunc(ctx, g.db, func(tx pgx.Tx) error {
+	err := pgx.BeginTxFunc(ctx, g.db, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		for _, statement := range g.table.Schema {
 			if _, err := tx.Exec(ctx, statement); err != nil {
 				return err
@@ -73,9 +73,11 @@ func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 	if err := t.Check(); err != nil {
 		return fmt.Errorf("pgxguard: announce: %w", err)
 	}
+	// Whatever the default is, nothing is read that a snapshot would have to keep.
+	opts := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 	var newest uint64
 	err := fencesql.RepeatDeadlocked(ctx, sqlkind.Postgres, func() error {
-		return pgx.BeginFunc(ctx, g.db, func(tx pgx.Tx) (err error) {
+		return pgx.BeginTxFunc(ctx, g.db, opts, func(tx pgx.Tx) (err error) {
 			newest, err = g.raiseToken(ctx, tx, t)
 			return err
 		})

@@ -1,6 +1,10 @@
 package sqlguard
 
-import "github.com/bedrock-go/bedrock/internal/sqlkind"
+import (
+	"database/sql"
+
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
+)
 
 // Dialect is the SQL a database speaks.
 type Dialect string
@@ -13,3 +17,13 @@ const (
 )
 
 func (d Dialect) kind() sqlkind.Kind { return sqlkind.Kind(d) }
+
+// announcing is how a transaction begins that does nothing but announce a ticket. It reads nothing that a snapshot
+// would have to keep, and so PostgreSQL need not end it because others were faster, whatever the default is. MySQL
+// does not at any level, and may refuse to write at this one, where it logs statements.
+func (d Dialect) announcing() *sql.TxOptions {
+	if d == Postgres {
+		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	}
+	return nil
+}

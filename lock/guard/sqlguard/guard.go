@@ -89,7 +89,7 @@ func (g *Guard) Announce(ctx context.Context, t guard.Ticket) error {
 
 // announceOnce is one transaction.
 func (g *Guard) announceOnce(ctx context.Context, t guard.Ticket) (newest uint64, err error) {
-	tx, err := g.db.BeginTx(ctx, nil)
+	tx, err := g.db.BeginTx(ctx, g.dialect.announcing())
 	if err != nil {
 		return 0, err
 	}
