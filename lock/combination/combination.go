@@ -142,6 +142,9 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 // ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
 // all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	call := b.beginCall(ctx)
+	b.stores.PingAbsent(call)
+	call.End()
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
 }
 
