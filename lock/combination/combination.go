@@ -64,6 +64,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -147,6 +148,11 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 // Plead implements [driver.Pleader].
 func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
 	return b.stores.Plead(ctx, name, p, 1)
+}
+
+// Attend implements [driver.Attender].
+func (b *backend) Attend(_ context.Context, client string, tell func(driver.Message)) (stop func(), err error) {
+	return b.stores.Attend(client, tell)
 }
 
 // Check implements [driver.Checker].
