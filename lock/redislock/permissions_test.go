@@ -111,6 +111,9 @@ func useLock(t *testing.T, b driver.Backend, mode driver.Mode) {
 	if info, err := b.(driver.Inspector).Inspect(ctxFor(t), req.Name); err != nil || len(info.Holders) != 1 {
 		t.Errorf("inspected %+v, %v", info, err)
 	}
+	if _, err := b.(driver.Pleader).Plead(ctxFor(t), req.Name, driver.Plea{Reason: "why"}); err != nil {
+		t.Error(err)
+	}
 	waits := request(req.Name, uuidA+":2")
 	if waits.Mode, waits.Permits, waits.Limit = mode, req.Permits, req.Limit; mode == driver.Shared {
 		waits.Mode = driver.Write

@@ -68,6 +68,7 @@ var (
 	_ driver.Latches    = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Identifier = (*backend)(nil)
 )

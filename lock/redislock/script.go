@@ -126,6 +126,12 @@ var releaseText string
 //go:embed scripts/renew.lua
 var renewText string
 
+//go:embed scripts/owners.lua
+var ownersText string
+
+//go:embed scripts/plead.lua
+var pleadText string
+
 //go:embed scripts/force.lua
 var forceText string
 
@@ -161,6 +167,7 @@ type scripts struct {
 	acquire, bundle, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
 	annotate                                                              *redisconn.Script // nil without metadata
 	rw, permit                                                            crowdScripts      // nil without such kinds
+	plead                                                                 *redisconn.Script // nil without messages
 	countdown                                                             countdownScripts  // nil without latches
 }
 
@@ -186,7 +193,9 @@ func redissonScripts() scripts {
 			releaseAloneText, tellText, heirText, keysText, advanceText, lineText, passText, releaseText),
 		renew: redisconn.NewScript(hintText, keysText, renewText),
 		force: redisconn.NewScript(
-			tellText, heirText, keysText, kindText, rwText, advanceText, lineText, forceText),
+			tellText, heirText, keysText, kindText, rwText, advanceText, lineText, ownersText, forceText),
+		plead: redisconn.NewScript(
+			heirText, keysText, kindText, rwText, permitText, ownersText, pleadText),
 		inspect:  redisconn.NewScript(keysText, kindText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
 		annotate: redisconn.NewScript(annotateText),

@@ -10,16 +10,19 @@ end
 -- idOf returns the ID of one of an owner's permits.
 local function idOf(prefix, i) return prefix .. struct.pack('>I4', i) end
 
+-- prefixOf returns how the IDs of an owner begin, by what is known of it; nothing of what is no record.
+local function prefixOf(record)
+  local ids = string.match(record, '^%d+ %d+ (%x+)')
+  return ids and (string.gsub(ids, '..', function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
 -- forgetDead forgets the holders who have no permits any more.
 local function forgetDead(holders, taken)
   local known = redis.call('hgetall', holders)
   for i = 1, math.min(#known, 2000), 2 do
-    local ids = string.match(known[i + 1], '^%d+ %d+ (%x+)')
-    if ids then
-      local prefix = string.gsub(ids, '..', function(hex) return string.char(tonumber(hex, 16)) end)
-      if not redis.call('zscore', taken, idOf(prefix, 1)) then
-        redis.call('hdel', holders, known[i])
-      end
+    local prefix = prefixOf(known[i + 1])
+    if prefix and not redis.call('zscore', taken, idOf(prefix, 1)) then
+      redis.call('hdel', holders, known[i])
     end
   end
 end
