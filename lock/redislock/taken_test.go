@@ -54,8 +54,8 @@ func holdings() map[string]holding {
 		"fair": {1, func(c *lock.Client, name string) lock.Lockable {
 			return c.Mutex(name, &lock.MutexOptions{Fair: true})
 		}},
-		"writer":    {1, func(c *lock.Client, name string) lock.Lockable { return c.RWMutex(name, nil).Writer() }},
-		"readers":   {3, func(c *lock.Client, name string) lock.Lockable { return c.RWMutex(name, nil).Reader() }},
+		"writer":  {1, func(c *lock.Client, name string) lock.Lockable { return c.RWMutex(name, nil).Writer() }},
+		"readers": {3, func(c *lock.Client, name string) lock.Lockable { return c.RWMutex(name, nil).Reader() }},
 		"semaphore": {3, func(c *lock.Client, name string) lock.Lockable {
 			return c.Semaphore(name, 7, nil).Permits(2)
 		}},
