@@ -41,6 +41,10 @@
 //	~bedrock_turn:* ~redisson_rwlock:* &redisson_rwlock:* ~redisson_sc:* &redisson_sc:*
 //	+hdel +hexists +hrandfield +incrby +decrby +zadd +zrem +zscore +zcard +zcount +zrange +zremrangebyscore
 //
+// If semaphores are kept as [RSemaphore] it needs besides, to what is listed up to here:
+//
+//	~bedrock_permits:*
+//
 // For latches it needs besides, to what is listed up to here:
 //
 //	~bedrock_latch:* &redisson_countdownlatch__channel__* &bedrock_latch:*

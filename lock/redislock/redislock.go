@@ -81,7 +81,9 @@ func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{conn: conn, opts: filled, scripts: redissonScripts(), layout: redissonLayout(), tokenTTL: "0"}
+	b := &backend{
+		conn: conn, opts: filled, scripts: redissonScripts(filled.Semaphores), layout: redissonLayout(), tokenTTL: "0",
+	}
 	if filled.Profile == Redlock {
 		b.scripts, b.layout = redlockScripts(), redlockLayout()
 	}

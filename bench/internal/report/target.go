@@ -109,8 +109,8 @@ func targets() []target {
 			role: subject.Lingering, measure: timeToPlain,
 		},
 		{
-			workload: "forced", text: "forced release until its holder knows, p99, x a round trip's", limit: 5, atMost: true,
-			measure: longTimeToRaw,
+			workload: "forced", text: "forced release until its holder knows, p99, x a round trip's",
+			limit: 5, atMost: true, measure: longTimeToRaw,
 		},
 		{
 			workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95,

@@ -7,7 +7,7 @@
 -- Returns 1 when the lock was held.
 
 local lock, counter = KEYS[1], KEYS[2]
-local holders, taken = beside('bedrock_holders:', lock), tagged(lock) .. ':timeout'
+local holders, taken = beside('bedrock_holders:', lock), takenOf(lock)
 local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
@@ -52,7 +52,7 @@ local function free()
     redis.call('incrby', lock, away)
     redis.call('del', taken)
     for _, owner in ipairs(redis.call('hkeys', holders)) do
-      if owner ~= 'bedrock:limit' then
+      if string.sub(owner, 1, 8) ~= 'bedrock:' then
         redis.call('hdel', holders, owner)
       end
     end

@@ -1,6 +1,6 @@
 -- permit.lua: Redisson's semaphore with leases: a number, of the permits that are there, and a sorted set of
 -- those that are not, with when they come back. Each has an ID of 16 bytes: those of one owner begin alike, and
--- end with a number from 1 on.
+-- end with a number from 1 on. Of an RSemaphore there is the number alone, and the set is Bedrock's own.
 
 local function nowMs()
   local time = redis.call('time')
@@ -25,6 +25,22 @@ local function forgetDead(holders, taken)
       redis.call('hdel', holders, known[i])
     end
   end
+end
+
+-- isPlain reports whether those are permits of an RSemaphore.
+local function isPlain(taken) return string.find(taken, 'bedrock_permits:', 1, true) == 1 end
+
+-- comeBack adds those of our permits of an RSemaphore to its number whose time is over: nobody else does. It returns
+-- how many they are.
+local function comeBack(name, taken, holders, now)
+  local over = redis.call('zremrangebyscore', taken, '-inf', now)
+  if over > 0 then
+    forgetDead(holders, taken)
+    if redis.call('exists', name) == 1 then
+      redis.call('incrby', name, over)
+    end
+  end
+  return over
 end
 
 -- has reports whether the owner has its permits: all of them, and none is over.

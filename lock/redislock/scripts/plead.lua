@@ -23,7 +23,7 @@ local function lives(owner)
   elseif kind == SEMAPHORE then
     local record = redis.call('hget', beside('bedrock_holders:', lock), owner)
     local prefix = prefixOf(record)
-    return prefix and has(tagged(lock) .. ':timeout', prefix, 1, nowMs())
+    return prefix and has(takenOf(lock), prefix, 1, nowMs())
   end
   return true
 end
