@@ -139,9 +139,12 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return b.stores.List(ctx, prefix, limit, 1)
 }
 
-// ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is
-// taken; all others must answer.
+// ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
+// all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	call := b.beginCall(ctx)
+	b.stores.PingAbsent(call)
+	call.End()
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
 }
 

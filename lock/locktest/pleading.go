@@ -19,12 +19,13 @@ func pleading() []behaviour {
 func pleaIsUnheard(e *env) {
 	h, other := e.hearer(), e.store()
 	e.release(h, h.lockRecalled(e.name("listens"))) // it listens by now
-	for _, req := range e.everyMode("a") {
+	for _, req := range e.everyMode() {
 		h.number++
 		req.Owner, req.Meta = h.owner(), `{"host":"h"}` // as package lock has some
 		g := e.grant(h, req)
 		for _, p := range []driver.Plea{
-			{}, {Reason: "maintenance at noon", Within: 90 * time.Second},
+			{},
+			{Reason: "maintenance at noon", Within: 90 * time.Second},
 			{Reason: "ü 7 \"5\" x: y", Within: driver.MaxTTL},
 		} {
 			told, err := other.Plead(e.contextFor(soon), req.Name, p)

@@ -62,6 +62,7 @@ var (
 	_ driver.Successor  = (*backend)(nil)
 	_ driver.TurnWaiter = (*backend)(nil)
 	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Sharder    = (*backend)(nil)
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)

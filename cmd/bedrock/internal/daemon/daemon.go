@@ -68,7 +68,7 @@ type Config struct {
 type Daemon struct {
 	config  Config
 	engine  *coord.Coordinator
-	locks   *lock.Client
+	locks   *lockurl.Session
 	backend lockdriver.Backend
 	hangUp  func() error // closes the connections of locks
 	metrics *prometheus.Registry
@@ -122,6 +122,8 @@ func (d *Daemon) startEngine(ctx context.Context) (err error) {
 	return d.engine.Start(ctx)
 }
 
+// openLocks opens the locks twice: for the clients of the API, each of whom attends by itself, and for the console.
+// Over one backend the console's client would be told in place of them.
 func (d *Daemon) openLocks() (err error) {
 	if d.counted, err = newLockMetrics(d.metrics); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (d *Daemon) openLocks() (err error) {
 	if err != nil {
 		return err
 	}
-	d.locks, err = lock.New(d.backend, &lock.Options{Logger: d.config.Logger})
+	d.locks, err = d.config.Locks.Open(lock.Options{Logger: d.config.Logger})
 	if err != nil {
 		return errors.Join(err, d.backend.Close(), d.hangUp())
 	}
@@ -138,7 +140,7 @@ func (d *Daemon) openLocks() (err error) {
 }
 
 func (d *Daemon) closeLocks(ctx context.Context) error {
-	return errors.Join(d.locks.Stop(ctx), d.hangUp())
+	return errors.Join(d.locks.Stop(ctx), d.backend.Close(), d.hangUp())
 }
 
 // Serve answers on a listener until ctx ends, and then lets calls under way finish.
@@ -177,7 +179,7 @@ func (d *Daemon) handler() (http.Handler, error) {
 func (d *Daemon) console(operator acting) (http.Handler, error) {
 	counts, _ := d.config.Store.(driver.Counter)
 	return console.New(d.engine, &console.Options{
-		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
+		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks.Client,
 		MayAct:   func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
 		Name:     d.config.Replica,
 		Stopping: server.Stopping,
