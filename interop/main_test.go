@@ -14,5 +14,8 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv(countsAt); addr != "" {
 		countForEver(addr)
 	}
+	if addr := os.Getenv(holdsAt); addr != "" {
+		holdForEver(addr)
+	}
 	goleak.VerifyTestMain(m)
 }

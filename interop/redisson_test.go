@@ -39,7 +39,7 @@ func TestRedisson(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			jars := redissonJars(t, version)
 			for _, scenes := range []map[string]func(*together){
-				ofMutex(), ofReadWrite(), ofSemaphore(), ofFair(), ofLatch(), ofMultiLock(),
+				ofMutex(), ofReadWrite(), ofSemaphore(), ofPlainSemaphore(), ofFair(), ofLatch(), ofMultiLock(),
 			} {
 				for name, test := range scenes {
 					t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })

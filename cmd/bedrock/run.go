@@ -61,7 +61,8 @@ A backend is a URL, given by --backend or the environment variable BEDROCK_BACKE
   mem:                                             this process only, to try things out
 
 Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
-profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.
+profile=redisson|redlock, semaphores=expirable|plain, pubsub=auto|classic|sharded.
+See 'bedrock help exit-codes' for exit codes.
 
 Several independent servers make one lock that outlives some of them: give --backend once for each,
 or write their URLs into BEDROCK_BACKEND with spaces between, and say --quorum or --combination.

@@ -12,6 +12,7 @@ import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
@@ -49,13 +50,15 @@ public class Peer {
           ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
           : words[2].startsWith("permit.")
               ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
-              : words[2].startsWith("fair.")
-                  ? fair(redisson.getFairLock(words[3]), words[2], argument)
-                  : words[2].startsWith("latch.")
-                      ? latch(redisson.getCountDownLatch(words[3]), words[2], argument)
-                      : words[2].startsWith("multi.")
-                          ? multi(redisson, words[2], words[3].split(","), argument)
-                          : run(redisson, words[2], words[3], argument);
+              : words[2].startsWith("plain.")
+                  ? plain(redisson.getSemaphore(words[3]), words[2], argument)
+                  : words[2].startsWith("fair.")
+                      ? fair(redisson.getFairLock(words[3]), words[2], argument)
+                      : words[2].startsWith("latch.")
+                          ? latch(redisson.getCountDownLatch(words[3]), words[2], argument)
+                          : words[2].startsWith("multi.")
+                              ? multi(redisson, words[2], words[3].split(","), argument)
+                              : run(redisson, words[2], words[3], argument);
       say(words[0] + " " + result);
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
@@ -149,6 +152,33 @@ public class Peer {
         return true;
       case "permit.there":
         return semaphore.availablePermits();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  /** The semaphore that is a number, and knows no owners. */
+  private static Object plain(RSemaphore semaphore, String command, String argument) throws Exception {
+    int number = Integer.parseInt(argument);
+    switch (command) {
+      case "plain.set":
+        return semaphore.trySetPermits(number);
+      case "plain.try": // so many
+        return semaphore.tryAcquire(number);
+      case "plain.wait": // for one, so long
+        return semaphore.tryAcquire(Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "plain.release":
+        semaphore.release(number);
+        return true;
+      case "plain.there":
+        return semaphore.availablePermits();
+      case "plain.drain":
+        return semaphore.drainPermits();
+      case "plain.add":
+        semaphore.addPermits(number);
+        return true;
+      case "plain.delete":
+        return semaphore.delete();
       default:
         throw new IllegalArgumentException(command);
     }

@@ -16,7 +16,7 @@ func behaviours() []behaviour {
 		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(), voting(),
 		bundling(), noting(), latching(), pleading(),
 		expiry(), renewal(), releasing(),
-		wakeUps(), passing(), telling(),
+		wakeUps(), passing(), telling(), pleading(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {
 		all = append(all, theme...)

@@ -21,7 +21,7 @@ func pleaIsUnheard(e *env) {
 	e.release(h, h.lockRecalled(e.name("listens"))) // it listens by now
 	for _, req := range e.everyMode() {
 		h.number++
-		req.Owner = h.owner()
+		req.Owner, req.Meta = h.owner(), `{"host":"h"}` // as package lock has some
 		g := e.grant(h, req)
 		for _, p := range []driver.Plea{
 			{},

@@ -11,7 +11,8 @@ func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
 		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
-		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants())
+		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),
+		plainRedisMutants(), pleadingRedisMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
