@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -14,5 +15,9 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv(countsAt); addr != "" {
 		countForEver(addr)
 	}
+	if addresses := os.Getenv(holdsAt); addresses != "" {
+		holdForEver(addresses)
+	}
+	flag.Bool(updateFlag, false, "write docs/interop-redisson.md from what was played")
 	goleak.VerifyTestMain(m)
 }
