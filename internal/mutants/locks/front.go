@@ -11,7 +11,7 @@ func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
 		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
-		quorumMutants(), combinationMutants(), electionMutants(), latchMutants())
+		quorumMutants(), combinationMutants(), electionMutants(), latchMutants(), interopMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
