@@ -16,7 +16,7 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
-// TestOppositeOrdersInAClusterWaitForEachOther: two clients lock {a, b} and {b, a} five hundred times each, on a cluster
+// TestOppositeOrdersInAClusterWaitForEachOther: two clients lock {a, b} and {b, a}, 500 times each, on a cluster
 // that keeps the two on different servers, so that they cannot be had in one step.
 func TestOppositeOrdersInAClusterWaitForEachOther(t *testing.T) {
 	set := testenv.Cluster(t, 3, 0)
