@@ -54,7 +54,7 @@ race: ## Run the tests with the race detector, but for those of OUTSIDE
 
 .PHONY: interop
 interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)
-	go test -count=1 -v ./interop
+	go test -count=1 -v -parallel 4 ./interop
 
 .PHONY: bench
 bench: ## Measure Bedrock beside its peers; BENCH="locks" for the full run

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -14,8 +15,12 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv(countsAt); addr != "" {
 		countForEver(addr)
 	}
-	if addr := os.Getenv(holdsAt); addr != "" {
-		holdForEver(addr)
+	if addr := os.Getenv(holdsPlainAt); addr != "" {
+		holdPlainForEver(addr)
 	}
+	if addresses := os.Getenv(holdsAt); addresses != "" {
+		holdForEver(addresses)
+	}
+	flag.Bool(updateFlag, false, "write docs/interop-redisson.md from what was played")
 	goleak.VerifyTestMain(m)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // ofFair are the scenes with RFairLock.
-func ofFair() map[string]func(*together) {
-	return map[string]func(*together){
+func ofFair() scenes {
+	return scenes{
 		"FairJavaAlone":            fairJavaAlone,
 		"FairGoIsWoken":            fairGoIsWoken,
 		"FairJavaIsWoken":          fairJavaIsWoken,
@@ -45,7 +45,10 @@ func fairJavaAlone(e *together) {
 	f.servesAll(holder, line...)
 }
 
-const wakeUps = 20
+const (
+	fairObject = "RFairLock"
+	fairRounds = 20 // of seven contenders each
+)
 
 // fairGoIsWoken by Java's release. Go's place is kept, and asked for, every two seconds: that would be too late.
 func fairGoIsWoken(e *together) {
@@ -61,7 +64,7 @@ func fairGoIsWoken(e *together) {
 		waiter.give(waiter)
 		f.isGone()
 	}
-	f.tells("Go", took)
+	e.woke(fairObject, goWaits, took)
 }
 
 // fairJavaIsWoken by Go's release. Go's lock would live for seconds.
@@ -78,7 +81,7 @@ func fairJavaIsWoken(e *together) {
 		waiter.give(waiter)
 		f.isGone()
 	}
-	f.tells("Java", took)
+	e.woke(fairObject, javaWaits, took)
 }
 
 // fairJavaComesLater to one of Go's that was next, was given the lock, and left nobody in line.
@@ -97,20 +100,13 @@ func fairJavaComesLater(e *together) {
 	}
 }
 
-// tells logs how long wake-ups took.
-func (f *fairLine) tells(who string, took []time.Duration) {
-	f.Helper()
-	slices.Sort(took)
-	f.Logf("%s is woken after %s (median), %s at most", who, took[len(took)/2], took[len(took)-1])
-}
-
 // fairOrderOfArrival is the order of grants, whoever has the lock first, and whoever is first in line.
 func fairOrderOfArrival(e *together) {
 	e.javaIsWarmInLine()
 	f := e.fairLine("a")
 	other, _ := e.process()
 	clients := []*lock.Client{e.locks, other}
-	for round := range 8 {
+	for round := range fairRounds {
 		holder := f.oneHas(round%2 == 0)
 		var line []*contender
 		for i := range 6 {
@@ -124,6 +120,7 @@ func fairOrderOfArrival(e *together) {
 		f.inLine(len(line))
 		f.servesAll(holder, line...)
 	}
+	e.shows(fairObject, inOrder, fairRounds)
 }
 
 // oneHas has one of Java's take the lock, or one of Go's.

@@ -11,15 +11,12 @@ import (
 )
 
 // ofReadWrite are the scenes with RReadWriteLock.
-func ofReadWrite() map[string]func(*together) {
-	return map[string]func(*together){
+func ofReadWrite() scenes {
+	return scenes{
 		"JavaReads":               javaReads,
 		"GoReads":                 goReads,
 		"JavaWrites":              javaWrites,
 		"GoWrites":                goWrites,
-		"GoWriterIsWoken":         goWriterIsWoken,
-		"JavaWriterIsWoken":       javaWriterIsWoken,
-		"GoReadersAreWoken":       goReadersAreWoken,
 		"JavaReadersAreWoken":     javaReadersAreWoken,
 		"JavaReaderIsKilled":      javaReaderIsKilled,
 		"GoDowngradesBesideJava":  goDowngradesBesideJava,
@@ -31,11 +28,9 @@ func ofReadWrite() map[string]func(*together) {
 }
 
 // ofSemaphore are the scenes with RPermitExpirableSemaphore.
-func ofSemaphore() map[string]func(*together) {
-	return map[string]func(*together){
+func ofSemaphore() scenes {
+	return scenes{
 		"PermitsAreShared":         permitsAreShared,
-		"GoIsWokenByAPermit":       goIsWokenByAPermit,
-		"JavaIsWokenByAPermit":     javaIsWokenByAPermit,
 		"JavaDiesWithAPermit":      javaDiesWithAPermit,
 		"PermitsOfTheGoDeadReturn": permitsOfTheGoDeadReturn,
 	}
@@ -58,25 +53,6 @@ func (e *together) refused(l lock.Lockable) {
 	e.Helper()
 	if lease, err := l.TryLock(e.Context()); !errors.Is(err, lock.ErrHeld) {
 		e.Errorf("want ErrHeld, got %v, %v", lease, err)
-	}
-}
-
-// woken checks that Go is woken by what happens while it waits, and has not waited for an expiry.
-func (e *together) woken(l lock.Lockable, happens func()) {
-	e.Helper()
-	before, got := e.scripts(), make(chan error, 1)
-	go func() {
-		lease, err := l.Lock(e.Context())
-		if err == nil {
-			err = lease.Unlock(e.Context())
-		}
-		got <- err
-	}()
-	e.asleep(before)
-	start := time.Now()
-	happens()
-	if err := <-got; err != nil || time.Since(start) > watchdog/2 {
-		e.Errorf("not woken, but served after %s: %v", time.Since(start), err)
 	}
 }
 
@@ -146,29 +122,6 @@ func goWrites(e *together) {
 	e.unlock(w)
 	e.java.want("false", "a", "rw.iswritten", "a", 0)
 	e.java.want("true", "a", "rw.write", "a", 0)
-}
-
-func goWriterIsWoken(e *together) {
-	rw := e.locks.RWMutex("a", nil)
-	e.java.want("true", "a", "rw.read", "a", 0)
-	e.woken(rw.Writer(), func() { e.java.want("true", "a", "rw.unread", "a", 0) })
-	e.java.want("true", "a", "rw.write", "a", 0)
-	e.woken(rw.Writer(), func() { e.java.want("true", "a", "rw.unwrite", "a", 0) })
-}
-
-func javaWriterIsWoken(e *together) {
-	e.java.want("true", "b", "rw.write", "b", 0) // the server knows Java's script from here on
-	rw := e.locks.RWMutex("a", nil)
-	r := e.take(rw.Reader(), time.Second)
-	e.javaWoken("rw.write", "a", func() { e.unlock(r) })
-	e.java.want("true", "waiting", "rw.unwrite", "a", 0)
-	w := e.take(rw.Writer(), time.Second)
-	e.javaWoken("rw.write", "a", func() { e.unlock(w) })
-}
-
-func goReadersAreWoken(e *together) {
-	e.java.want("true", "a", "rw.write", "a", 0)
-	e.woken(e.locks.RWMutex("a", nil).Reader(), func() { e.java.want("true", "a", "rw.unwrite", "a", 0) })
 }
 
 // javaReadersAreWoken: all of them, by one message.
@@ -315,19 +268,6 @@ func permitsAreShared(e *together) {
 	e.unlock(two)
 	e.java.want("3", "a", "permit.there", "a", 0)
 	e.unlock(e.take(s.Permits(3), time.Second))
-}
-
-func goIsWokenByAPermit(e *together) {
-	e.java.want("true", "a", "permit.set", "a", 1)
-	id := e.java.do("a", "permit.take", "a", 0)
-	e.woken(e.locks.Semaphore("a", 1, nil), func() { e.java.want("true", "a", "permit.release", "a", id) })
-}
-
-func javaIsWokenByAPermit(e *together) {
-	e.java.want("true", "a", "permit.set", "a", 1)
-	e.java.do("a", "permit.release", "a", e.java.do("a", "permit.take", "a", 0)) // the server knows Java's scripts
-	lease := e.take(e.locks.Semaphore("a", 1, nil), time.Second)
-	e.javaWoken("permit.take", "a", func() { e.unlock(lease) })
 }
 
 func javaDiesWithAPermit(e *together) {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,8 +17,8 @@ import (
 )
 
 // ofLatch are the scenes with RCountDownLatch.
-func ofLatch() map[string]func(*together) {
-	return map[string]func(*together){
+func ofLatch() scenes {
+	return scenes{
 		"LatchIsShared":       latchIsShared,
 		"LatchGoIsWoken":      latchGoIsWoken,
 		"LatchJavaIsWoken":    latchJavaIsWoken,
@@ -29,6 +28,9 @@ func ofLatch() map[string]func(*together) {
 		"LatchAndLocksOfJava": latchAndLocksOfJava,
 	}
 }
+
+// latchObject is the matrix' row of latches.
+const latchObject = "RCountDownLatch"
 
 // latches are Go's latches, below package lock.
 type latches struct {
@@ -42,7 +44,7 @@ type latches struct {
 
 func (e *together) latches() *latches {
 	e.Helper()
-	b, err := redislock.NewBackend(goredis.Wrap(e.rdb), nil)
+	b, err := redislock.NewBackend(goredis.Wrap(e.rdb), e.options())
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -99,14 +101,14 @@ func (l *latches) await(name string, listening chan<- struct{}) error {
 		}
 		select {
 		case <-w.C():
-		case <-time.After(patience):
+		case <-time.After(patience / 3):
 			return fmt.Errorf("%d are left, and nothing was heard", left)
 		}
 	}
 }
 
-// goWoken checks that Go is woken when a latch opens.
-func (l *latches) goWoken(name string, opens func()) {
+// goWoken checks that Go is woken when a latch opens, and returns how long that took.
+func (l *latches) goWoken(name string, opens func()) time.Duration {
 	l.Helper()
 	listening, woken := make(chan struct{}), make(chan error, 1)
 	go func() { woken <- l.await(name, listening) }()
@@ -115,57 +117,42 @@ func (l *latches) goWoken(name string, opens func()) {
 	case err := <-woken:
 		l.Fatalf("go does not wait: %v", err)
 	}
+	start := time.Now()
 	opens()
 	if err := <-woken; err != nil {
-		l.Error(err)
+		l.Fatal(err)
 	}
+	return time.Since(start)
 }
 
-// javaWoken checks that Java is woken when a latch opens.
-func (l *latches) javaWoken(java *java, name string, opens func()) {
+// javaWoken checks that Java is woken when a latch opens, and returns how long that took.
+func (l *latches) javaWoken(java *java, name string, opens func()) time.Duration {
 	l.Helper()
-	channel, before := "redisson_countdownlatch__channel__{"+name+"}", l.gets()
+	channel, before := "redisson_countdownlatch__channel__{"+name+"}", l.commands("get")
 	waiting := java.begin("waiting", "latch.await", name, int(patience.Milliseconds()))
 	deadline := time.Now().Add(patience)
-	for l.listeners(channel) == 0 || l.gets() < before+2 { // it looks at the count before it listens, and after
+	// It looks at the count before it listens, and after.
+	for l.listening(channel) == 0 || l.commands("get") < before+2 {
 		if time.Now().After(deadline) {
 			l.Fatal("java does not listen")
 		}
 	}
 	start := time.Now()
 	opens()
-	if answer := java.await(waiting); answer != "true" || time.Since(start) > patience/2 {
-		l.Errorf("java got %q after %s", answer, time.Since(start))
-	}
-}
-
-// listeners returns how many listen on a channel.
-func (l *latches) listeners(channel string) int64 {
-	l.Helper()
-	counts, err := l.rdb.PubSubNumSub(l.Context(), channel).Result()
-	if err != nil {
-		l.Fatal(err)
-	}
-	return counts[channel]
-}
-
-// gets returns how many keys were read.
-func (l *latches) gets() int {
-	l.Helper()
-	stats, err := l.rdb.Info(l.Context(), "commandstats").Result()
-	if err != nil {
-		l.Fatal(err)
-	}
-	_, after, _ := strings.Cut(stats, "cmdstat_get:calls=")
-	calls, _, _ := strings.Cut(after, ",")
-	n, _ := strconv.Atoi(calls)
-	return n
+	java.answersAtOnce(waiting)
+	return time.Since(start)
 }
 
 // latchIsShared: both set, count and see one latch.
 func latchIsShared(e *together) {
 	l := e.latches()
-	for _, name := range []string{"a", "{t}/a", "{x}"} {
+	names := []string{"a", "{t}/a", "{x}"}
+	if e.isCluster() {
+		names = names[:1] // Redisson puts braces around names that have some: its channel is in another slot then
+	}
+	defer e.shows(latchObject, inspectedByGo, 1)
+	defer e.shows(latchObject, inspectedByJava, 1)
+	for _, name := range names {
 		l.wantCount(name, 0)
 		l.set(name, 3)
 		e.java.want("false", "a", "latch.set", name, 5)
@@ -188,23 +175,27 @@ func latchIsShared(e *together) {
 
 func latchGoIsWoken(e *together) {
 	l := e.latches()
+	var took []time.Duration
 	for i := range wakeUps {
-		name := fmt.Sprint("a", i%3) // names are used again
+		name := fmt.Sprint("woken", i%3) // names are used again
 		e.java.want("true", "a", "latch.set", name, 2)
-		l.goWoken(name, func() { e.java.want("true", "a", "latch.down", name, 2) })
+		took = append(took, l.goWoken(name, func() { e.java.want("true", "a", "latch.down", name, 2) }))
 	}
+	e.woke(latchObject, goWaits, took)
 }
 
 func latchJavaIsWoken(e *together) {
 	l := e.latches()
+	var took []time.Duration
 	for i := range wakeUps {
-		name := fmt.Sprint("a", i%3)
+		name := fmt.Sprint("wakes", i%3)
 		l.set(name, 2)
-		l.javaWoken(e.java, name, func() {
+		took = append(took, l.javaWoken(e.java, name, func() {
 			l.down(name, 1)
 			l.down(name, 0)
-		})
+		}))
 	}
+	e.woke(latchObject, javaWaits, took)
 }
 
 // latchIsDropped by Go: those who await it in Java are woken.
@@ -235,6 +226,7 @@ func latchJavaIsKilled(e *together) {
 	dies.kill()
 	_ = dies.cmd.Wait()
 	l.opensAfterADeath()
+	e.shows(latchObject, javaDies, 1)
 }
 
 // latchGoIsKilled the same way.
@@ -246,7 +238,7 @@ func latchGoIsKilled(e *together) {
 		e.Fatal(err)
 	}
 	dies := exec.CommandContext(e.Context(), program)
-	dies.Env = append(os.Environ(), countsAt+"="+e.server.Addr())
+	dies.Env = append(os.Environ(), countsAt+"="+e.addresses(""))
 	if err := dies.Start(); err != nil {
 		e.Fatal(err)
 	}
@@ -257,6 +249,7 @@ func latchGoIsKilled(e *together) {
 	}
 	_ = dies.Wait()
 	l.opensAfterADeath()
+	e.shows(latchObject, goDies, 1)
 }
 
 // untilBelow waits until a latch is counted down.

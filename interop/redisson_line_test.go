@@ -30,8 +30,6 @@ type contender struct {
 }
 
 const (
-	// atOnce is the time within which one is served who is told: less than it takes Go to ask again by itself.
-	atOnce = watchdog / 2
 	// passedOver is the time within which it is noticed that who is next has died: Go asks every two seconds, and then
 	// gives who is told five.
 	passedOver = 10 * time.Second
@@ -231,10 +229,14 @@ func (f *fairLine) until(what string, is func() bool) {
 	}
 }
 
-// process returns a client of Bedrock with connections of its own, and what kills it: it can say nothing any more.
+// process returns a client of Bedrock with connections of its own, and what kills it on one server: it can say nothing
+// any more.
 func (e *together) process() (locks *lock.Client, kill func()) {
 	e.Helper()
-	proxy, err := chaos.New(e.server.Addr())
+	if e.isCluster() {
+		return e.client(e.connect(e.T)), nil // its nodes tell clients where they are: no proxy stands between
+	}
+	proxy, err := chaos.New(e.nodes[0].Addr())
 	if err != nil {
 		e.Fatal(err)
 	}

@@ -9,11 +9,11 @@ import (
 
 // ofMultiLock are the scenes with RMultiLock, which takes one lock after the other, and several locks that Go takes in
 // one step.
-func ofMultiLock() map[string]func(*together) {
-	return map[string]func(*together){
-		"MultiJavaHolds":   multiJavaHolds,
-		"MultiGoHolds":     multiGoHolds,
-		"MultiJavaIsWoken": multiJavaIsWoken,
+func ofMultiLock() scenes {
+	return scenes{
+		"MultiJavaHolds":          multiJavaHolds,
+		"MultiGoHolds":            multiGoHolds,
+		"MultiWakesJavaInOneStep": multiWakesJavaInOneStep,
 	}
 }
 
@@ -85,8 +85,8 @@ func multiGoHolds(e *together) {
 	}
 }
 
-// multiJavaIsWoken by Go's releases, one after the other; Go's leases would live for longer than it waits.
-func multiJavaIsWoken(e *together) {
+// multiWakesJavaInOneStep by Go's releases, one after the other; Go's leases would live for longer than it waits.
+func multiWakesJavaInOneStep(e *together) {
 	l := e.latches()
 	e.java.want("true", "b", "try", "b", 0) // the server knows Java's scripts from here on
 	e.java.want("true", "b", "unlock", "b", 0)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,9 +17,14 @@ import (
 // patience is how long a peer may take to answer.
 const patience = 30 * time.Second
 
-// java is a running program with Redisson's locks.
+// java is a running program with Redisson's locks, as one test sees it.
 type java struct {
-	t   *testing.T
+	*testing.T
+	*javaProcess
+}
+
+// javaProcess is that program. A scene may have it for itself, or it is that of several.
+type javaProcess struct {
 	cmd *exec.Cmd
 	in  io.Writer
 
@@ -29,12 +33,11 @@ type java struct {
 	answers map[string]chan string
 }
 
-// startJava starts interop/redisson/Peer.java with a version of Redisson.
-func startJava(t *testing.T, jars string, server *testenv.RedisServer, watchdog time.Duration) *java {
+// startJava starts a program that uses the servers of a site.
+func startJava(t *testing.T, program *peerProgram, at *site) *java {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), testenv.Program(t, "java", "package default-jdk-headless"),
-		"-cp", filepath.Join(jars, "*"), "redisson/Peer.java",
-		"redis://"+server.Addr(), strconv.FormatInt(watchdog.Milliseconds(), 10))
+	arguments := program.arguments(at.uris(), strconv.FormatInt(watchdog.Milliseconds(), 10), at.javaPublishes)
+	cmd := exec.CommandContext(t.Context(), testenv.Program(t, "java", "package default-jdk-headless"), arguments...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +51,7 @@ func startJava(t *testing.T, jars string, server *testenv.RedisServer, watchdog 
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	j := &java{t: t, cmd: cmd, in: in, answers: map[string]chan string{"ready": make(chan string, 1)}}
+	j := &java{t, &javaProcess{cmd: cmd, in: in, answers: map[string]chan string{"ready": make(chan string, 1)}}}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -67,7 +70,7 @@ func startJava(t *testing.T, jars string, server *testenv.RedisServer, watchdog 
 }
 
 // read hands out the answers until the program ends.
-func (j *java) read(out io.Reader) {
+func (j *javaProcess) read(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		id, answer, _ := strings.Cut(lines.Text(), " ")
 		j.mu.Lock()
@@ -81,20 +84,20 @@ func (j *java) read(out io.Reader) {
 
 // begin sends a command to one of the program's threads.
 func (j *java) begin(thread, command, name string, argument any) (id string) {
-	j.t.Helper()
+	j.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last++
 	id = strconv.Itoa(j.last)
 	j.answers[id] = make(chan string, 1)
 	if _, err := fmt.Fprintln(j.in, id, thread, command, name, argument); err != nil {
-		j.t.Fatal(err)
+		j.Fatal(err)
 	}
 	return id
 }
 
 // answerTo returns where the answer to a command comes.
-func (j *java) answerTo(id string) <-chan string {
+func (j *javaProcess) answerTo(id string) <-chan string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.answers[id]
@@ -102,18 +105,31 @@ func (j *java) answerTo(id string) <-chan string {
 
 // await returns the answer to a command.
 func (j *java) await(id string) string {
-	j.t.Helper()
+	j.Helper()
 	select {
 	case answer := <-j.answerTo(id):
 		return answer
 	case <-time.After(patience):
-		j.t.Fatalf("no answer to %q", id)
+		j.Fatalf("no answer to %q", id)
 		return ""
 	}
 }
 
+// answersAtOnce checks that somebody who waits is woken now.
+func (j *java) answersAtOnce(id string) {
+	j.Helper()
+	select {
+	case answer := <-j.answerTo(id):
+		if answer != "true" {
+			j.Fatalf("java got %q", answer)
+		}
+	case <-time.After(atOnce):
+		j.Fatal("java is not woken")
+	}
+}
+
 // answered reports whether a command is answered, and nobody has taken the answer.
-func (j *java) answered(id string) bool {
+func (j *javaProcess) answered(id string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.answers[id]) > 0
@@ -121,35 +137,22 @@ func (j *java) answered(id string) bool {
 
 // do sends a command and returns its answer.
 func (j *java) do(thread, command, name string, argument any) string {
-	j.t.Helper()
+	j.Helper()
 	return j.await(j.begin(thread, command, name, argument))
 }
 
 // want sends a command and checks its answer.
 func (j *java) want(answer, thread, command, name string, argument any) {
-	j.t.Helper()
+	j.Helper()
 	if got := j.do(thread, command, name, argument); got != answer {
-		j.t.Errorf("java: %s %s: got %q, want %q", command, name, got, answer)
+		j.Errorf("java: %s %s: got %q, want %q", command, name, got, answer)
 	}
 }
 
 // kill ends the program without a chance to release anything.
 func (j *java) kill() {
-	j.t.Helper()
+	j.Helper()
 	if err := j.cmd.Process.Kill(); err != nil {
-		j.t.Fatal(err)
+		j.Fatal(err)
 	}
-}
-
-// redissonJars fetches a version of Redisson and what it needs.
-func redissonJars(t *testing.T, version string) (folder string) {
-	t.Helper()
-	folder = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), testenv.Program(t, "mvn", "package maven"),
-		"-q", "-B", "-f", "redisson/pom.xml", "-Dredisson.version="+version,
-		"dependency:copy-dependencies", "-DoutputDirectory="+folder)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("fetch redisson %s: %v\n%s", version, err, out)
-	}
-	return folder
 }

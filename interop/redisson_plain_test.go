@@ -15,9 +15,12 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
+// plainObject is what these scenes are of.
+const plainObject = "RSemaphore"
+
 // ofPlainSemaphore are the scenes with RSemaphore.
-func ofPlainSemaphore() map[string]func(*together) {
-	return map[string]func(*together){
+func ofPlainSemaphore() scenes {
+	return scenes{
 		"PlainPermitsAreShared":     plainPermitsAreShared,
 		"GoMakesAPlainSemaphore":    goMakesAPlainSemaphore,
 		"JavaMovesPlainPermits":     javaMovesPlainPermits,
@@ -39,12 +42,13 @@ func (e *together) plain(limit int, opts *lock.SemaphoreOptions) *lock.Semaphore
 	return locks.Semaphore("a", limit, opts)
 }
 
-func plainClient(rdb *redis.Client) (*lock.Client, error) {
+func plainClient(rdb redis.UniversalClient) (*lock.Client, error) {
 	return redislock.New(goredis.Wrap(rdb), &redislock.Options{Semaphores: redislock.RSemaphore})
 }
 
 // plainPermitsAreShared: each has what the other has left, and has back what the other gives back.
 func plainPermitsAreShared(e *together) {
+	defer e.shows(plainObject, excluded, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
 	e.java.want("true", "a", "plain.try", "a", 1)
@@ -92,24 +96,47 @@ func javaMovesPlainPermits(e *together) {
 
 func goIsWokenByAPlainPermit(e *together) {
 	e.java.want("true", "a", "plain.set", "a", 1)
-	e.java.want("true", "a", "plain.try", "a", 1)
-	e.woken(e.plain(1, nil), func() { e.java.want("true", "a", "plain.release", "a", 1) })
+	s := e.plain(1, nil)
+	var took []time.Duration
+	for range wakeUps {
+		e.java.want("true", "a", "plain.try", "a", 1)
+		before, got := e.scripts(), make(chan *lock.Lease, 1)
+		go func() { got <- e.take(s, patience) }()
+		e.listens(before, "redisson_sc:{a}")
+		start := time.Now()
+		e.java.want("true", "a", "plain.release", "a", 1)
+		lease := <-got
+		took = append(took, time.Since(start))
+		e.unlock(lease)
+	}
+	e.woke(plainObject, goWaits, took)
 }
 
 func javaIsWokenByAPlainPermit(e *together) {
 	e.java.want("true", "a", "plain.set", "a", 1)
 	e.java.want("true", "a", "plain.wait", "a", 1000) // the server knows Java's script
 	e.java.want("true", "a", "plain.release", "a", 1)
-	lease := e.take(e.plain(1, nil), time.Second)
-	e.javaWoken("plain.wait", "a", func() { e.unlock(lease) })
+	s := e.plain(1, nil)
+	var took []time.Duration
+	for range wakeUps {
+		lease := e.take(s, time.Second)
+		var start time.Time
+		e.javaWoken("plain.wait", "a", func() {
+			start = time.Now()
+			e.unlock(lease)
+		})
+		took = append(took, time.Since(start))
+		e.java.want("true", "a", "plain.release", "a", 1)
+	}
+	e.woke(plainObject, javaWaits, took)
 }
 
-// holdsAt has this program be another one, which has two plain permits of three on the server of that address until it
-// is killed.
-const holdsAt = "BEDROCK_INTEROP_HOLDS_AT"
+// holdsPlainAt has this program be another one, which has two plain permits of three on the server of that address
+// until it is killed.
+const holdsPlainAt = "BEDROCK_INTEROP_HOLDS_PLAIN_AT"
 
-// holdForEver is the program that is killed.
-func holdForEver(addr string) {
+// holdPlainForEver is the program that is killed.
+func holdPlainForEver(addr string) {
 	locks, err := plainClient(redis.NewClient(&redis.Options{Addr: addr}))
 	if err == nil {
 		_, err = locks.Semaphore("a", 3, &lock.SemaphoreOptions{TTL: time.Second}).LockN(context.Background(), 2)
@@ -123,13 +150,14 @@ func holdForEver(addr string) {
 
 // goIsKilledWithPlain: what it had comes back by the next call of another one of Bedrock, and wakes Java.
 func goIsKilledWithPlain(e *together) {
+	defer e.shows(plainObject, goDies, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	program, err := os.Executable()
 	if err != nil {
 		e.Fatal(err)
 	}
 	dies := exec.CommandContext(e.Context(), program)
-	dies.Env = append(os.Environ(), holdsAt+"="+e.server.Addr())
+	dies.Env = append(os.Environ(), holdsPlainAt+"="+e.nodes[0].Addr())
 	if err := dies.Start(); err != nil {
 		e.Fatal(err)
 	}
@@ -154,6 +182,7 @@ func goIsKilledWithPlain(e *together) {
 
 // javaIsKilledWithPlain: what it had is lost, as it is without Bedrock, and who looks sees that it is missing.
 func javaIsKilledWithPlain(e *together) {
+	defer e.shows(plainObject, javaDies, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
 	lease := e.take(s, time.Second)

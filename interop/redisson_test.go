@@ -2,82 +2,110 @@ package interop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
-// together is Bedrock and Redisson on one server.
+// together is Bedrock and Redisson on the same servers.
 type together struct {
 	*testing.T
-	server *testenv.RedisServer
-	rdb    *redis.Client
-	locks  *lock.Client
-	jars   string
-	java   *java
+	*site
+	program *peerProgram
+	rdb     redis.UniversalClient
+	locks   *lock.Client
+	java    *java
+	seen    *matrix
 }
 
 // watchdog is for how long Redisson's locks live unless renewed; Bedrock's live
 // for 30 s, so that a wake-up cannot be mistaken for an expiry.
 const watchdog = 3 * time.Second
 
-// TestRedisson runs the oldest and the newest version of Redisson that Bedrock
-// declares to share its locks with.
+// The oldest and the newest version of Redisson that Bedrock declares to share its locks with.
+const (
+	oldest = "3.24.3"
+	newest = "4.7.0"
+)
+
+// scenes are what is played, by their names.
+type scenes = map[string]func(*together)
+
+// TestRedisson plays all scenes with the real Redisson, and compares what was seen with what
+// docs/interop-redisson.md says.
 func TestRedisson(t *testing.T) {
-	for _, version := range []string{"3.24.3", "4.7.0"} {
+	w, seen := openWorkshop(t, oldest, newest), newMatrix()
+	seen.expect(2*len(allScenes()) + len(clusters())*len(clusterScenes()))
+	t.Cleanup(func() { seen.compare(t) }) // when all scenes are over, which are played side by side
+	for _, version := range []string{oldest, newest} {
 		t.Run(version, func(t *testing.T) {
-			jars := redissonJars(t, version)
-			for _, scenes := range []map[string]func(*together){
-				ofMutex(), ofReadWrite(), ofSemaphore(), ofPlainSemaphore(), ofFair(), ofLatch(), ofMultiLock(),
-			} {
-				for name, test := range scenes {
-					t.Run(name, func(t *testing.T) { test(bringTogether(t, jars)) })
-				}
+			t.Parallel()
+			for name, play := range allScenes() {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					at := alone(t)
+					at.version = version
+					play(bringTogether(t, w.program(t, version), at, seen))
+					seen.played(name, at)
+				})
 			}
+		})
+	}
+	for name, c := range clusters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			playInCluster(t, w.program(t, c.version), c, seen)
 		})
 	}
 }
 
-func ofMutex() map[string]func(*together) {
-	return map[string]func(*together){
-		"JavaHolds":         javaHolds,
-		"GoHolds":           goHolds,
-		"GoIsWoken":         goIsWoken,
-		"JavaIsWoken":       javaIsWoken,
-		"JavaIsKilled":      javaIsKilled,
+// allScenes are those on one server.
+func allScenes() scenes {
+	all := make(scenes)
+	for _, some := range []scenes{
+		ofMutex(), ofReadWrite(), ofSemaphore(), ofPlainSemaphore(), ofFair(), ofLatch(), ofMultiLock(), ofEveryKind(),
+	} {
+		for name, play := range some {
+			if all[name] != nil {
+				panic("two scenes are called " + name)
+			}
+			all[name] = play
+		}
+	}
+	return all
+}
+
+func ofMutex() scenes {
+	return scenes{
 		"TokensRise":        tokensRise,
 		"ForceReleaseTells": forceReleaseTells,
 		"NobodyIsLost":      nobodyIsLost,
 		"JavaIsPassedOver":  javaIsPassedOver,
 		"BothKindsWait":     bothKindsWait,
+		"NamesAreTheSame":   namesAreTheSame,
 	}
 }
 
-func bringTogether(t *testing.T, jars string) *together {
+func bringTogether(t *testing.T, program *peerProgram, at *site, seen *matrix) *together {
 	t.Helper()
-	server := testenv.Redis(t, nil)
-	rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
-	t.Cleanup(func() { _ = rdb.Close() })
-	e := &together{t, server, rdb, nil, jars, nil}
+	rdb := at.connect(t)
+	e := &together{t, at, program, rdb, nil, nil, seen}
 	e.locks, e.java = e.client(rdb), e.anotherJava()
 	return e
 }
 
 // client returns one of Bedrock. Java's fenced locks use the names too.
-func (e *together) client(rdb *redis.Client) *lock.Client {
+func (e *together) client(rdb redis.UniversalClient) *lock.Client {
 	e.Helper()
-	locks, err := redislock.New(goredis.Wrap(rdb), &redislock.Options{TokenTTL: -1})
+	locks, err := redislock.New(goredis.Wrap(rdb), e.options())
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -91,7 +119,7 @@ func (e *together) client(rdb *redis.Client) *lock.Client {
 
 func (e *together) anotherJava() *java {
 	e.Helper()
-	return startJava(e.T, e.jars, e.server, watchdog)
+	return startJava(e.T, e.program, e.site)
 }
 
 // lock takes the lock for Go within d.
@@ -111,23 +139,6 @@ func (e *together) unlock(lease *lock.Lease) {
 	}
 }
 
-// scripts returns how many scripts the server has run.
-func (e *together) scripts() (n int) {
-	e.Helper()
-	stats, err := e.rdb.Info(e.Context(), "commandstats").Result()
-	if err != nil {
-		e.Fatal(err)
-	}
-	for _, command := range []string{"eval", "evalsha"} {
-		_, after, _ := strings.Cut(stats, "cmdstat_"+command+":calls=")
-		calls, _, _ := strings.Cut(after, ",")
-		if count, err := strconv.Atoi(calls); err == nil {
-			n += count
-		}
-	}
-	return n
-}
-
 // asleep waits until a contender that began after the server had run so many
 // scripts has been refused, has subscribed, and has been refused once more:
 // nothing but a message wakes it now before the lock expires.
@@ -140,76 +151,22 @@ func (e *together) asleep(before int) {
 	}
 }
 
-func javaHolds(e *together) {
-	e.java.want("true", "a", "try", "orders/42", 0)
-	_, err := e.locks.Mutex("orders/42", nil).TryLock(e.Context())
-	held, ok := errors.AsType[*lock.HeldError](err)
-	if !ok || held.Owner == "" || time.Until(held.Until) > watchdog {
-		e.Errorf("got %v", err)
-	}
-	info, err := e.locks.Inspect(e.Context(), "orders/42")
-	if err != nil || len(info.Holders) != 1 || info.Holders[0].Owner != held.Owner {
-		e.Errorf("inspected %+v, %v", info, err)
-	}
-	e.java.want("true", "a", "unlock", "orders/42", 0)
-	e.unlock(e.lock("orders/42", time.Second))
-}
-
-func goHolds(e *together) {
-	lease := e.lock("orders/42", time.Second)
-	e.java.want("false", "a", "try", "orders/42", 0)
-	e.java.want("true", "a", "locked", "orders/42", 0)
-	if answer := e.java.do("a", "unlock", "orders/42", 0); answer == "true" {
-		e.Error("java released what go holds")
-	}
-	e.unlock(lease)
-	e.java.want("false", "a", "locked", "orders/42", 0)
-	e.java.want("true", "a", "try", "orders/42", 0)
-}
-
-// goIsWoken: Java renews its lock for longer than it lives by itself, and then
-// releases it.
-func goIsWoken(e *together) {
-	e.java.want("true", "a", "try", "a", 0)
-	before, got := e.scripts(), make(chan error, 1)
-	go func() {
-		lease, err := e.locks.Mutex("a", nil).Lock(e.Context())
-		if err == nil {
-			err = lease.Unlock(e.Context())
+// listens waits until one of Go's that began after the servers had run so many scripts has been refused, and listens:
+// it asks once more if it has just begun to, and then nothing but a message wakes it.
+func (e *together) listens(before int, channel string) {
+	e.Helper()
+	for deadline := time.Now().Add(patience); e.scripts() <= before || e.listening(channel) == 0; {
+		if time.Now().After(deadline) {
+			e.Fatalf("nobody listens on %s", channel)
 		}
-		got <- err
-	}()
-	e.asleep(before)
-	start := time.Now()
-	e.java.want("true", "a", "unlock", "a", 0)
-	if err := <-got; err != nil || time.Since(start) > watchdog/2 {
-		e.Errorf("not woken before the lock would have expired, but after %s: %v", time.Since(start), err)
 	}
-}
-
-func javaIsWoken(e *together) {
-	e.java.want("true", "b", "try", "b", 0) // the server knows Java's script from here on
-	lease := e.lock("a", time.Second)
-	before := e.scripts()
-	waiting := e.java.begin("a", "try", "a", int(patience.Milliseconds()))
-	e.asleep(before)
-	e.unlock(lease) // it would live for 30 s
-	start := time.Now()
-	if answer := e.java.await(waiting); answer != "true" || time.Since(start) > 5*time.Second {
-		e.Errorf("java got %q after %s", answer, time.Since(start))
-	}
-}
-
-func javaIsKilled(e *together) {
-	e.java.want("true", "a", "try", "a", 0)
-	e.java.kill()
-	e.unlock(e.lock("a", watchdog+2*time.Second))
 }
 
 // tokensRise: Java's fenced lock and Bedrock count with one counter.
 func tokensRise(e *together) {
 	last := uint64(0)
-	for range 3 {
+	defer e.shows("RFencedLock", tokensRiseBoth, wakeUps)
+	for range wakeUps {
 		lease := e.lock("a", time.Second)
 		if lease.Token() <= last {
 			e.Errorf("go's token %d after %d", lease.Token(), last)

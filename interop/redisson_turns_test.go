@@ -73,7 +73,7 @@ func (e *together) startFleet(name string) (f *fleet, stop func()) {
 	ctx, cancel := context.WithCancel(e.Context())
 	var group sync.WaitGroup
 	for i := range processes {
-		rdb := redis.NewClient(&redis.Options{Addr: e.server.Addr()})
+		rdb := redis.NewClient(&redis.Options{Addr: e.addresses("")})
 		conn := goredis.Wrap(rdb)
 		if i == 0 {
 			conn = &tap{conn, &f.offers}
@@ -125,7 +125,7 @@ func (f *fleet) goOn(times int64) {
 // listens has a thread of Java wait for the lock by messages.
 func (f *fleet) listens(thread string) {
 	f.Helper()
-	before := f.listening()
+	before := f.listening(f.channel())
 	id := f.java.begin(thread, "lock", f.name, 0)
 	f.untilMoreListen(before, id)
 	start := time.Now()
@@ -144,25 +144,17 @@ func (f *fleet) listens(thread string) {
 	}
 }
 
+// channel is where the lock's releases are told.
+func (f *fleet) channel() string { return "redisson_lock__channel:{" + f.name + "}" }
+
 // untilMoreListen waits until more listen for the lock, or a command is answered.
 func (f *fleet) untilMoreListen(before int64, id string) {
 	f.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for f.listening() <= before && !f.java.answered(id) {
+	for f.listening(f.channel()) <= before && !f.java.answered(id) {
 		<-tick.C
 	}
-}
-
-// listening returns how many listen for the lock.
-func (f *fleet) listening() int64 {
-	f.Helper()
-	channel := "redisson_lock__channel:{" + f.name + "}"
-	n, err := f.rdb.PubSubNumSub(f.Context(), channel).Result()
-	if err != nil {
-		f.Fatal(err)
-	}
-	return n[channel]
 }
 
 // givesBack has a thread of Java give the lock back. While it has it nobody of the fleet enters.

@@ -1,5 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -14,24 +16,24 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
-import org.redisson.config.Config;
 
 /**
  * A program with Redisson's locks, driven by lines on its standard input:
  * "id thread command name [argument]". Each is answered by "id result", or
  * "id error: text". Commands of one thread run one after another on one Java
- * thread, because that is who owns a lock there.
+ * thread, because that is who owns a lock there. A command "kind:operation" is
+ * one that every kind of lock understands, see {@link Kinds}.
+ *
+ * <p>Its arguments are the servers' addresses, the watchdog's time in milliseconds, and how releases are published in
+ * a cluster: see {@link Setting}.
  */
 public class Peer {
   private static final Map<String, ExecutorService> threads = new ConcurrentHashMap<>();
+  private static volatile Kinds kinds;
 
   public static void main(String[] args) throws Exception {
-    Config config = new Config();
-    config.setLockWatchdogTimeout(Long.parseLong(args[1]));
-    config.setCodec(StringCodec.INSTANCE);
-    config.useSingleServer().setAddress(args[0]).setConnectionMinimumIdleSize(2).setSubscriptionConnectionMinimumIdleSize(1);
-    RedissonClient redisson = Redisson.create(config);
+    RedissonClient redisson = Redisson.create(Setting.of(args[0], Long.parseLong(args[1]), args[2]));
+    kinds = new Kinds(redisson);
     say("ready");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -46,7 +48,9 @@ public class Peer {
   private static void answer(RedissonClient redisson, String[] words) {
     try {
       String argument = words.length > 4 ? words[4] : "0";
-      Object result = words[2].startsWith("rw.")
+      Object result = words[2].contains(":")
+          ? kinds.run(words[2].split(":"), plain(words[3]), argument)
+          : words[2].startsWith("rw.")
           ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
           : words[2].startsWith("permit.")
               ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
@@ -63,6 +67,13 @@ public class Peer {
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
     }
+  }
+
+  /** A name that is no word comes in Base64, behind an equals sign. */
+  private static String plain(String name) {
+    return name.startsWith("=")
+        ? new String(Base64.getDecoder().decode(name.substring(1)), StandardCharsets.UTF_8)
+        : name;
   }
 
   private static Object run(RedissonClient redisson, String command, String name, String argument) throws Exception {
@@ -206,7 +217,8 @@ public class Peer {
   }
 
   /** Several locks that are had as one. */
-  private static Object multi(RedissonClient redisson, String command, String[] names, String argument) throws Exception {
+  private static Object multi(RedissonClient redisson, String command, String[] names, String argument)
+      throws Exception {
     RLock[] locks = new RLock[names.length];
     for (int i = 0; i < names.length; i++) {
       locks[i] = redisson.getLock(names[i]);

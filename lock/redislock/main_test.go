@@ -3,6 +3,7 @@ package redislock_test
 import (
 	"context"
 	"crypto/tls"
+	"os"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if addr := os.Getenv(waiterVariable); addr != "" {
+		os.Exit(waitInLine(addr))
+	}
 	goleak.VerifyTestMain(m,
 		// rueidis closes connections to servers that have left a cluster 5 s late.
 		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"),

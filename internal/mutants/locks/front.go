@@ -12,7 +12,7 @@ func allMutants() []mutants.Mutant {
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
 		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
 		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),
-		plainRedisMutants(), pleadingRedisMutants())
+		plainRedisMutants(), pleadingRedisMutants(), interopMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
