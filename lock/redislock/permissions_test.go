@@ -71,10 +71,10 @@ func TestDocumentedPermissionsAreTooFew(t *testing.T) {
 	to.user, to.pass = "app", "secret"
 	b := open(t, connectGoredis(t, to), nil)
 	for _, mode := range []driver.Mode{driver.Exclusive, driver.Shared, driver.Write, driver.Permit} {
-		t.Run(mode.String(), func(t *testing.T) { useLock(t, b, mode) })
+		t.Run(mode.String(), func(t *testing.T) { useLock(t, b, "orders/"+mode.String(), mode) })
 	}
 	plain := open(t, connectGoredis(t, to), &redislock.Options{Semaphores: redislock.RSemaphore})
-	t.Run("RSemaphore", func(t *testing.T) { useLock(t, plain, driver.Permit) })
+	t.Run("RSemaphore", func(t *testing.T) { useLock(t, plain, "orders/plain", driver.Permit) })
 	for _, b := range []driver.Backend{b, plain} {
 		if _, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 10); err != nil {
 			t.Error(err)
@@ -91,9 +91,9 @@ func TestDocumentedPermissionsAreTooFew(t *testing.T) {
 }
 
 // useLock does with a lock whatever can be done.
-func useLock(t *testing.T, b driver.Backend, mode driver.Mode) {
+func useLock(t *testing.T, b driver.Backend, name string, mode driver.Mode) {
 	t.Helper()
-	req := request("orders/"+mode.String(), uuidA+":1")
+	req := request(name, uuidA+":1")
 	if req.Mode = mode; mode == driver.Permit {
 		req.Permits, req.Limit = 1, 1
 	}

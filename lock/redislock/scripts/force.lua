@@ -7,7 +7,7 @@
 -- Returns 1 when the lock was held.
 
 local lock, counter = KEYS[1], KEYS[2]
-local holders, taken = beside('bedrock_holders:', lock), takenOf(lock)
+local holders = beside('bedrock_holders:', lock)
 local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
@@ -16,6 +16,7 @@ elseif kind == LATCH then
 end
 
 local former = ownersOf(lock, kind)
+local taken = kind == SEMAPHORE and takenOf(lock) -- who has mutexes alone may not look
 
 -- Anybody's hash or number must not be deleted for a lock.
 local function isLock()
