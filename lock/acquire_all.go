@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -244,8 +244,10 @@ func (b *bundle) undo(why error) error {
 		b.client.observe(b.ctx, Event{Kind: EventLeft, Name: k.req.Name, Wait: time.Since(b.start), Err: why})
 		k.giveUp()
 	}
-	for _, l := range slices.Backward(b.leases) {
-		_ = l.Unlock(b.ctx) // what is not certain goes on in the background
+	var all sync.WaitGroup
+	for _, l := range b.leases {
+		all.Go(func() { _ = l.Unlock(b.ctx) }) // what is not certain goes on in the background
 	}
+	all.Wait()
 	return why
 }

@@ -3,6 +3,8 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -238,5 +240,45 @@ func TestAllOfWhatLingers(t *testing.T) {
 		mustUnlock(t, leases[1])
 		synctest.Wait()
 		mustUnlock(t, granted(t, done))
+	})
+}
+
+// mute is a store that answers late, and then gives nothing back any more.
+
+type mute struct {
+	*bundling
+	silent atomic.Bool
+}
+
+func (m *mute) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if m.silent.Load() {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return m.bundling.Backend.Release(ctx, g)
+}
+
+func TestTryAllOutlivesItsContext(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		b := &mute{bundling: newBundling(memlock.NewStore(nil))}
+		locks := open(t, b, nil)
+		b.answer = func(ctx context.Context, reqs []driver.Request) ([]driver.Grant, error) {
+			grants, err := b.Bundler.AcquireAll(ctx, reqs)
+			<-time.After(1100 * time.Millisecond)
+			b.silent.Store(true)
+			return grants, err
+		}
+		var all []*lock.Mutex
+		for i := range 63 {
+			all = append(all, locks.Mutex(fmt.Sprint("a", i), nil))
+		}
+		all = append(all, locks.Mutex("z", &lock.MutexOptions{TTL: time.Second}))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		start := time.Now()
+		_, err := locks.TryAll(ctx, all...)
+		wantBetween(t, "TryAll with a context of 2 s", time.Since(start), 0, 2200*time.Millisecond)
+		wantErr(t, err, driver.ErrUnavailable)
+		b.silent.Store(false)
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/bedrock-go/bedrock/internal/sleep"
-	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
@@ -52,43 +50,25 @@ func (h Holder) process() string {
 	return fmt.Sprintf("process %s on %q", pid, host)
 }
 
-// search looks for a circle that somebody is part of who waits for a lock, with a context that carries leases.
-type search struct {
-	client *Client
-	name   string
-	ctx    context.Context //nolint:containedctx // that of the wait
-	holds  []*hold         // what it has
-	cancel context.CancelCauseFunc
-}
-
-// How a circle is looked for.
-const (
-	cycleAfter   = time.Second            // who waits for longer says so, and looks
-	cycleConfirm = 500 * time.Millisecond // a circle that is still there then is one
-	cyclePause   = 8 * time.Second        // the longest between two looks
-	cycleOthers  = 6                      // so often it is seen before somebody gives up whose turn that is not
-	cycleLongest = 16                     // holders
-)
-
 // lockSearching waits for the lock as lockOver does, for who has others already: it fails where they all wait for each
 // other.
 func (m *Mutex) lockSearching(ctx, limited context.Context, over string) (*Lease, error) {
 	c := m.client
 	watched, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)
-	s := &search{client: c, name: m.want.name, ctx: watched, cancel: cancel}
+	s := &search{client: c, want: &m.want, over: over, ctx: watched, leases: carriedLeases(ctx), cancel: cancel}
 	if !c.queues.addWork(m.want.name) {
 		return nil, opError("lock", m.want.name, ErrClosed)
 	}
 	timer := time.AfterFunc(cycleAfter, func() {
 		defer c.work.Done()
-		s.run(ctx)
+		s.run()
 	})
 	lease, err := c.acquire(watched, ctx, &m.want, over, false)
 	if timer.Stop() {
 		c.work.Done()
 	}
-	if found, ok := errors.AsType[*DeadlockError](context.Cause(watched)); ok && err != nil {
+	if found := s.found.Load(); found != nil && err != nil && context.Cause(watched) == error(found) {
 		return nil, found.after(err)
 	}
 	return lease, err
@@ -102,55 +82,134 @@ func (e *DeadlockError) after(err error) error {
 	return e
 }
 
-// run says what is waited for beside all that is held meanwhile, and looks for a circle until the wait is over.
-func (s *search) run(carrier context.Context) {
-	if s.holds = carriedHolds(carrier); len(s.holds) == 0 {
-		return
+// carriedLeases returns the leases that a context carries, of any client.
+func carriedLeases(ctx context.Context) (leases []*Lease) {
+	l, _ := ctx.Value(leaseKey{}).(*Lease)
+	for ; l != nil; l = l.outer() {
+		leases = append(leases, l)
 	}
-	for _, h := range s.holds {
-		h.noteWait(s.name)
+	return leases
+}
+
+// search says what somebody waits for, with leases of other locks in hand, and looks for a circle of which that is
+// part.
+type search struct {
+	client *Client
+	want   *want
+	over   string          // the owner of what is in nobody's way
+	ctx    context.Context //nolint:containedctx // that of the wait
+	leases []*Lease
+	noted  map[*hold]string // what is said beside each
+	cancel context.CancelCauseFunc
+	found  atomic.Pointer[DeadlockError]
+}
+
+// How a circle is looked for.
+const (
+	cycleAfter   = time.Second            // who waits for longer says so, and looks
+	cycleConfirm = 500 * time.Millisecond // a circle that is still there then is one
+	cyclePause   = 8 * time.Second        // the longest between two looks
+	cycleOthers  = 6                      // so often it is seen before somebody gives up whose turn that is not
+	cycleNext    = 3                      // and once more so often for each whose turn is before
+)
+
+// run goes on until the wait is over.
+func (s *search) run() {
+	ended := make(chan struct{}, 1)
+	for _, l := range s.leases {
+		stop := context.AfterFunc(l.Context(), func() {
+			select {
+			case ended <- struct{}{}:
+			default:
+			}
+		})
+		defer stop()
 	}
-	defer func() {
-		for _, h := range s.holds {
-			h.noteWaitOver(s.name)
-		}
-	}()
+	s.noted = make(map[*hold]string)
+	defer s.takeNotesBack(nil)
 	last, seen, pause := "", 0, cycleConfirm
 	for s.ctx.Err() == nil {
-		cycle, me := s.findCycle()
-		key := cycleKey(cycle)
-		if key != last || cycle == nil {
+		holds := s.liveHolds()
+		s.takeNotesBack(holds)
+		if len(holds) == 0 {
+			return
+		}
+		s.noteAt(holds)
+		cycle, me := s.findCycle(holds)
+		if key := cycleKey(cycle); key != last {
 			last, seen = key, 0
 		}
 		if cycle != nil {
-			seen++
-			if seen >= cycleOthers || seen > 1 && givesUp(cycle, me) {
-				s.cancel(&DeadlockError{Name: s.name, Cycle: cycle})
+			seen, pause = seen+1, cycleConfirm
+			if seen >= looksBefore(cycle, me) {
+				s.found.Store(&DeadlockError{Name: s.want.name, Cycle: cycle})
+				s.cancel(s.found.Load())
 				return
 			}
-			pause = cycleConfirm
 		}
-		if !sleep.For(s.ctx, pause) {
-			return
-		}
+		s.pauseFor(s.client.jitter(pause), ended)
 		pause = min(2*pause, cyclePause)
 	}
 }
 
-// carriedHolds returns what the leases that a context carries hold, of any client.
-func carriedHolds(ctx context.Context) (holds []*hold) {
-	l, _ := ctx.Value(leaseKey{}).(*Lease)
-	for ; l != nil; l = l.outer() {
-		if l.Err() == nil && !slices.Contains(holds, l.hold) {
-			holds = append(holds, l.hold)
+// pauseFor passes some time, until a lease has ended or the wait.
+func (s *search) pauseFor(d time.Duration, ended <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ended:
+	case <-s.ctx.Done():
+	}
+}
+
+// liveHolds returns what the leases hold that are not over.
+func (s *search) liveHolds() map[*hold]bool {
+	holds := make(map[*hold]bool)
+	for _, l := range s.leases {
+		if l.Err() == nil {
+			holds[l.hold] = true
 		}
 	}
 	return holds
 }
 
-// givesUp reports whether it is this one of a circle whose wait ends: all of them find the same one.
-func givesUp(cycle []Wait, me string) bool {
-	return !slices.ContainsFunc(cycle, func(w Wait) bool { return publicOf(w.Holder.Owner) > me })
+// noteAt has the store say beside those that somebody waits with them in hand.
+func (s *search) noteAt(holds map[*hold]bool) {
+	for h := range holds {
+		if s.noted[h] != "" {
+			continue
+		}
+		if w := s.wishAt(h); w != "" {
+			s.noted[h] = w
+			h.noteWait(w)
+		}
+	}
+}
+
+// takeNotesBack takes back what is said beside all but those.
+func (s *search) takeNotesBack(but map[*hold]bool) {
+	for h, said := range s.noted {
+		if !but[h] {
+			delete(s.noted, h)
+			h.inBackground(func() { h.noteWaitOver(said) })
+		}
+	}
+}
+
+// looksBefore returns how often a circle is seen before the wait of the one who looks ends: all of it find the same
+// order among them, and the first soon goes.
+func looksBefore(cycle []Wait, me string) int {
+	before := 0
+	for _, w := range cycle {
+		if publicOf(w.Holder.Owner) > me {
+			before++
+		}
+	}
+	if before == 0 {
+		return 2
+	}
+	return cycleOthers + cycleNext*(before-1)
 }
 
 func cycleKey(cycle []Wait) string {
@@ -159,56 +218,4 @@ func cycleKey(cycle []Wait) string {
 		key.WriteString(w.Holder.Owner + "\x00" + w.Has + "\x00")
 	}
 	return key.String()
-}
-
-// publicOf returns an owner as every backend may tell it.
-func publicOf(owner string) string {
-	if strings.HasPrefix(owner, "#") {
-		return owner
-	}
-	return driver.PublicOwner(owner)
-}
-
-// findCycle returns a circle, and as whom the one who looks is in it; nil if it finds none. It goes from who has the
-// lock to what they wait for, and on. Permits are left out: any holder may give some back.
-func (s *search) findCycle() (cycle []Wait, me string) {
-	visited := map[string]bool{s.name: true}
-	paths := [][]Wait{{{Waits: s.name}}}
-	for len(paths) > 0 {
-		path := paths[0]
-		paths = paths[1:]
-		name := path[len(path)-1].Waits
-		info, err := s.client.Inspect(s.ctx, name)
-		if err != nil || info.Kind == driver.Semaphore {
-			continue
-		}
-		if me := s.ownerHere(name, &info); me != "" {
-			return path[1:], me
-		}
-		for _, h := range info.Holders {
-			for _, next := range h.Waits {
-				if !visited[next] && len(path) <= cycleLongest {
-					visited[next] = true
-					paths = append(paths, append(slices.Clone(path), Wait{Has: name, Waits: next, Holder: h}))
-				}
-			}
-		}
-	}
-	return nil, ""
-}
-
-// ownerHere returns as whom the one who looks has a name, empty if it has not. It may have it of another client: then
-// nobody has it here.
-func (s *search) ownerHere(name string, info *Info) string {
-	for _, h := range s.holds {
-		if h.grant.Name != name {
-			continue
-		}
-		owner := driver.PublicOwner(h.grant.Owner)
-		if h.q.client != s.client && !info.Held() ||
-			slices.ContainsFunc(info.Holders, func(o Holder) bool { return publicOf(o.Owner) == owner }) {
-			return owner
-		}
-	}
-	return ""
 }

@@ -81,7 +81,7 @@ func (m *Mutex) configure(opts *MutexOptions) {
 		if len(opts.Meta) > 0 {
 			m.want.meta = c.encodeMeta(opts.Meta)
 		}
-		m.err = m.want.checkMaxHold(opts.MaxHold)
+		m.err = cmp.Or(m.want.checkMaxHold(opts.MaxHold), checkMeta(opts.Meta))
 	}
 	m.err = cmp.Or(m.err, m.validate())
 }
@@ -97,7 +97,14 @@ func (m *Mutex) Name() string { return m.want.name }
 func (m *Mutex) Client() *Client { return m.client }
 
 // Check says what is wrong with the name or the options, as Lock would.
-func (m *Mutex) Check() error { return m.err }
+func (m *Mutex) Check() error {
+	if m == nil {
+		return errNilLock()
+	}
+	return m.err
+}
+
+func errNilLock() error { return &InvalidError{Field: "lock", Problem: "is nil"} }
 
 // Lock waits for the lock until it has it, ctx ends, or [MutexOptions.Wait] has
 // passed. A deadline of ctx is not only the wait's: it ends [Lease.Context], too, though

@@ -117,7 +117,7 @@ func (o *Options) validate() error {
 	if o.Linger != 0 && (o.Linger < leastTime || o.Linger > longestLinger) {
 		return input.Errorf("linger", "is %s, allowed are %s to %s, and 0 for off", o.Linger, leastTime, longestLinger)
 	}
-	return checkTime("handOff.time", o.HandOff.Time)
+	return cmp.Or(checkTime("handOff.time", o.HandOff.Time), checkMeta(o.Meta))
 }
 
 // leastTime is the shortest time an option can say. What is shorter was not meant: a number without

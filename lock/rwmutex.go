@@ -66,7 +66,12 @@ func (o *RWMutexOptions) common() *MutexOptions {
 func (rw *RWMutex) Name() string { return rw.read.want.name }
 
 // Check says what is wrong with the name or the options, as Lock would.
-func (rw *RWMutex) Check() error { return rw.write.Check() }
+func (rw *RWMutex) Check() error {
+	if rw == nil {
+		return errNilLock()
+	}
+	return rw.write.Check()
+}
 
 // Lock waits for the lock to write, as [Mutex.Lock] does for a mutex.
 func (rw *RWMutex) Lock(ctx context.Context) (*Lease, error) { return rw.write.Lock(ctx) }

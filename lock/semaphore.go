@@ -50,7 +50,12 @@ func (s *Semaphore) Name() string { return s.one.want.name }
 func (s *Semaphore) Limit() int { return int(s.one.want.limit) }
 
 // Check says what is wrong with the name, the limit or the options, as Lock would.
-func (s *Semaphore) Check() error { return s.one.Check() }
+func (s *Semaphore) Check() error {
+	if s == nil {
+		return errNilLock()
+	}
+	return s.one.Check()
+}
 
 // Lock waits for a permit, as [Mutex.Lock] does for a lock.
 func (s *Semaphore) Lock(ctx context.Context) (*Lease, error) { return s.one.Lock(ctx) }

@@ -86,7 +86,7 @@ func serveTerm(
 	cause := context.Cause(own) // as fn has seen it: a loss that comes from now on is told by Resign
 	resigned := resign()
 	switch {
-	case cause == nil || errors.Is(cause, lock.ErrReleased):
+	case cause == nil || ctx.Err() == nil && errors.Is(cause, lock.ErrReleased):
 		return false, errors.Join(err, resigned)
 	case ctx.Err() != nil:
 		return false, errors.Join(outcome.ContextError(ctx), unlessEnd(own, err), resigned)

@@ -52,9 +52,9 @@ func (o *Options) withDefaults() (Options, error) {
 	if filled.Logger == nil {
 		filled.Logger = slog.Default()
 	}
-	if filled.Pause != -1 && filled.Pause < leastPause {
+	if filled.Pause != -1 && (filled.Pause < leastPause || filled.Pause > lock.MaxTTL) {
 		return filled, input.Errorf("pause",
-			"is %s, allowed are %s and longer; use -1 for none", filled.Pause, leastPause)
+			"is %s, allowed are %s to %s; use -1 for none", filled.Pause, leastPause, lock.MaxTTL)
 	}
 	return filled, nil
 }

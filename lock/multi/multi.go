@@ -99,19 +99,28 @@ func (m *Multi) takeWith(ctx context.Context, take func(*taking) error) (*Lease,
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	t := &taking{locks: m.locks, lease: &Lease{ctx: limited, end: cancel}}
+	done := false
+	defer func() {
+		if !done { // also when a backend panics, which its caller may survive
+			_ = t.lease.Unlock(ctx) // what is not certain goes on in the background
+		}
+	}()
 	inTime := func() bool { return true }
 	if m.wait > 0 {
 		inTime = time.AfterFunc(m.wait, func() { cancel(errWaited) }).Stop
 	}
 	err := take(t)
-	if err == nil && inTime() {
-		return t.lease, nil
+	if err != nil && errors.Is(err, lock.ErrHeld) {
+		return nil, err
 	}
-	if context.Cause(limited) == errWaited && !errors.Is(err, lock.ErrHeld) { //nolint:errorlint // no other one
-		err = &waitedError{held: &lock.HeldError{Name: t.waitsFor()}, why: err}
+	switch waited := !inTime(); {
+	case waited && (err == nil || ctx.Err() == nil && errors.Is(err, context.Canceled)):
+		return nil, &waitedError{held: &lock.HeldError{Name: t.waitsFor()}, why: err}
+	case err != nil:
+		return nil, err
 	}
-	_ = t.lease.Unlock(ctx) // what is not certain goes on in the background
-	return nil, err
+	done = true
+	return t.lease, nil
 }
 
 // Do runs fn while it holds all of the locks. The context given to fn is the lease's. The error joins fn's with what

@@ -1,0 +1,104 @@
+package lock
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+const (
+	cycleLongest = 64   // holders
+	cycleNames   = 1000 // that are looked at
+)
+
+// place is a name in a store, which somebody wants.
+type place struct {
+	client *Client
+	wish   wish
+	path   []Wait // how the search has come there
+}
+
+// findCycle returns a circle, and as whom the one who looks is in it; nil if it finds none. It goes from who keeps it
+// from the lock to what they wait for, and on. Permits are left out: any holder may give some back.
+func (s *search) findCycle(holds map[*hold]bool) (cycle []Wait, me string) {
+	type visit struct {
+		client *Client
+		wish   wish
+	}
+	places := []place{{client: s.client, wish: s.want.wish()}}
+	visited := make(map[visit]bool)
+	for len(places) > 0 && len(visited) < cycleNames {
+		at := places[0]
+		places = places[1:]
+		key := visit{at.client, at.wish}
+		if visited[key] || at.wish.mode == driver.Permit || len(at.path) >= cycleLongest {
+			continue
+		}
+		visited[key] = true
+		info, err := at.client.Inspect(s.ctx, at.wish.name)
+		if err != nil || info.Kind == driver.Semaphore {
+			continue
+		}
+		for _, h := range info.Holders {
+			if !at.wish.isKeptOffBy(&h) || len(at.path) == 0 && publicOf(h.Owner) == driver.PublicOwner(s.over) {
+				continue
+			}
+			if owner := ownerAmong(holds, h.Owner); owner != "" {
+				if len(at.path) == 0 {
+					continue // it has it by another lease, and asks for more than that: its own affair
+				}
+				return at.path, owner
+			}
+			places = append(places, s.placesOf(&at, &h)...)
+		}
+	}
+	return nil, ""
+}
+
+// placesOf returns what a holder waits for who was found at a place.
+func (s *search) placesOf(at *place, h *Holder) (places []place) {
+	for _, w := range h.wishes {
+		client := at.client
+		if w.store != "" {
+			client = s.clientOf(w.store)
+		}
+		if client != nil {
+			path := append(slices.Clone(at.path), Wait{Has: at.wish.name, Waits: w.name, Holder: *h})
+			places = append(places, place{client: client, wish: w, path: path})
+		}
+	}
+	return places
+}
+
+// clientOf returns a client here of a store; nil if there is none.
+func (s *search) clientOf(store string) *Client {
+	if s.client.storeID(s.ctx) == store {
+		return s.client
+	}
+	for _, l := range s.leases {
+		if c := l.hold.q.client; c != s.client && c.storeID(s.ctx) == store {
+			return c
+		}
+	}
+	return nil
+}
+
+// ownerAmong returns an owner as every backend may tell it, if it is one of those holds'; else nothing.
+func ownerAmong(holds map[*hold]bool, owner string) string {
+	public := publicOf(owner)
+	for h := range holds {
+		if driver.PublicOwner(h.grant.Owner) == public {
+			return public
+		}
+	}
+	return ""
+}
+
+// publicOf returns an owner as every backend may tell it.
+func publicOf(owner string) string {
+	if strings.HasPrefix(owner, "#") {
+		return owner
+	}
+	return driver.PublicOwner(owner)
+}
