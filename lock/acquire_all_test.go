@@ -255,7 +255,7 @@ func (m *mute) Release(ctx context.Context, g driver.Grant) (int, error) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
-	return m.bundling.Backend.Release(ctx, g)
+	return m.Backend.Release(ctx, g)
 }
 
 func TestTryAllOutlivesItsContext(t *testing.T) {

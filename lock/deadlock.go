@@ -68,7 +68,8 @@ func (m *Mutex) lockSearching(ctx, limited context.Context, over string) (*Lease
 	if timer.Stop() {
 		c.work.Done()
 	}
-	if found := s.found.Load(); found != nil && err != nil && context.Cause(watched) == error(found) {
+	found := s.found.Load()
+	if found != nil && err != nil && context.Cause(watched) == error(found) { //nolint:errorlint // not another Lock's
 		return nil, found.after(err)
 	}
 	return lease, err
