@@ -33,12 +33,14 @@ var (
 	_ driver.Bundler    = (*Backend)(nil)
 	_ driver.Annotator  = (*Backend)(nil)
 	_ driver.Latches    = (*Backend)(nil)
+	_ driver.Pleader    = (*Backend)(nil)
+	_ driver.Attender   = (*Backend)(nil)
 )
 
 func backendMethods() []Method {
 	return []Method{
 		Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check, Identity,
-		AcquireAll, Annotate, SetLatch, CountDown, LatchCount, DropLatch,
+		AcquireAll, Annotate, SetLatch, CountDown, LatchCount, DropLatch, Plead,
 	}
 }
 
@@ -67,6 +69,9 @@ func lackedByBackend(inner driver.Backend) (lacking []Method) {
 	}
 	if _, ok := inner.(driver.Latches); !ok {
 		lacking = append(lacking, SetLatch, CountDown, LatchCount, DropLatch)
+	}
+	if _, ok := inner.(driver.Pleader); !ok {
+		lacking = append(lacking, Plead)
 	}
 	return lacking
 }

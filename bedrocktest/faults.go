@@ -36,6 +36,7 @@ const (
 	CountDown    Method = "CountDown"
 	LatchCount   Method = "LatchCount"
 	DropLatch    Method = "DropLatch"
+	Plead        Method = "Plead"
 )
 
 // The methods of a store of transactions.

@@ -122,6 +122,10 @@ func TestBackendCanMoreThanItsInner(t *testing.T) {
 	wantErr(t, err, lockdriver.ErrUnsupported)
 	_, err = b.DropLatch(t.Context(), "a")
 	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Plead(t.Context(), "a", lockdriver.Plea{})
+	wantErr(t, err, lockdriver.ErrUnsupported)
+	_, err = b.Attend(t.Context(), "a", func(lockdriver.Message) {})
+	wantErr(t, err, lockdriver.ErrUnsupported)
 	complains(t, []string{`"a"`, "unsupported"}, func(t testing.TB) { b.TakeAway(t, "a") })
 }
 
@@ -138,7 +142,7 @@ func TestFaultsOfWhatTheInnerLacks(t *testing.T) {
 	for _, m := range []bedrocktest.Method{
 		bedrocktest.Watch, bedrocktest.Inspect, bedrocktest.List, bedrocktest.ForceRelease, bedrocktest.Check,
 		bedrocktest.Identity, bedrocktest.AcquireAll, bedrocktest.Annotate, bedrocktest.SetLatch,
-		bedrocktest.CountDown, bedrocktest.LatchCount, bedrocktest.DropLatch,
+		bedrocktest.CountDown, bedrocktest.LatchCount, bedrocktest.DropLatch, bedrocktest.Plead,
 	} {
 		panics(t, "the one inside has no method "+string(m), func() { b.Fail(m, bedrocktest.Fault{}) })
 	}
@@ -230,6 +234,10 @@ func TestCallGetsPastASwitch(t *testing.T) {
 		bedrocktest.CountDown:  func(ctx context.Context) error { _, err := b.CountDown(ctx, "l", "2", 1); return err },
 		bedrocktest.LatchCount: func(ctx context.Context) error { _, err := b.LatchCount(ctx, "l"); return err },
 		bedrocktest.DropLatch:  func(ctx context.Context) error { _, err := b.DropLatch(ctx, "l"); return err },
+		bedrocktest.Plead: func(ctx context.Context) error {
+			_, err := b.Plead(ctx, "a", lockdriver.Plea{})
+			return err
+		},
 	}
 	for method, call := range ask {
 		wantErr(t, call(t.Context()), lockdriver.ErrUnavailable)

@@ -25,10 +25,11 @@ const renewAtOnce = 1000
 
 // backend is a server's locks, as a backend of package lock.
 type backend struct {
-	client *Client
-	id     string                    // this backend's name for itself
-	slow   atomic.Bool               // the last acquisition got no answer
-	single atomic.Pointer[time.Time] // until when the server is taken for one that grants no locks in one step
+	client  *Client
+	id      string                    // this backend's name for itself
+	slow    atomic.Bool               // the last acquisition got no answer
+	single  atomic.Pointer[time.Time] // until when the server is taken for one that grants no locks in one step
+	hearing hearing
 
 	life context.Context //nolint:containedctx // of watches, which outlive the calls that make them
 	end  context.CancelFunc
@@ -45,6 +46,8 @@ var (
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
+	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 )
 
 // Backend returns the server's locks, for lock.New. Closing it leaves the client
@@ -79,6 +82,7 @@ func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant
 	if err := driver.Refused(req.Check()); err != nil {
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
+	b.attend(req.Owner)
 	began, wait := time.Now(), waitInLine(ctx, &req)
 	m := apiwire.Request(req)
 	if wait > 0 {

@@ -28,6 +28,7 @@ func (b *backend) AcquireAll(ctx context.Context, reqs []driver.Request) ([]driv
 	if err := driver.Refused(driver.CheckBundle(reqs)); err != nil {
 		return nil, fmt.Errorf("acquire all: %w", err)
 	}
+	b.attend(reqs[0].Owner)
 	res, err := lasting(ctx, b, 0, b.client.locks.AcquireAll, apiwire.Bundle(reqs))
 	what := fmt.Sprintf("acquire %d locks from", len(reqs))
 	if err != nil {

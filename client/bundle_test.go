@@ -26,6 +26,8 @@ type bundling interface {
 	driver.Bundler
 	driver.Annotator
 	driver.Latches
+	driver.Notifier
+	driver.Pleader
 }
 
 // remote returns the locks of a server.
@@ -97,7 +99,8 @@ func TestWhatCannotBeIsSent(t *testing.T) {
 	note := b.Annotate(t.Context(), driver.Grant{Name: "a"}, "")
 	_, set := b.SetLatch(t.Context(), "l", "", 1)
 	_, down := b.CountDown(t.Context(), "l", "id", -1)
-	for what, err := range map[string]error{"all": all, "note": note, "set": set, "down": down} {
+	_, ask := b.Plead(t.Context(), "a", driver.Plea{Reason: "two\nlines"})
+	for what, err := range map[string]error{"all": all, "note": note, "set": set, "down": down, "ask": ask} {
 		if !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -118,7 +121,11 @@ func calls(b bundling) map[string]func(context.Context) error {
 		"count down":  func(ctx context.Context) error { _, err := b.CountDown(ctx, "l", "2", 1); return err },
 		"latch count": func(ctx context.Context) error { _, err := b.LatchCount(ctx, "l"); return err },
 		"drop latch":  func(ctx context.Context) error { _, err := b.DropLatch(ctx, "l"); return err },
-		"watch":       func(ctx context.Context) error { _, err := b.Watch(ctx, "l", driver.Latch); return err },
+		"ask": func(ctx context.Context) error {
+			_, err := b.Plead(ctx, "a", driver.Plea{})
+			return err
+		},
+		"watch": func(ctx context.Context) error { _, err := b.Watch(ctx, "l", driver.Latch); return err },
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func TestLockConformance(t *testing.T) {
 	locktest.Run(t,
 		locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
-			locktest.Telling:             "a server tells nothing unasked",
+			locktest.Telling:             "no grant of a server lingers; what else is told is tested in attend_test.go",
 			locktest.Passing:             "a server wakes who waits",
 			locktest.Striking:            "a single server is restarted and frozen instead",
 			"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",

@@ -254,7 +254,8 @@ func TestTextStaysText(t *testing.T) {
 	evil := url.QueryEscape(hostile)
 	for _, page := range []string{
 		"/transactions", "/transactions/order-1", "/transactions/order-2", "/transactions/order-3", "/locks",
-		"/locks?prefix=" + evil, "/transactions?name=" + evil, "/transactions?prefix=" + evil,
+		"/locks?prefix=" + evil, "/lock?name=" + evil, "/locks/waits?prefix=" + evil, "/lock?done=" + evil,
+		"/transactions?name=" + evil, "/transactions?prefix=" + evil,
 		"/transactions?status=" + evil,
 		"/transactions?mode=" + evil, "/transactions?before=" + evil, "/transactions/" + url.PathEscape(hostile),
 		"/transactions/order-1?done=" + evil, "/" + evil,

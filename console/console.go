@@ -17,13 +17,17 @@ type Options struct {
 	Operator txn.Operator
 	// Counts says how many transactions there are. Default: no numbers are shown.
 	Counts driver.Counter
-	// Locks lists the locks that are held. Default: there is no page of locks.
+	// Locks tells of locks. Default: there are no pages of locks.
 	Locks Locks
+	// LockOperator asks for locks, and takes them away. Default: the pages of locks are for reading only.
+	LockOperator LockOperator
 
 	// MayAct reports whether the person behind a request is offered interventions. It
 	// refuses none: that is for the server that mounts the console. Default: everybody is
 	// offered them.
 	MayAct func(context.Context) bool
+	// MayAsk is MayAct for asking the holders of a lock to give it back, see [AskPath]. Default: MayAct.
+	MayAsk func(context.Context) bool
 	// Name is shown beside the product's, to tell servers apart. Default: none.
 	Name string
 	// Stopping is closed when the server of a request wants to stop: its live updates end
@@ -39,14 +43,18 @@ func (o *Options) withDefaults() Options {
 	if r.MayAct == nil {
 		r.MayAct = func(context.Context) bool { return true }
 	}
+	if r.MayAsk == nil {
+		r.MayAsk = r.MayAct
+	}
 	if r.Stopping == nil {
 		r.Stopping = func(context.Context) <-chan struct{} { return nil }
 	}
 	return r
 }
 
-// Locks lists locks; a *lock.Client does.
+// Locks tells of locks; a *lock.Client does.
 type Locks interface {
+	Inspect(ctx context.Context, name string) (lock.Info, error)
 	List(ctx context.Context, prefix string, limit int) ([]lock.Info, error)
 }
 
@@ -58,6 +66,7 @@ type console struct {
 
 	pages  *pages
 	counts *counts
+	seen   *seenGrants
 	live   chan struct{} // one element per live update under way
 	now    func() time.Time
 }
@@ -71,7 +80,7 @@ func New(transactions txn.Inspector, opts *Options) (http.Handler, error) {
 	o := opts.withDefaults()
 	c := &console{
 		Options: o, transactions: transactions, pages: newPages(), counts: newCounts(o.Counts),
-		live: make(chan struct{}, mostLive), now: time.Now,
+		seen: newSeenGrants(time.Now()), live: make(chan struct{}, mostLive), now: time.Now,
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
@@ -81,12 +90,27 @@ func New(transactions txn.Inspector, opts *Options) (http.Handler, error) {
 	mux.HandleFunc("GET "+listPath+"/{id}", c.show)
 	mux.HandleFunc("GET "+listPath+"/{id}/events", c.events)
 	mux.HandleFunc("POST "+listPath+"/{id}", c.act)
-	mux.HandleFunc("GET /locks", c.locks)
+	c.routeLocks(mux)
 	mux.HandleFunc("GET /assets/{file}", c.pages.asset)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		c.writeFailure(w, r, http.StatusNotFound, "There is no such page.")
 	})
 	return secured(http.NewCrossOriginProtection().Handler(mux)), nil
+}
+
+// routeLocks adds the pages of locks.
+func (c *console) routeLocks(mux *http.ServeMux) {
+	for pattern, page := range map[string]http.HandlerFunc{
+		"GET " + locksPath: c.listLocks, "GET " + waitsPath: c.showWaits, "GET " + lockPath: c.showLock,
+		"POST " + AskPath: c.askHolders, "POST " + releasePath: c.forceLock,
+	} {
+		if c.Locks == nil {
+			page = func(w http.ResponseWriter, r *http.Request) {
+				c.writeFailure(w, r, http.StatusNotFound, "This server keeps no locks.")
+			}
+		}
+		mux.HandleFunc(pattern, page)
+	}
 }
 
 // listPath is where the transactions are; each is a page below it.

@@ -1,5 +1,6 @@
 // Package console is a web console for transactions and locks: what there is, what
-// became of one transaction and when, and the interventions an operator may need.
+// became of one transaction and when, who has a lock and who waits for it, and the
+// interventions an operator may need.
 //
 // The pages are made on the server and can be read without JavaScript; a small
 // script keeps them up to date. Nothing is loaded from anywhere else, and nothing a

@@ -3,8 +3,10 @@ package console
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -16,13 +18,23 @@ type failure struct {
 }
 
 func (c *console) writeFailure(w http.ResponseWriter, r *http.Request, status int, problem string) {
-	back := listPath
-	if id := r.PathValue("id"); id != "" && status != http.StatusNotFound {
-		back += "/" + id
-	}
 	c.render(w, status, "error", frame{
-		Title: http.StatusText(status), Page: failure{Status: status, Problem: problem, Back: back},
+		Title: http.StatusText(status), Page: failure{Status: status, Problem: problem, Back: c.backFrom(r, status)},
 	})
+}
+
+// backFrom is where to go on after a failure.
+func (c *console) backFrom(r *http.Request, status int) string {
+	if id := r.PathValue("id"); id != "" && status != http.StatusNotFound {
+		return listPath + "/" + id
+	}
+	if c.Locks == nil || !strings.HasPrefix(r.URL.Path, lockPath) {
+		return listPath
+	}
+	if name := r.PostForm.Get("name"); name != "" && driver.CheckName(name) == nil {
+		return lockHref(name)
+	}
+	return locksPath
 }
 
 // writeError answers with what an error means.

@@ -15,6 +15,7 @@ import (
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"title": title, "moment": moment, "stamp": stamp, "tone": tone, "answerTone": answerTone, "grouped": grouped,
+		"lockHref": lockHref,
 	}
 }
 

@@ -74,7 +74,8 @@ func (w *world) status(t *testing.T, id string) txn.Status {
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, path := range []string{
-		"/", "/transactions", "/transactions/none", "/locks", "/assets/console.js", "/nonsense",
+		"/", "/transactions", "/transactions/none", "/locks", "/lock?name=x", "/locks/waits",
+		"/assets/console.js", "/nonsense",
 	} {
 		res, err := w.Client().Get(w.URL + path)
 		if err != nil {
@@ -102,10 +103,12 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 	w := newWorld(t, nil)
 	w.committed(t, "order-1")
+	w.heldWaiting(t, "a", "1", "a")
 	foreign := regexp.MustCompile(`(?:src|href|action)="(?:[a-z]+:)?//|<style|\sstyle=|\son[a-z]+=|<script(?: ` +
 		`defer)?>|@import|url\(`)
 	for _, path := range []string{
-		"/transactions", "/transactions/order-1", "/locks", "/assets/console.css", "/assets/console.js",
+		"/transactions", "/transactions/order-1", "/locks", "/lock?name=a", "/locks/waits",
+		"/assets/console.css", "/assets/console.js",
 		"/assets/icon.svg",
 	} {
 		body := w.get(t, path, http.StatusOK)
@@ -371,7 +374,7 @@ func TestLocksAreListed(t *testing.T) {
 	}
 	body := w.get(t, "/locks?prefix=orders/", http.StatusOK)
 	for _, want := range []string{
-		`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`, `>exclusive</td>`,
+		`orders/42`, fmt.Sprintf(`>%d</td>`, lease.Token()), `>(29|30) s</td>`, `>mutex</td>`,
 	} {
 		if !regexp.MustCompile(want).MatchString(body) {
 			t.Errorf("the page of locks lacks %q", want)
@@ -390,7 +393,9 @@ func TestLocksAreListed(t *testing.T) {
 
 func TestWithoutLocksThereIsNoSuchPage(t *testing.T) {
 	w := newWorld(t, func(c *console.Options) { c.Locks = nil })
-	w.get(t, "/locks", http.StatusNotFound)
+	for _, path := range []string{"/locks", "/lock?name=a", "/locks/waits"} {
+		w.get(t, path, http.StatusNotFound)
+	}
 	if strings.Contains(w.get(t, "/transactions", http.StatusOK), `href="/locks"`) {
 		t.Error("there is a link to it")
 	}
@@ -408,6 +413,7 @@ func (failing) Count(context.Context) (driver.Counts, error)          { return d
 type noLocks struct{}
 
 func (noLocks) List(context.Context, string, int) ([]lock.Info, error) { return nil, errDown }
+func (noLocks) Inspect(context.Context, string) (lock.Info, error)     { return lock.Info{}, errDown }
 
 func TestAStoreThatIsDownIsSaidSo(t *testing.T) {
 	h, err := console.New(failing{}, &console.Options{Locks: noLocks{}})
@@ -416,7 +422,7 @@ func TestAStoreThatIsDownIsSaidSo(t *testing.T) {
 	}
 	w := &world{Server: httptest.NewServer(h)}
 	defer w.Close()
-	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks"} {
+	for _, path := range []string{"/transactions", "/transactions/order-1", "/locks", "/lock?name=x", "/locks/waits"} {
 		if body := w.get(t, path,
 			http.StatusServiceUnavailable); !strings.Contains(body, "store &lt;b&gt;down&lt;/b&gt;") {
 			t.Errorf("%s:\n%s", path, body)

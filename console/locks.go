@@ -4,71 +4,81 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// mostLocks is how many locks are listed.
-const mostLocks = 500
+// What of the locks is listed.
+const (
+	mostLocks       = 500
+	mostHoldersEach = 20 // of one lock: its own page has more
+)
 
-// lockPage is the page of locks.
-type lockPage struct {
-	Prefix string
-	Rows   []lockRow
-	More   bool
+// locksPath is where the locks are listed.
+const locksPath = "/locks"
+
+// lockListing is the page of locks.
+type lockListing struct {
+	Prefix  string
+	Rows    []lockRow
+	More    bool
+	Circles int // of holders who wait for one another
 }
 
 // lockRow is one holder of a lock.
 type lockRow struct {
+	holderRow
+
 	Name    string
+	Kind    string
+	Of      string // has what, unless the kind says it
 	Token   uint64
 	Waiting int
-
-	Mode   string
-	Holder string
-	Owner  string // what others may be told: the owner itself is the key to a release
-	Since  time.Time
-	Held   string
-	Left   string
+	Others  int // holders that are not listed, on the row of the last one that is
 }
 
-// locks answers with the locks that are held.
-func (c *console) locks(w http.ResponseWriter, r *http.Request) {
-	if c.Locks == nil {
-		c.writeFailure(w, r, http.StatusNotFound, "This server keeps no locks.")
-		return
-	}
-	page := lockPage{Prefix: r.URL.Query().Get("prefix")}
-	found, err := c.Locks.List(r.Context(), page.Prefix, mostLocks)
+// listLocks answers with the locks that are held.
+func (c *console) listLocks(w http.ResponseWriter, r *http.Request) {
+	page := lockListing{Prefix: r.URL.Query().Get("prefix")}
+	found, err := c.findLocks(r, page.Prefix)
 	if err != nil {
 		c.writeError(w, r, err)
 		return
 	}
-	slices.SortFunc(found, func(a, b lock.Info) int { return cmp.Compare(a.Name, b.Name) })
-	now := c.now()
 	for i := range found {
-		for _, h := range found[i].Holders {
-			page.Rows = append(page.Rows, lockRowOf(&found[i], h, now))
-		}
+		page.Rows = append(page.Rows, c.lockRows(&found[i])...)
 	}
 	page.More = len(found) == mostLocks
+	page.Circles = len(newWaitGraph(found).circles())
 	c.render(w, http.StatusOK, "locks", frame{Title: "Locks", Section: "locks", Page: page})
 }
 
-func lockRowOf(i *lock.Info, h lock.Holder, now time.Time) lockRow {
-	row := lockRow{
-		Name: i.Name, Token: i.Token, Waiting: max(i.Waiting, len(i.Line)),
-		Mode: h.Has(), Owner: driver.PublicOwner(h.Owner), Since: h.Since, Held: "–", Left: "never ends",
+// findLocks lists locks by name, for a page.
+func (c *console) findLocks(r *http.Request, prefix string) ([]lock.Info, error) {
+	found, err := c.Locks.List(r.Context(), prefix, mostLocks)
+	if err != nil {
+		return nil, err
 	}
-	row.Holder = strings.TrimSuffix(h.Meta["host"]+"/"+h.Meta["pid"], "/")
-	if !h.Since.IsZero() {
-		row.Held = brief(now.Sub(h.Since))
-	}
-	if h.TTL >= 0 {
-		row.Left = brief(h.TTL)
-	}
-	return row
+	slices.SortFunc(found, func(a, b lock.Info) int { return cmp.Compare(a.Name, b.Name) })
+	c.seen.addAll(found, c.now())
+	return found, nil
 }
+
+func (c *console) lockRows(i *lock.Info) []lockRow {
+	now, shown := c.now(), min(len(i.Holders), mostHoldersEach)
+	rows := make([]lockRow, shown)
+	for at := range shown {
+		h := &i.Holders[at]
+		rows[at] = lockRow{
+			holderRow: holderRowOf(h, now), Name: i.Name, Kind: i.Kind.String(), Of: hasOf(i, h), Token: i.Token,
+			Waiting: waitersOf(i),
+		}
+	}
+	if shown > 0 {
+		rows[shown-1].Others = len(i.Holders) - shown
+	}
+	return rows
+}
+
+// waitersOf is how many wait. Those in line are among those who listen, where both are told.
+func waitersOf(i *lock.Info) int { return max(i.Waiting, len(i.Line), i.Local) }

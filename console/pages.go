@@ -26,9 +26,12 @@ type pages struct {
 // newPages reads the templates. They are part of the program: a mistake in one is
 // a panic, which every test would meet.
 func newPages() *pages {
-	layout := template.Must(template.New("layout.html").Funcs(templateFuncs()).ParseFS(templates, "pages/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(templateFuncs()).ParseFS(templates,
+		"pages/layout.html", "pages/lock_parts.html"))
 	p := &pages{byName: make(map[string]*template.Template), version: versionOf(assets)}
-	for _, name := range []string{"list", "transaction", "confirm", "locks", "error"} {
+	for _, name := range []string{
+		"list", "transaction", "confirm", "locks", "lock", "lock_confirm", "lock_waits", "error",
+	} {
 		own := template.Must(template.Must(layout.Clone()).ParseFS(templates, "pages/"+name+".html"))
 		p.byName[name] = own
 	}

@@ -31,6 +31,14 @@ type world struct {
 
 	co    *coord.Coordinator
 	locks *lock.Client
+	store *memlock.Store // of locks
+}
+
+// operator is what package server makes of a client, without its audit trail.
+type operator struct{ *lock.Client }
+
+func (o operator) ForceRelease(ctx context.Context, name, _ string) (bool, error) {
+	return o.Client.ForceRelease(ctx, name)
 }
 
 func newWorld(t *testing.T, adjust func(*console.Options)) *world {
@@ -44,13 +52,14 @@ func newWorld(t *testing.T, adjust func(*console.Options)) *world {
 	if err := co.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	locks, err := memlock.New(memlock.NewStore(nil), nil)
+	shared := memlock.NewStore(nil)
+	locks, err := memlock.New(shared, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	stopping := make(chan struct{})
 	opts := &console.Options{
-		Operator: co, Counts: store, Locks: locks, Name: "test",
+		Operator: co, Counts: store, Locks: locks, LockOperator: operator{locks}, Name: "test",
 		Stopping: func(context.Context) <-chan struct{} { return stopping },
 	}
 	if adjust != nil {
@@ -60,7 +69,7 @@ func newWorld(t *testing.T, adjust func(*console.Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Server: httptest.NewServer(h), co: co, locks: locks}
+	w := &world{Server: httptest.NewServer(h), co: co, locks: locks, store: shared}
 	t.Cleanup(func() {
 		close(stopping)
 		w.Close()

@@ -35,11 +35,14 @@ func TestNothingIsCutOffOnAnyScreen(t *testing.T) {
 	for _, name := range []string{"orders/42", strings.Repeat("customers/", 20)} {
 		defer w.locked(t, name)()
 	}
+	longest := strings.Repeat("name", 128)
+	w.heldWaiting(t, longest, "11", "orders/42")
 	for _, width := range []int64{360, 820, 980, 1280} {
 		b.resize(t, width)
 		for name, path := range map[string]string{
 			"list": "/transactions", "committed": "/transactions/order-1", "rolled-back": "/transactions/" + long,
 			"parked": "/transactions/order-3", "long": "/transactions/order-4", "locks": "/locks", "error": "/nowhere",
+			"lock": lockAt(longest), "waits": "/locks/waits",
 		} {
 			b.open(t, w.URL+path)
 			over, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](beyond))
@@ -58,10 +61,13 @@ func TestATableOnAPhoneStillNamesItsColumns(t *testing.T) {
 	w, b := newWorld(t, nil), newBrowser(t)
 	w.committed(t, "order-1")
 	defer w.locked(t, "orders/42")()
+	w.heldWaiting(t, "orders/43", "11", "orders/42")
 	b.resize(t, 360)
 	for path, columns := range map[string]string{
 		"/transactions":         "Name Mode Status Took Created",
 		"/transactions/order-1": "Operation Target State Calls",
+		lockAt("orders/42"):     "Owner Has Since Held for TTL",
+		"/locks/waits":          "Held by Waiting",
 		"/locks":                "Holder Owner Token Held for TTL Waiting",
 	} {
 		b.open(t, w.URL+path)

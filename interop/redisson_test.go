@@ -71,7 +71,7 @@ func TestRedisson(t *testing.T) {
 func allScenes() scenes {
 	all := make(scenes)
 	for _, some := range []scenes{
-		ofMutex(), ofReadWrite(), ofSemaphore(), ofFair(), ofLatch(), ofMultiLock(), ofEveryKind(),
+		ofMutex(), ofReadWrite(), ofSemaphore(), ofPlainSemaphore(), ofFair(), ofLatch(), ofMultiLock(), ofEveryKind(),
 	} {
 		for name, play := range some {
 			if all[name] != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -144,7 +145,7 @@ func (b *bundle) toFront(w *want) (*Lease, error) {
 	b.client.observe(b.ctx, Event{Kind: EventContending, Name: w.name})
 	owner := b.client.newOwner()
 	b.bids = append(b.bids, &contest{q: q, want: w, came: b.start, asked: b.start, try: true, req: w.request(owner)})
-	return nil, nil
+	return nil, nil //nolint:nilnil // there is a bid instead
 }
 
 func (b *bundle) addLease(l *Lease) {
@@ -243,8 +244,8 @@ func (b *bundle) undo(why error) error {
 		b.client.observe(b.ctx, Event{Kind: EventLeft, Name: k.req.Name, Wait: time.Since(b.start), Err: why})
 		k.giveUp()
 	}
-	for i := len(b.leases) - 1; i >= 0; i-- {
-		_ = b.leases[i].Unlock(b.ctx) // what is not certain goes on in the background
+	for _, l := range slices.Backward(b.leases) {
+		_ = l.Unlock(b.ctx) // what is not certain goes on in the background
 	}
 	return why
 }

@@ -33,15 +33,11 @@ type Wait struct {
 
 // Error implements error.
 func (e *DeadlockError) Error() string {
-	text := fmt.Sprintf("lock %q: deadlock", e.Name)
+	waits := make([]string, len(e.Cycle))
 	for i, w := range e.Cycle {
-		sep := "; "
-		if i == 0 {
-			sep = ": "
-		}
-		text += fmt.Sprintf("%s%q is held by %s, who waits for %q", sep, w.Has, w.Holder.process(), w.Waits)
+		waits[i] = fmt.Sprintf("%q is held by %s, who waits for %q", w.Has, w.Holder.process(), w.Waits)
 	}
-	return text + ", which is held here"
+	return fmt.Sprintf("lock %q: deadlock: %s, which is held here", e.Name, strings.Join(waits, "; "))
 }
 
 // Is reports whether target is [ErrDeadlock].

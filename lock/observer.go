@@ -22,7 +22,7 @@ type Observer interface {
 type EventKind string
 
 // Every competitor for a lock is queued, contending, acquired and left, in this
-// order; it may leave at any of them. A lease is renewed, and may be lost.
+// order; it may leave at any of them. A lease is renewed, and may be lost, and then its token is refused.
 const (
 	// EventQueued: a goroutine wants the lock.
 	EventQueued EventKind = "queued"
@@ -45,6 +45,9 @@ const (
 	// EventLost: the lease ended against the holder's will. Err says why, and Held for how long the lock
 	// was held.
 	EventLost EventKind = "lost"
+	// EventRefused: a resource has refused the token of somebody who had lost the lock, for it knows a newer one.
+	// It is told where the resource is, by package guard. Err says which token that is.
+	EventRefused EventKind = "refused"
 )
 
 // Event is something that happened to a lock.

@@ -149,8 +149,12 @@ func TestUnsoundPlea(t *testing.T) {
 			name, reason string
 			within       time.Duration
 		}{
-			{name: ""}, {name: "a", reason: string(make([]byte, driver.MaxReason+1))}, {name: "a", reason: "\n"},
-			{name: "a", reason: "\xff"}, {name: "a", within: -1}, {name: "a", within: driver.MaxTTL + 1},
+			{name: ""},
+			{name: "a", reason: string(make([]byte, driver.MaxReason+1))},
+			{name: "a", reason: "\n"},
+			{name: "a", reason: "\xff"},
+			{name: "a", within: -1},
+			{name: "a", within: driver.MaxTTL + 1},
 		} {
 			_, err := locks.Ask(t.Context(), c.name, c.reason, c.within)
 			wantErr(t, err, lock.ErrInvalid)

@@ -24,13 +24,20 @@ func (c leaseContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
+// LeaseFrom returns the innermost lease that a context carries, which is one that was made from [Lease.Context].
+// The lease may be over.
+func LeaseFrom(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
 // reenter returns one more lease of this lock if ctx carries one that goes on, and
 // else none. A lease that is over excludes nobody: a context may outlive it, as one
 // made by [context.WithoutCancel] does, and then stands in the queue like any other.
 //
 // Who has the lock to read would wait for itself if it asked to write: that is refused.
 func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
-	l, _ := ctx.Value(leaseKey{}).(*Lease)
+	l, _ := LeaseFrom(ctx)
 	if m.want.mode == driver.Permit {
 		l = nil // each has permits of its own
 	}

@@ -26,7 +26,7 @@ func TestWhatIsNoCallIsAnsweredInWords(t *testing.T) {
 		"unknown procedure": {
 			http.MethodPost, locks + "Explode", "application/json", "{}", 404,
 			"there is no procedure bedrock.v1.LockService/Explode; there are Acquire, AcquireAll, Annotate, " +
-				"Browse, CountDown, Diagnose, DropLatch, ForceRelease, Identify, Inspect, LatchCount, " +
+				"Ask, Attend, Browse, CountDown, Diagnose, DropLatch, ForceRelease, Identify, Inspect, LatchCount, " +
 				"Listen, Release, Renew, SetLatch",
 		},
 		"unknown service": {

@@ -66,7 +66,7 @@ func TestWhatTheStoreLacksIsAFailure(t *testing.T) {
 	for method, body := range map[string]string{
 		"AcquireAll": `{"requests":[{"name":"a"}]}`, "Annotate": `{"grant":{"name":"a","owner":"o"}}`,
 		"SetLatch": `{"name":"a","count":1}`, "CountDown": `{"name":"a"}`, "LatchCount": `{"name":"a"}`,
-		"DropLatch": `{"name":"a"}`,
+		"DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
 		s.post(t, locks+method, body).want(t, 501, `"unimplemented"`, `"kind":"unsupported"`)
 	}

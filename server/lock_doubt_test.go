@@ -42,6 +42,7 @@ func (frozen) SetLatch(context.Context, string, string, int) (bool, error) { ret
 func (frozen) CountDown(context.Context, string, string, int) (int, error) { return 0, errFrozen }
 func (frozen) LatchCount(context.Context, string) (int, error)             { return 0, errFrozen }
 func (frozen) DropLatch(context.Context, string) (bool, error)             { return false, errFrozen }
+func (frozen) Plead(context.Context, string, driver.Plea) (int, error)     { return 0, errFrozen }
 
 func (frozen) ForceRelease(context.Context, string) (bool, error) { return false, errFrozen }
 
@@ -66,7 +67,7 @@ func TestASilentStoreIsToldAsAFailureOfTheServer(t *testing.T) {
 		"Acquire": `{"name":"a"}`, "Release": `{"grant":{"name":"a","owner":"known"}}`,
 		"ForceRelease": `{"name":"a","reason":"r"}`, "AcquireAll": `{"requests":[{"name":"a"}]}`,
 		"Annotate": `{"grant":{"name":"a","owner":"known"}}`, "SetLatch": `{"name":"a","count":1}`,
-		"CountDown": `{"name":"a"}`, "DropLatch": `{"name":"a"}`,
+		"CountDown": `{"name":"a"}`, "DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
 		a := s.post(t, locks+method, body)
 		a.want(t, 500, `"unknown"`, `"kind":"in_doubt"`, "may have taken effect")

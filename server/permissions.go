@@ -39,6 +39,8 @@ func procedures() map[string]procedure {
 		bedrockv1connect.LockServiceLatchCountProcedure:   {least: auth.Viewer},
 		bedrockv1connect.LockServiceDropLatchProcedure:    {least: auth.Client},
 		bedrockv1connect.LockServiceListenProcedure:       {least: auth.Viewer, stream: true},
+		bedrockv1connect.LockServiceAskProcedure:          {least: auth.Client},
+		bedrockv1connect.LockServiceAttendProcedure:       {least: auth.Client, stream: true},
 		bedrockv1connect.LockServiceInspectProcedure:      {least: auth.Viewer},
 		bedrockv1connect.LockServiceBrowseProcedure:       {least: auth.Viewer},
 		bedrockv1connect.LockServiceForceReleaseProcedure: {least: auth.Operator},

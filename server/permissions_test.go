@@ -25,7 +25,7 @@ func least() map[string]string {
 		locks + "Diagnose": "viewer", locks + "Identify": "viewer",
 		locks + "AcquireAll": "client", locks + "Annotate": "client",
 		locks + "SetLatch": "client", locks + "CountDown": "client", locks + "DropLatch": "client",
-		locks + "LatchCount": "viewer",
+		locks + "LatchCount": "viewer", locks + "Ask": "client", locks + "Attend": "client",
 	}
 }
 

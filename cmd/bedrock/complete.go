@@ -42,11 +42,10 @@ func (r *remote) completeID(c *cobra.Command, args []string, typed string) ([]st
 
 // completeLock offers the names of locks that are held.
 func (s *system) completeLock(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	backend, err := s.newBackend("")
-	if len(args) > 0 || err != nil || backend.Memory() {
+	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	session, err := backend.Open(lock.Options{})
+	session, _, err := s.openLocks(lock.Options{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -19,9 +19,9 @@ import (
 
 // electFlags are those of elect.
 type electFlags struct {
-	ttl, maxHold, grace time.Duration
-	fair, observe       bool
-	meta                map[string]string
+	ttl, maxHold, grace  time.Duration
+	fair, observe, yield bool
+	meta                 map[string]string
 }
 
 func newElect(sys *system) *cobra.Command {
@@ -42,11 +42,16 @@ BEDROCK_LOCK_NAME, BEDROCK_LOCK_TOKEN and BEDROCK_LOCK_OWNER in its environment;
 them, signals, process groups and what a killed bedrock leaves behind, see 'bedrock
 lock run --help': all of it is the same. Pass the token along with every write.
 
+When somebody asks for the lock with 'bedrock lock yield' a line says so, and the command
+goes on. With --yield it is ended as above and the exit code is 79: whoever has started
+this process decides whether it campaigns again.
+
 With --observe it runs nothing: it prints who leads, and every change, until
 interrupted.
 
-Exit codes: the command's own; 64 usage; 69 the backend refused; 126 and 127 the command
-cannot be executed, was not found; 128+n ended by signal n.`,
+Exit codes: the command's own; 64 usage; 69 the backend refused; 77 the server wants another
+token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, was not found;
+128+n ended by signal n.`,
 		Example: `  bedrock elect scheduler -- ./scheduler
   bedrock elect scheduler --ttl 5s --meta url=http://$HOSTNAME:8080 -- ./scheduler
   bedrock elect scheduler --observe -o json`,
@@ -64,9 +69,10 @@ cannot be executed, was not found; 128+n ended by signal n.`,
 	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when leadership is lost")
 	f.DurationVar(&flags.maxHold, "max-hold", 0, "let others lead then (default never)")
 	f.BoolVar(&flags.fair, "fair", false, "who has campaigned for longest leads next, among all who say so")
+	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the leader; may be repeated")
 	f.BoolVar(&flags.observe, "observe", false, "print the leader and every change, and run nothing")
-	return sys.onBackend(c)
+	return sys.onLocks(c)
 }
 
 // electArgs wants NAME -- COMMAND, or NAME alone of who observes.
@@ -90,13 +96,14 @@ func (s *system) elect(ctx context.Context, name string, argv []string, flags *e
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
-	session, err := s.open(lock.Options{TTL: flags.ttl})
+	session, err := s.open(lock.Options{TTL: flags.ttl, Observer: pleas{s, flags.yield}})
 	if err != nil {
 		return err
 	}
 	defer func() { closeWithin(session, endLimit(err)) }()
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
+	r.yield = flags.yield
 	c := &candidate{runner: r, session: session, election: election.New(session.Client, name, &election.Options{
 		Meta: flags.meta, Fair: flags.fair, MaxHold: flags.maxHold,
 	})}

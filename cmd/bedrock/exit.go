@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
@@ -27,7 +28,9 @@ const (
 	exitHeld         = 75
 	exitLost         = 76
 	exitDenied       = 77
-	exitInterrupted  = 130
+	// exitYielded is beyond those of sysexits.h: somebody has asked for the lock, and has it now.
+	exitYielded     = 79
+	exitInterrupted = 130
 )
 
 // exitError ends the program with a code of its own. Without an error nothing is
@@ -99,6 +102,12 @@ func fromBackend(err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok {
 		return err
 	}
+	if connect.CodeOf(err) == connect.CodeUnauthenticated {
+		return &exitError{exitDenied, fmt.Errorf("%w; it is shown with --token or in $BEDROCK_TOKEN", err)}
+	}
+	if connect.CodeOf(err) == connect.CodePermissionDenied {
+		return &exitError{exitDenied, err}
+	}
 	return &exitError{exitUnavailable, err}
 }
 
@@ -114,6 +123,7 @@ func newExitCodes() *cobra.Command {
    64  the command line, a name, an option, a file or a URL is wrong,
        or the name is that of a lock of another kind
    69  the backend, the store or the server did not answer, or refused
+   77  the server wants a token, or one with another role
   130  interrupted; a line says so if what was asked for may have taken effect
 
 Exit codes of 'bedrock serve', which otherwise ends with 0 when it is interrupted:
@@ -125,7 +135,6 @@ Exit codes of 'bedrock tx':
     3  the transaction was rolled back
     4  its outcome is in doubt, or it is parked
     5  there is no such transaction
-   77  the server wants a token, or one with another role
 
 Exit codes of 'bedrock torture':
 
@@ -136,11 +145,17 @@ Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
 
    75  the lock was not acquired within --wait; the command was not started
    76  the lock was lost while the command ran; the command was ended
+   79  somebody asked for the lock while the command ran with --yield; the command was ended
   126  the command cannot be executed
   127  the command was not found
 128+n  the command was ended by signal n, or bedrock was while it waited for the lock
 
 Those of 'bedrock elect' are the same, but for 75 and 76: it goes on until it leads.
+
+Exit codes of 'bedrock lock yield':
+
+    1  somebody has the lock, and none who has it can be told
+   75  with --wait: some who had the lock still have it when the time is over
 
 Exit codes of 'bedrock latch await':
 

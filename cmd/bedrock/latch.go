@@ -26,7 +26,7 @@ name is shared with no lock.`,
   bedrock latch await import/42 --timeout 10m && ./report.sh   # by anybody`,
 	}
 	c.AddCommand(newLatchSet(sys), newLatchDown(sys), newLatchShow(sys), newLatchAwait(sys), newLatchDrop(sys))
-	return group(sys.onBackend(c))
+	return group(sys.onLocks(c))
 }
 
 // latchView is a latch as the commands print it.

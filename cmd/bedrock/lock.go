@@ -23,10 +23,13 @@ func newLock(sys *system) *cobra.Command {
 		Short: "Run commands under locks, show and release locks",
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock ls orders/
-  bedrock lock show orders/42`,
+  bedrock lock show orders/42
+  bedrock lock yield orders/42 --reason 'a new release' --wait
+  bedrock lock ls --server https://bedrock.example`,
 	}
-	c.AddCommand(newLockRun(sys), newLockLs(sys), newLockShow(sys), newLockRelease(sys), newLockWatch(sys))
-	return group(sys.onBackend(c))
+	c.AddCommand(newLockRun(sys), newLockLs(sys), newLockShow(sys), newLockRelease(sys), newLockWatch(sys),
+		newLockYield(sys))
+	return group(sys.onLocks(c))
 }
 
 // lockView is a lock as the commands print it.
@@ -72,7 +75,13 @@ func (v *lockView) inLine() string {
 }
 
 // owner is what others may be told of the holder's owner, which itself is the key to a release.
-func (h *holderView) owner() string { return driver.PublicOwner(h.Owner) }
+// A server tells no more than that.
+func (h *holderView) owner() string {
+	if strings.HasPrefix(h.Owner, "#") {
+		return h.Owner
+	}
+	return driver.PublicOwner(h.Owner)
+}
 
 // asJSON is the lock in the JSON that the API has for it.
 func (v *lockView) asJSON() json.RawMessage {
@@ -86,7 +95,14 @@ func (v *lockView) asJSON() json.RawMessage {
 	for _, w := range v.Line {
 		i.Line = append(i.Line, driver.InLine{Owner: w.Owner, Since: w.Since, Meta: driver.EncodeMeta(w.Meta)})
 	}
-	return asJSON(apiwire.Lock(i))
+	m := apiwire.Lock(i)
+	for at, h := range v.holders() {
+		m.Holders[at].Owner = h.owner()
+	}
+	for at, w := range v.places() {
+		m.Line[at].Owner = w.owner()
+	}
+	return asJSON(m)
 }
 
 // viewsOf sorts by name: backends list in no particular order.
@@ -125,6 +141,15 @@ func (v *lockView) owners() []string {
 	owners := make([]string, len(v.Holders))
 	for i := range v.Holders {
 		owners[i] = v.Holders[i].Owner
+	}
+	return owners
+}
+
+// publicOwners lists what others may be told of the holders' owners.
+func (v *lockView) publicOwners() []string {
+	owners := make([]string, len(v.Holders))
+	for i, h := range v.holders() {
+		owners[i] = h.owner()
 	}
 	return owners
 }

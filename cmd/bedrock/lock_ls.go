@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,8 @@ func newLockLs(sys *system) *cobra.Command {
 		Use:   "ls [PREFIX]",
 		Short: "List the locks that are held",
 		Long: `List the locks that are held and whose names begin with PREFIX.
+
+There is a line for each holder; KIND, HOLDERS and WAITING are those of the lock.
 
 On Redis this goes through all keys of the database, in small steps.`,
 		Example: "  bedrock lock ls\n  bedrock lock ls orders/ -o json",
@@ -53,7 +56,7 @@ func (s *system) printLocks(views []lockView) error {
 		}
 		return writeJSON(s.stdout, all)
 	}
-	rows := [][]string{{"NAME", "MODE", "HOLDER", "HELD FOR", "TTL", "TOKEN", "WAITING", "OWNER"}}
+	rows := [][]string{{"NAME", "MODE", "HOLDER", "HELD FOR", "TTL", "TOKEN", "WAITING", "OWNER", "KIND", "HOLDERS"}}
 	for i := range views {
 		rows = append(rows, views[i].lines()...)
 	}
@@ -66,6 +69,7 @@ func (v *lockView) lines() [][]string {
 	for _, h := range v.holders() {
 		lines = append(lines, []string{
 			v.Name, h.Has(), h.who(), h.held(), h.ttl(), v.token(), v.countWaiting(), h.owner(),
+			v.Kind.String(), strconv.Itoa(len(v.Holders)),
 		})
 	}
 	return lines

@@ -20,7 +20,7 @@ import (
 // runFlags are those of lock run.
 type runFlags struct {
 	ttl, wait, minHold, maxHold, grace time.Duration
-	fixed, fair, shared, write         bool
+	fixed, fair, shared, write, yield  bool
 	permits                            string // N/M
 	meta                               map[string]string
 
@@ -40,6 +40,10 @@ gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
 acquired within --wait, the command is not started and the exit code is 75; it is
 69 if the backend did not answer meanwhile, which --wait 0 gives 2 s.
 
+When somebody asks for the lock with 'bedrock lock yield' a line says so, with the
+reason and by when, and the command goes on. With --yield it is ended as above, the
+lock is given back, and the exit code is 79.
+
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
   BEDROCK_LOCK_TOKEN  the fencing token: higher than that of every earlier holder
@@ -58,9 +62,9 @@ On Linux the command is killed when bedrock itself is killed, by SIGKILL. What t
 command has started is not: it works on without the lock. Only the token keeps it
 from harm then, or a script that starts its work with exec.
 
-Exit codes: the command's own; 75 not acquired; 76 lost; 64 usage; 69 the backend
-did not answer; 126 and 127 the command cannot be executed, was not found; 128+n
-ended by signal n.`,
+Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
+64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127
+the command cannot be executed, was not found; 128+n ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
   bedrock lock run nightly-report --wait 0 --min-hold 1m -- ./report.sh   # once per night on any host
   bedrock lock run deploy --wait 10m --meta by=$USER -- make deploy
@@ -85,6 +89,7 @@ ended by signal n.`,
 	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
+	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
 	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
 	return c
@@ -160,7 +165,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
-	session, err := s.open(lock.Options{TTL: flags.ttl, Patience: flags.patience()})
+	session, err := s.open(lock.Options{
+		TTL: flags.ttl, Patience: flags.patience(), Observer: pleas{s, flags.yield},
+	})
 	if err != nil {
 		return err
 	}
@@ -171,6 +178,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	}
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
+	r.yield = flags.yield
 	wait := wanted.Lock
 	if flags.noWait {
 		wait = wanted.TryLock
@@ -192,28 +200,6 @@ func (f *runFlags) patience() time.Duration {
 		return 2 * answerLimit
 	}
 	return 0
-}
-
-// silentFor is how long nothing is said of a wait.
-const silentFor = time.Second
-
-// sayWaiting says once, to whoever reads the log or watches the terminal, for whom the
-// program waits.
-func (s *system) sayWaiting(ctx context.Context, session *lockurl.Session, name string) {
-	bounded, cancel := context.WithTimeout(ctx, closeLimit)
-	defer cancel()
-	info, err := session.Inspect(bounded, name)
-	switch view := (&lockView{info}); {
-	case ctx.Err() != nil:
-	case bounded.Err() != nil:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: the backend does not answer\n", name)
-	case err != nil:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q: %v\n", name, err)
-	case info.Held() && !view.ours(): // a grant of ours waits for its replicas
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s, %s\n", name, view.inLine(), view.heldBy())
-	default:
-		fmt.Fprintf(s.stderr, "bedrock: waiting for lock %q%s\n", name, view.inLine())
-	}
 }
 
 // whyNot says in words a person can act on who has the lock that was not acquired in time.

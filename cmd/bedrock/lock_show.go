@@ -74,6 +74,9 @@ func (h *holderView) rows() [][]string {
 	if h.Linger > 0 {
 		rows = append(rows, []string{"lingering", "up to " + h.Linger.String() + " after its unlock"})
 	}
+	for _, name := range h.Waits {
+		rows = append(rows, []string{"waits for", oneLine(name)})
+	}
 	for _, key := range slices.Sorted(maps.Keys(h.Meta)) {
 		rows = append(rows, []string{"meta " + oneLine(key), oneLine(h.Meta[key])}) // or a key would forge a field
 	}

@@ -18,9 +18,10 @@ type system struct {
 	stdin, stdout, stderr *os.File
 	getenv                func(string) string
 
-	backend backendFlags
-	output  format // -o
-	started bool   // arguments were accepted: an error is not a usage error
+	backend     backendFlags
+	lockServers []*remote // the flags of each command that may have its locks from a server
+	output      format    // -o
+	started     bool      // arguments were accepted: an error is not a usage error
 }
 
 // run executes a command line and returns the exit code.
@@ -49,8 +50,9 @@ that leads, checks whether a backend is set up safely, and measures it.
 A server is reached at a URL, given by --server or the environment variable
 BEDROCK_SERVER, by default http://127.0.0.1:7700; see 'bedrock serve' and 'bedrock tx'.
 
-The commands lock, latch, elect, doctor, bench lock and torture locks go to the backend of locks themselves.
-It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
+The commands lock, latch, elect, doctor, bench lock and torture locks go to the backend of locks themselves;
+lock, latch and elect also to a server, by --server, or by BEDROCK_SERVER where there is no backend.
+A backend is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
 
   redis://[user:password@]host[:port][/db]
   rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE
@@ -59,7 +61,8 @@ It is a URL, given by --backend or the environment variable BEDROCK_BACKEND:
   mem:                                             this process only, to try things out
 
 Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
-profile=redisson|redlock, pubsub=auto|classic|sharded. See 'bedrock help exit-codes' for exit codes.
+profile=redisson|redlock, semaphores=expirable|plain, pubsub=auto|classic|sharded.
+See 'bedrock help exit-codes' for exit codes.
 
 Several independent servers make one lock that outlives some of them: give --backend once for each,
 or write their URLs into BEDROCK_BACKEND with spaces between, and say --quorum or --combination.
@@ -106,16 +109,13 @@ func group(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// open connects to the backend the user gave.
+// open connects to the backend the user gave, or the server.
 func (s *system) open(opts lock.Options) (*lockurl.Session, error) {
-	backend, err := s.newBackend("")
-	if err != nil {
-		return nil, err
-	}
-	if backend.Memory() {
+	session, memory, err := s.openLocks(opts)
+	if memory {
 		fmt.Fprintln(s.stderr, "bedrock: note: mem: is the memory of this process: no other process sees its locks")
 	}
-	return backend.Open(opts)
+	return session, err
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,7 @@ type runner struct {
 	path  string
 	args  []string
 	grace time.Duration // between SIGTERM and SIGKILL when the lock is lost
+	yield bool          // the command ends when somebody asks for the lock
 
 	ctx     context.Context //nolint:containedctx // it outlives the signals that would end the command's
 	end     context.CancelFunc
@@ -59,7 +61,7 @@ func (r *runner) stop() {
 	r.end()
 }
 
-// waitForTurn waits for what it is given, or for a signal that ends the program. After a second it says so, once.
+// waitForTurn waits for what it is given, or for a signal that ends the program. After a second it says so.
 func waitForTurn[T any](
 	r *runner, wait func(context.Context) (T, error), sayWaiting func(context.Context),
 ) (turn T, err error) {
@@ -67,6 +69,8 @@ func waitForTurn[T any](
 	long := time.NewTimer(silentFor)
 	defer long.Stop()
 	asking, enough := context.WithCancel(r.ctx)
+	var saying sync.WaitGroup
+	defer saying.Wait() // a line on the terminal is taken back before anything else is written
 	defer enough()
 	go func() {
 		defer close(done)
@@ -77,7 +81,7 @@ func waitForTurn[T any](
 		case <-done:
 			return turn, err
 		case <-long.C:
-			go sayWaiting(asking)
+			saying.Go(func() { sayWaiting(asking) })
 		case s := <-r.signals:
 			if !child.Ends(s) {
 				continue
@@ -93,7 +97,9 @@ func waitForTurn[T any](
 // runUnder runs the command, gives the lock back, and turns what happened into
 // the exit code.
 func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
-	result, startErr := r.command(lease).Run(lease.Context().Done(), r.signals)
+	end, stop := r.untilEnd(lease)
+	defer stop()
+	result, startErr := r.command(lease).Run(end, r.signals)
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
@@ -105,10 +111,32 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	case err != nil:
 		fmt.Fprintln(r.sys.stderr, "bedrock: warning:", err)
 	}
+	if result.Ended {
+		return result, &exitError{
+			exitYielded, fmt.Errorf("lock %q was given back: somebody asked for it", lease.Name()),
+		}
+	}
 	if result.Code != 0 {
 		return result, &exitError{code: result.Code}
 	}
 	return result, nil
+}
+
+// untilEnd returns what is closed when the command has to end: when the lock is lost, or is asked for where that
+// counts.
+func (r *runner) untilEnd(lease *lock.Lease) (end <-chan struct{}, stop func()) {
+	if !r.yield {
+		return lease.Context().Done(), func() {}
+	}
+	ctx, cancel := context.WithCancel(lease.Context())
+	go func() {
+		select {
+		case <-lease.Asked():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx.Done(), cancel
 }
 
 func (r *runner) command(lease *lock.Lease) *child.Command {

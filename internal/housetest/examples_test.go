@@ -15,6 +15,7 @@ func withoutExample() map[string]string {
 		"lock/driver":            "for writers of backends: memlock shows one, docs/writing-a-backend.md explains it",
 		"txn/driver":             "for writers of stores: memstore shows one",
 		"txn/participant/header": "names of headers: the handlers beside it are what participants use",
+		"lock/guard/header":      "names of headers: the packages that read and write them have examples",
 		"redisconn":              "its packages make what it describes of a client: each of them has an example",
 		"txn/plan":               "for writers of modes: saga, tcc and msg show it",
 		"txn/sqlstore":           "what its dialects share: each of them has an example",

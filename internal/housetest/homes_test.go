@@ -33,7 +33,7 @@ var (
 	sqlState = regexp.MustCompile(`(^|\()(08|22|23|25|40|42|53|55|57|58|HY|XX)[0-9A-Z]{3}(\)|$)`)
 	// What MariaDB and MySQL say of a key, a lock, a disk, a connection, a replica.
 	mariaDBNumber = regexp.MustCompile(
-		`^(1021|1053|1062|1114|1153|1159|1205|1213|1290|1317|1406|1792|1836|1927|4031)$`)
+		`^(1020|1021|1053|1062|1114|1153|1159|1205|1213|1290|1317|1406|1792|1836|1927|4031)$`)
 )
 
 // wordsStayHome refuses a word of such a list in the code of another package.

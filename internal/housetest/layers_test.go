@@ -107,6 +107,32 @@ func layers() layerMap {
 		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
+		// Layer 2: the resource's side of a lock's token.
+		{packages: "lock/guard", own: []string{"lock", "lock/driver"}},
+		{packages: "lock/guard/header", own: []string{"input", "lock/guard"}},
+		{
+			packages: "lock/guard/internal/fencesql",
+			own:      []string{"input", "lock/driver", "lock/guard", "internal/sleep", "internal/sqlkind"},
+		},
+		{
+			packages: "lock/guard/sqlguard",
+			own:      []string{"input", "lock", "lock/guard", "lock/guard/internal/fencesql", "internal/sqlkind"},
+		},
+		{
+			packages: "lock/guard/pgxguard",
+			own:      []string{"input", "lock", "lock/guard", "lock/guard/internal/fencesql", "internal/sqlkind"},
+			foreign:  []string{"github.com/jackc/pgx/v5"},
+		},
+		{packages: "lock/guard/redisguard", own: []string{"input", "lock", "lock/guard", "redisconn"}},
+		{packages: "lock/guard/httpguard", own: []string{"lock/guard", "lock/guard/header"}},
+		{
+			packages: "lock/guard/grpcguard", own: []string{"lock/guard", "lock/guard/header"},
+			foreign: []string{"google.golang.org/grpc"},
+		},
+		{
+			packages: "lock/guard/connectguard", own: []string{"lock/guard", "lock/guard/header"},
+			foreign: []string{"connectrpc.com/connect"},
+		},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
 		{packages: "txn/sqlstore", own: []string{"input", "txn/driver", "internal/sleep", "internal/sqlkind"}},
 		{
@@ -268,6 +294,15 @@ func layers() layerMap {
 			packages: "internal/several/severaltest", test: true,
 			own:     []string{"bedrocktest", "lock/...", "redisconn/...", "internal/chaos", "internal/testenv"},
 			foreign: []string{"github.com/redis/go-redis/v9", "github.com/redis/rueidis"},
+		},
+		{
+			packages: "lock/guard/internal/guardtest", test: true,
+			own: []string{
+				"lock", "lock/guard", "lock/redislock", "redisconn/goredis", "internal/child", "internal/testenv",
+			},
+			foreign: []string{
+				"github.com/redis/go-redis/v9", "google.golang.org/grpc", "google.golang.org/protobuf",
+			},
 		},
 		{
 			packages: "lock/locktest/...", test: true, own: []string{"bedrocktest", "lock/..."},

@@ -29,6 +29,9 @@ type Session struct {
 	hangUp func() error // closes the connections
 }
 
+// NewSession is a client together with what closes its connections.
+func NewSession(client *lock.Client, hangUp func() error) *Session { return &Session{client, hangUp} }
+
 // Stop ends the client, releases what it holds and closes its connections.
 func (s *Session) Stop(ctx context.Context) error {
 	return errors.Join(s.Client.Stop(ctx), s.hangUp())

@@ -26,7 +26,7 @@ type query redislock.Options
 // setters read the options, by the names that they have in the query.
 func (q *query) setters() map[string]redisurl.Setter {
 	return map[string]redisurl.Setter{
-		"ttl": q.setTTL, "profile": q.setProfile, "pubsub": q.setPubSub,
+		"ttl": q.setTTL, "profile": q.setProfile, "semaphores": q.setSemaphores, "pubsub": q.setPubSub,
 		"acks": q.setAcks, "ack-timeout": q.setAckTimeout, "token-ttl": q.setTokenTTL,
 	}
 }
@@ -43,6 +43,18 @@ func (q *query) setProfile(v string) string {
 		q.Profile = redislock.Redlock
 	default:
 		return "is neither redisson nor redlock"
+	}
+	return ""
+}
+
+func (q *query) setSemaphores(v string) string {
+	switch v {
+	case "expirable":
+		q.Semaphores = redislock.RPermitExpirableSemaphore
+	case "plain":
+		q.Semaphores = redislock.RSemaphore
+	default:
+		return "is neither expirable nor plain"
 	}
 	return ""
 }

@@ -61,6 +61,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"redis://h?token-ttl=0":     "option token-ttl is neither -1 (for ever) nor a duration of 1ms or more",
 		"redis://h?profile=other":   "option profile is neither redisson nor redlock",
 		"redis://h?pubsub=other":    "option pubsub",
+		"redis://h?semaphores=x":    "option semaphores is neither expirable nor plain",
 	} {
 		if _, err := Parse(url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", url, err, want)
@@ -80,6 +81,8 @@ func TestWhatTheBackendTakesAURLTakes(t *testing.T) {
 		"redis://h?token-ttl=1ms":        {TokenTTL: redislock.MinTokenTTL},
 		"redis://h?token-ttl=2562047h":   {TokenTTL: 2562047 * time.Hour},
 		"redis://h?acks=all&pubsub=auto": {Acks: redislock.AckAll},
+		"redis://h?semaphores=plain":     {Semaphores: redislock.RSemaphore},
+		"redis://h?semaphores=expirable": {},
 	} {
 		backend, err := New(url)
 		if err != nil {

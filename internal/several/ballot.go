@@ -166,6 +166,13 @@ func (b *Ballot) lifeNow() time.Duration {
 	return b.life
 }
 
+// lifeAskedFor returns how long it was to live when it was asked for last.
+func (b *Ballot) lifeAskedFor() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.grant.TTL
+}
+
 // askNode asks a node that is known to be no other.
 func (s *Stores) askNode(ctx context.Context, n *Node, req driver.Request) (driver.Grant, error) {
 	if err := s.identify(ctx, n); err != nil {

@@ -80,8 +80,8 @@ func (s *Stores) identify(ctx context.Context, n *Node) error {
 	return s.identifyAnew(ctx, n)
 }
 
-// identifyAnew asks a node who it is, whether it has said so before or not: it may have been started again since.
-// When one comes later than others those are asked anew, too.
+// identifyAnew asks a node who it is, whether it has said so before or not: it may have been started again since. When
+// one comes later than others those are asked anew, too.
 func (s *Stores) identifyAnew(ctx context.Context, n *Node) error {
 	who, err := identityOf(ctx, n)
 	if err == nil && !n.introduced.Load() {

@@ -21,7 +21,7 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 		return
 	}
 	if b := s.ballotOf(m.Owner); b != nil && (b.lose(n) || s.rules.TakenAtOnce && b.isHeld()) {
-		s.tell(m)
+		s.tellOwner(m)
 		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // owed are the releases that a node has not confirmed, or may have come to before what they were to undo; and those of
-// grants of which it may not have heard that they end soon. They are sent, one after the other, until it answers,
-// or what was to be released has run out.
+// grants of which it may not have heard that they end soon. They are sent, one after the other, until it answers, or
+// what was to be released has run out.
 type owed struct {
 	mu     sync.Mutex
 	of     map[string]*debt // by owner

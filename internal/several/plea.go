@@ -40,7 +40,7 @@ const samePlea = 10 * time.Second
 // hearPlea tells the holder, once.
 func (s *Stores) hearPlea(m driver.Message) {
 	if b := s.ballotOf(m.Owner); b != nil && b.isAsked(m.Plea) {
-		s.tell(m)
+		s.tellOwner(m)
 	}
 }
 

@@ -88,7 +88,7 @@ func (b *Ballot) releaseLater(n *Node) {
 
 // releaseVote gives the vote of a node back where nothing else is under way.
 func (b *Ballot) releaseVote(ctx context.Context, n *Node) (waiting int, err error) {
-	g, may := b.at(n, b.grant.TTL)
+	g, may := b.at(n, b.lifeAskedFor())
 	if !may && !b.isLate(n) {
 		b.leaveLane(n, nil)
 		return 0, driver.ErrLost

@@ -145,7 +145,7 @@ func (b *Ballot) renewed(n *Node, err error, life time.Duration) {
 func (b *Ballot) keepCut(ctx context.Context, n *Node, err error, life time.Duration) {
 	now := b.lifeNow()
 	switch {
-	case errors.Is(err, driver.ErrLost) || now >= b.grant.TTL:
+	case errors.Is(err, driver.ErrLost) || now >= b.lifeAskedFor():
 	case now < life:
 		b.cutAgain(ctx, n, now)
 		if err != nil {

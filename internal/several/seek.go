@@ -125,9 +125,7 @@ func (b *Ballot) meet(a Answer[error]) {
 	held, ok := errors.AsType[*driver.HeldError](a.Value)
 	if ok && b.isOutdoneBy(held.Owner, a.Node) {
 		b.GiveBack(b.stores.background)
-		if tell := b.stores.tell; tell != nil {
-			tell(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
-		}
+		b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
 	}
 }
 

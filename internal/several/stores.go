@@ -52,6 +52,7 @@ type Stores struct {
 	tokens     tokenClock
 	identities identities
 	tell       func(driver.Message) // nil until somebody wants to be told
+	attendants attendants
 
 	mu      sync.Mutex
 	ballots map[string]*Ballot // by owner: those with votes, or that may have some

@@ -29,6 +29,7 @@ func TestErrorIsOfAnotherClass(t *testing.T) {
 		{sqlkind.MySQL, &mysql.MySQLError{Number: 1213, SQLState: state, Message: "Deadlock"}, sqlkind.Deadlocked},
 		{sqlkind.MySQL, &mysql.MySQLError{Number: 1213, Message: "Deadlock found"}, sqlkind.Deadlocked},
 		{sqlkind.MySQL, fmt.Errorf("Error while at it: %w", &mysql.MySQLError{Number: 1213}), sqlkind.Deadlocked},
+		{sqlkind.MySQL, &mysql.MySQLError{Number: 1020, Message: "Record has changed"}, sqlkind.Deadlocked},
 		{sqlkind.MySQL, &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}, sqlkind.Busy},
 		{sqlkind.MySQL, &mysql.MySQLError{Number: 1062}, sqlkind.Duplicate},
 		{sqlkind.MySQL, &mysql.MySQLError{Number: 1153}, sqlkind.TooLarge},

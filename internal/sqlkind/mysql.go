@@ -12,6 +12,7 @@ const (
 	myTooLong     = 1406
 	myLockWait    = 1205
 	myDeadlock    = 1213
+	mySnapshot    = 1020 // MariaDB with innodb_snapshot_isolation: what is to be locked was changed since
 	myShutdown    = 1053
 	myKilled      = 1927 // MariaDB: the connection was killed
 	myInterrupted = 1317
@@ -31,7 +32,7 @@ func OfMySQL(number uint16) Class {
 		return Duplicate
 	case myPacket, myTooLong:
 		return TooLarge
-	case myDeadlock:
+	case myDeadlock, mySnapshot:
 		return Deadlocked
 	case myLockWait:
 		return Busy

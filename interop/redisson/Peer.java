@@ -14,6 +14,7 @@ import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -47,27 +48,37 @@ public class Peer {
   private static void answer(RedissonClient redisson, String[] words) {
     try {
       String argument = words.length > 4 ? words[4] : "0";
-      Object result = words[2].contains(":")
-          ? kinds.run(words[2].split(":"), plain(words[3]), argument)
-          : words[2].startsWith("rw.")
-          ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
-          : words[2].startsWith("permit.")
-              ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
-              : words[2].startsWith("fair.")
-                  ? fair(redisson.getFairLock(words[3]), words[2], argument)
-                  : words[2].startsWith("latch.")
-                      ? latch(redisson.getCountDownLatch(words[3]), words[2], argument)
-                      : words[2].startsWith("multi.")
-                          ? multi(redisson, words[2], words[3].split(","), argument)
-                          : run(redisson, words[2], words[3], argument);
-      say(words[0] + " " + result);
+      say(words[0] + " " + result(redisson, words[2], words[3], argument));
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
     }
   }
 
+  private static Object result(RedissonClient redisson, String command, String name, String argument)
+      throws Exception {
+    if (command.contains(":")) {
+      return kinds.run(command.split(":"), decoded(name), argument);
+    }
+    switch (command.split("\\.")[0]) {
+      case "rw":
+        return readWrite(redisson.getReadWriteLock(name), command, argument);
+      case "permit":
+        return permits(redisson.getPermitExpirableSemaphore(name), command, argument);
+      case "plain":
+        return plain(redisson.getSemaphore(name), command, argument);
+      case "fair":
+        return fair(redisson.getFairLock(name), command, argument);
+      case "latch":
+        return latch(redisson.getCountDownLatch(name), command, argument);
+      case "multi":
+        return multi(redisson, command, name.split(","), argument);
+      default:
+        return run(redisson, command, name, argument);
+    }
+  }
+
   /** A name that is no word comes in Base64, behind an equals sign. */
-  private static String plain(String name) {
+  private static String decoded(String name) {
     return name.startsWith("=")
         ? new String(Base64.getDecoder().decode(name.substring(1)), StandardCharsets.UTF_8)
         : name;
@@ -160,6 +171,33 @@ public class Peer {
         return true;
       case "permit.there":
         return semaphore.availablePermits();
+      default:
+        throw new IllegalArgumentException(command);
+    }
+  }
+
+  /** The semaphore that is a number, and knows no owners. */
+  private static Object plain(RSemaphore semaphore, String command, String argument) throws Exception {
+    int number = Integer.parseInt(argument);
+    switch (command) {
+      case "plain.set":
+        return semaphore.trySetPermits(number);
+      case "plain.try": // so many
+        return semaphore.tryAcquire(number);
+      case "plain.wait": // for one, so long
+        return semaphore.tryAcquire(Long.parseLong(argument), TimeUnit.MILLISECONDS);
+      case "plain.release":
+        semaphore.release(number);
+        return true;
+      case "plain.there":
+        return semaphore.availablePermits();
+      case "plain.drain":
+        return semaphore.drainPermits();
+      case "plain.add":
+        semaphore.addPermits(number);
+        return true;
+      case "plain.delete":
+        return semaphore.delete();
       default:
         throw new IllegalArgumentException(command);
     }

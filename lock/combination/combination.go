@@ -64,6 +64,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -138,15 +139,23 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return b.stores.List(ctx, prefix, limit, 1)
 }
 
-// ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is
-// taken; all others must answer.
+// ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
+// all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	call := b.beginCall(ctx)
+	b.stores.PingAbsent(call)
+	call.End()
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
 }
 
 // Plead implements [driver.Pleader].
 func (b *backend) Plead(ctx context.Context, name string, p driver.Plea) (int, error) {
 	return b.stores.Plead(ctx, name, p, 1)
+}
+
+// Attend implements [driver.Attender].
+func (b *backend) Attend(_ context.Context, client string, tell func(driver.Message)) (stop func(), err error) {
+	return b.stores.Attend(client, tell)
 }
 
 // Check implements [driver.Checker].

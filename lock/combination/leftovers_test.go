@@ -94,3 +94,21 @@ func TestCancelledRequestLeavesANode(t *testing.T) {
 		}
 	}
 }
+
+// TestHiccupBeforeUnlockKeepsOthersOut: the first node did not answer in time once, and is taken for gone when the lock
+// is unlocked.
+func TestHiccupBeforeUnlockKeepsOthersOut(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		long := &combination.Options{Lock: lock.Options{TTL: time.Hour}}
+		a, b := join(t, nodes, long), join(t, nodes, long)
+		mustUnlock(t, mustLock(t, b, "warm up"))
+		lease := mustLock(t, a, "a")
+		pass(time.Second)
+		a.lines[0].Fail(bedrocktest.Acquire, bedrocktest.Fault{Delay: 8 * time.Millisecond})
+		other := mustLock(t, a, "other")
+		mustUnlock(t, lease)
+		wantFreeNow(t, b, "a", "after Unlock")
+		mustUnlock(t, other)
+		wantNothingLeft(t, nodes, 10*time.Second)
+	})
+}

@@ -34,12 +34,20 @@ type member struct {
 // join makes a client of the nodes.
 func join(t *testing.T, nodes severaltest.Servers, opts *combination.Options) *member {
 	t.Helper()
+	lines, backends := nodes.Connect()
+	return memberOf(t, lines, backends, opts)
+}
+
+// memberOf makes a client of backends behind which those lines are.
+func memberOf(
+	t *testing.T, lines []*bedrocktest.Backend, backends []driver.Backend, opts *combination.Options,
+) *member {
+	t.Helper()
 	var quiet combination.Options
 	if opts != nil {
 		quiet = *opts
 	}
 	quiet.Lock.Logger = slog.New(slog.DiscardHandler)
-	lines, backends := nodes.Connect()
 	locks, err := combination.New(backends, &quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +85,47 @@ func mustLock(t *testing.T, locks *member, name string) *lock.Lease {
 	return lease
 }
 
+// mustKeep takes a lock that is kept for a while after Unlock.
+func mustKeep(t *testing.T, locks *member, name string, ttl, minHold time.Duration) *lock.Lease {
+	t.Helper()
+	lease, err := locks.Mutex(name, &lock.MutexOptions{TTL: ttl, MinHold: minHold}).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
 func mustUnlock(t *testing.T, lease *lock.Lease) {
 	t.Helper()
 	if err := lease.Unlock(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// wantFreeNow fails the test unless a lock can be had at once.
+func wantFreeNow(t *testing.T, m *member, name, when string) {
+	t.Helper()
+	lease, err := m.Mutex(name, nil).TryLock(t.Context())
+	if err != nil {
+		t.Errorf("%s: %v", when, err)
+		return
+	}
+	mustUnlock(t, lease)
+}
+
+// wantHeld fails the test if a lease was lost.
+func wantHeld(t *testing.T, lease *lock.Lease, when string) {
+	t.Helper()
+	if lease.State() != lock.Held {
+		t.Errorf("%s: the lease is %s, on %+v: %v", when, lease.State(), lease.Spread(), lease.Err())
+	}
+}
+
+// wantWithin fails the test if it took longer.
+func wantWithin(t *testing.T, what string, began time.Time, most time.Duration) {
+	t.Helper()
+	if took := time.Since(began); took > most {
+		t.Errorf("%s: took %s, want %s at most", what, took, most)
 	}
 }
 

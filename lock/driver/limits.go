@@ -48,6 +48,14 @@ func CheckOwner(owner string) error {
 	return checkText("owner", owner, MaxOwner)
 }
 
+// CheckToken says by an [*input.Error] why a number cannot be a token that was granted.
+func CheckToken(token uint64) error {
+	if token == 0 || token > MaxToken {
+		return outOfRange("token", token, 1, uint64(MaxToken))
+	}
+	return nil
+}
+
 // CheckTTL says by an [*input.Error] why a lease cannot live for so long.
 func CheckTTL(ttl time.Duration) error {
 	if ttl < MinTTL || ttl > MaxTTL {

@@ -14,7 +14,7 @@
 //   - bedrock.lock.renewal.slack: histogram, s, how much of a lease's life was left
 //     when it was renewed; small slack is a lost lock in the making
 //   - bedrock.lock.acquired, bedrock.lock.left, bedrock.lock.lost,
-//     bedrock.lock.asked, bedrock.lock.overdue, bedrock.lock.renewed: counters
+//     bedrock.lock.asked, bedrock.lock.overdue, bedrock.lock.renewed, bedrock.lock.refused: counters
 //
 // # Spans
 //

@@ -11,8 +11,8 @@ import (
 
 // instruments are the metrics.
 type instruments struct {
-	wait, hold, slack                             metric.Float64Histogram
-	acquired, asked, left, lost, overdue, renewed metric.Int64Counter
+	wait, hold, slack                                      metric.Float64Histogram
+	acquired, asked, left, lost, overdue, renewed, refused metric.Int64Counter
 }
 
 func newInstruments(m metric.Meter) (i instruments, err error) {
@@ -36,6 +36,7 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 	i.lost = count("lost", "{lease}", "Leases that ended against their holder's will.")
 	i.asked = count("asked", "{lease}", "Leases that somebody has asked for.")
 	i.overdue = count("overdue", "{lease}", "Leases held for nearly as long as they may be.")
+	i.refused = count("refused", "{token}", "Tokens that a resource refused: somebody went on after a loss.")
 	i.renewed = count("renewed", "{renewal}", "Leases renewed.")
 	return i, errors.Join(errs...)
 }

@@ -65,6 +65,8 @@ func (o *observer) Observe(ctx context.Context, e lock.Event) {
 		o.overdue.Add(ctx, 1)
 	case lock.EventLost:
 		o.lost.Add(ctx, 1)
+	case lock.EventRefused:
+		o.refused.Add(ctx, 1)
 	case lock.EventQueued, lock.EventContending: // the span begins when it ends
 	}
 }

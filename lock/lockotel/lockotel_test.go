@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/lockotel"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
@@ -133,6 +134,23 @@ func TestMetricsCountWaitsLeasesAndLosses(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func TestRefusalsAreCounted(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	observer, err := lockotel.New(&lockotel.Options{
+		MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := guard.NewMemory(&guard.Options{Observer: observer})
+	for _, token := range []uint64{2, 2, 1, 1} {
+		_ = m.Announce(t.Context(), guard.Ticket{Name: "a", Token: token})
+	}
+	if n := (watched{reader: reader}).figures(t)["bedrock.lock.refused"]; n != 2 {
+		t.Errorf("%v refusals were counted", n)
+	}
 }
 
 func TestSpansOfWaitAndHoldFollowEachOtherUnderTheCallersSpan(t *testing.T) {

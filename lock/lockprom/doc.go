@@ -19,6 +19,8 @@
 //   - bedrock_lock_asked_total: counter of those that somebody has asked for
 //   - bedrock_lock_overdue_total: counter of those that near their MaxHold
 //   - bedrock_lock_renewed_total: counter
+//   - bedrock_lock_refused_total: counter of the tokens that a resource refused, told by package guard: each is
+//     somebody who went on after the loss of the lock; alert on it
 //   - bedrock_lock_queued: gauge, how many wait now
 //   - bedrock_lock_leases: gauge, how many have a lock now
 //

@@ -49,6 +49,7 @@ func ExampleNew() {
 	// bedrock_lock_lost_total
 	// bedrock_lock_overdue_total
 	// bedrock_lock_queued
+	// bedrock_lock_refused_total
 	// bedrock_lock_renewed_total
 	// bedrock_lock_wait_seconds
 }

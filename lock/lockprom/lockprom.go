@@ -63,6 +63,9 @@ func (m *metrics) Observe(_ context.Context, e lock.Event) {
 		m.overdue.WithLabelValues(labels...).Inc()
 	case lock.EventLost:
 		m.lost.WithLabelValues(labels...).Inc()
+	case lock.EventRefused:
+		m.meet(labels)
+		m.refused.WithLabelValues(labels...).Inc()
 	case lock.EventContending: // between two moments that are counted
 	}
 }

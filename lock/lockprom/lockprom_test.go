@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/lockprom"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
@@ -170,6 +171,24 @@ bedrock_lock_lost_total{name="A"} 0
 }
 
 // What an event can say is in the list that counters begin with.
+// TestRefusalsAreCounted: also where a guard is the only one who tells, and the first is an increase.
+func TestRefusalsAreCounted(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	observer, err := lockprom.New(registry, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := guard.NewMemory(&guard.Options{Observer: observer})
+	for n, token := range []uint64{2, 2, 1, 1} {
+		wantMetrics(t, registry, fmt.Sprintf(`
+# HELP bedrock_lock_refused_total Tokens that a resource refused: somebody went on after a loss.
+# TYPE bedrock_lock_refused_total counter
+bedrock_lock_refused_total %d
+`, max(0, n-2)), "bedrock_lock_refused_total")
+		_ = m.Announce(t.Context(), guard.Ticket{Name: "a", Token: token})
+	}
+}
+
 func TestEveryReasonIsListed(t *testing.T) {
 	for _, err := range []error{
 		nil, lock.ErrLost, lock.ErrHeld, context.Canceled, context.DeadlineExceeded, errors.New("x"),

@@ -13,9 +13,9 @@ type metrics struct {
 	nameLabel func(string) string
 	begun     sync.Map // the values of the label "name" whose counters are there
 
-	wait, hold, slack                             *prometheus.HistogramVec
-	acquired, asked, left, lost, overdue, renewed *prometheus.CounterVec
-	queued, leases                                *prometheus.GaugeVec
+	wait, hold, slack                                      *prometheus.HistogramVec
+	acquired, asked, left, lost, overdue, renewed, refused *prometheus.CounterVec
+	queued, leases                                         *prometheus.GaugeVec
 }
 
 func newMetrics(o Options) *metrics {
@@ -46,6 +46,7 @@ func newMetrics(o Options) *metrics {
 		asked:     counter("asked", "Leases that somebody has asked for.", names...),
 		overdue:   counter("overdue", "Leases held for nearly as long as they may be.", names...),
 		renewed:   counter("renewed", "Leases renewed.", names...),
+		refused:   counter("refused", "Tokens that a resource refused: somebody went on after a loss.", names...),
 		queued:    gauge("queued", "Goroutines that wait for a lock."),
 		leases:    gauge("leases", "Goroutines that have a lock."),
 	}
@@ -58,7 +59,9 @@ func newMetrics(o Options) *metrics {
 // startAtZero makes counters start at zero: the first loss is no increase of a series that
 // was not there before it.
 func (m *metrics) startAtZero(labels []string) {
-	for _, c := range []*prometheus.CounterVec{m.acquired, m.asked, m.lost, m.overdue, m.renewed} {
+	for _, c := range []*prometheus.CounterVec{
+		m.acquired, m.asked, m.lost, m.overdue, m.renewed, m.refused,
+	} {
 		c.WithLabelValues(labels...)
 	}
 	for _, g := range []*prometheus.GaugeVec{m.queued, m.leases} {
@@ -82,7 +85,8 @@ func (m *metrics) meet(labels []string) {
 // register registers all collectors or none.
 func (m *metrics) register(r prometheus.Registerer) error {
 	collectors := []prometheus.Collector{
-		m.wait, m.hold, m.slack, m.acquired, m.asked, m.left, m.lost, m.overdue, m.renewed, m.queued, m.leases,
+		m.wait, m.hold, m.slack, m.acquired, m.asked, m.left, m.lost, m.overdue, m.renewed, m.refused, m.queued,
+		m.leases,
 	}
 	for i, c := range collectors {
 		if err := r.Register(c); err != nil {

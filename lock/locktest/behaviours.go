@@ -14,9 +14,9 @@ func behaviours() []behaviour {
 	var all []behaviour
 	for _, theme := range [][]behaviour{
 		exclusion(), modes(), kinds(), sharing(), upgrading(), permits(), ordering(), tokens(), voting(),
-		bundling(), noting(), latching(),
+		bundling(), noting(), latching(), pleading(),
 		expiry(), renewal(), releasing(),
-		wakeUps(), passing(), telling(),
+		wakeUps(), passing(), telling(), pleading(),
 		unknownOutcomes(), faults(), restarts(), names(), reentry(), inspection(), closing(),
 	} {
 		all = append(all, theme...)

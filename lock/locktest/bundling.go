@@ -132,7 +132,8 @@ func severalMixKinds(e *env) {
 	lease := e.takeSoon(a.RWMutex(all[1].Name, nil).Reader())
 	_, err := b.AcquireAll(e.contextFor(soon), all)
 	told, ok := errors.AsType[*driver.KindError](err)
-	if !ok || told.Found != driver.ReadWrite || told.Wanted != driver.Mutex || !strings.Contains(err.Error(), all[1].Name) {
+	if !ok || told.Found != driver.ReadWrite || told.Wanted != driver.Mutex ||
+		!strings.Contains(err.Error(), all[1].Name) {
 		e.Errorf("a read-write lock among mutexes: %v", err)
 	}
 	e.free(c, all[0].Name)
@@ -145,7 +146,8 @@ func unsoundBundleIsGranted(e *env) {
 	twice := append(e.bundle("a", "b"), e.bundle("a")...)
 	mode, fair := e.bundle("a", "b"), e.bundle("a", "b")
 	mode[1].Mode, fair[1].Fair = driver.Shared, true
-	for what, reqs := range map[string][]driver.Request{"none": {}, "a name twice": twice, "a reader": mode, "fair": fair} {
+	unsound := map[string][]driver.Request{"none": {}, "a name twice": twice, "a reader": mode, "fair": fair}
+	for what, reqs := range unsound {
 		if _, err := a.AcquireAll(e.contextFor(soon), reqs); !errors.Is(err, driver.ErrRefused) {
 			e.Errorf("%s: %v", what, err)
 		}

@@ -167,7 +167,7 @@ func openLatchWakesNobody(e *env) {
 // latchIsALock asks for a latch's name as a lock, and for a lock's as a latch.
 func latchIsALock(e *env) {
 	a, b := e.store(), e.store()
-	for i, req := range e.everyMode("a") {
+	for i, req := range e.everyMode() {
 		e.setLatch(a, req.Name, 1)
 		_, err := b.Acquire(e.contextFor(soon), req)
 		e.isKind(err, driver.Latch, req.Mode.Kind())

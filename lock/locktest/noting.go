@@ -20,7 +20,7 @@ func noting() []behaviour {
 }
 
 // everyMode returns a request of each mode that the backend has.
-func (e *env) everyMode(name string) (reqs []driver.Request) {
+func (e *env) everyMode() (reqs []driver.Request) {
 	modes := []driver.Mode{driver.Exclusive}
 	if !e.lacks(Sharing) {
 		modes = append(modes, driver.Shared, driver.Write)
@@ -29,7 +29,7 @@ func (e *env) everyMode(name string) (reqs []driver.Request) {
 		modes = append(modes, driver.Permit)
 	}
 	for _, mode := range modes {
-		reqs = append(reqs, e.requestIn(mode, e.name(name+mode.String()), e.long))
+		reqs = append(reqs, e.requestIn(mode, e.name("a "+mode.String()), e.long))
 	}
 	return reqs
 }
@@ -37,7 +37,7 @@ func (e *env) everyMode(name string) (reqs []driver.Request) {
 // noteIsNotSeen changes what is stored beside grants of every mode.
 func noteIsNotSeen(e *env) {
 	a, b := e.store(), e.store()
-	for _, req := range e.everyMode("a") {
+	for _, req := range e.everyMode() {
 		g := e.grant(a, req)
 		for _, meta := range []string{`{"note":"one"}`, `{"note":"ü \"two\""}`, `{"host":"h"}`} {
 			if err := a.Annotate(e.contextFor(soon), g, meta); err != nil {
@@ -57,7 +57,7 @@ func noteIsNotSeen(e *env) {
 // noteRevivesAGrant changes what is stored beside grants that are over.
 func noteRevivesAGrant(e *env) {
 	a, c := e.store(), e.client(nil)
-	for _, req := range e.everyMode("a") {
+	for _, req := range e.everyMode() {
 		g := e.grant(a, req)
 		e.release(a, g)
 		if err := a.Annotate(e.contextFor(soon), g, `{"note":"late"}`); !errors.Is(err, driver.ErrLost) {
@@ -72,12 +72,13 @@ func noteRevivesAGrant(e *env) {
 // strangerNotes changes what is stored beside the grant of somebody else.
 func strangerNotes(e *env) {
 	a, b := e.store(), e.store()
-	for _, req := range e.everyMode("a") {
+	for _, req := range e.everyMode() {
 		g := e.grant(a, req)
 		before := e.metaOf(b, req.Name)
 		stranger := g
 		stranger.Owner = newOwner()
-		if err := b.Annotate(e.contextFor(soon), stranger, `{"note":"of a stranger"}`); !errors.Is(err, driver.ErrLost) {
+		err := b.Annotate(e.contextFor(soon), stranger, `{"note":"of a stranger"}`)
+		if !errors.Is(err, driver.ErrLost) {
 			e.Errorf("mode %s: %v", req.Mode, err)
 		}
 		if after := e.metaOf(b, req.Name); after != before {

@@ -30,6 +30,7 @@ var (
 	_ driver.Annotator  = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
 	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 )
 
 // Acquire implements [driver.Backend].

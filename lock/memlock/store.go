@@ -25,15 +25,16 @@ type Store struct {
 	since   func(time.Time) time.Duration // by that clock
 	started time.Time
 
-	mu        sync.Mutex
-	grants    map[string]grant
-	crowds    map[string]*crowd
-	lines     map[string][]*place // of fair locks, in order
-	latches   latches
-	full      int // how many grants there may be before those that have run out are looked for
-	listeners map[string]map[*watch]struct{}
-	token     uint64 // the last one, of the whole store, so that a name needs no memory of its own
-	released  recent
+	mu         sync.Mutex
+	grants     map[string]grant
+	crowds     map[string]*crowd
+	lines      map[string][]*place // of fair locks, in order
+	latches    latches
+	full       int // how many grants there may be before those that have run out are looked for
+	listeners  map[string]map[*watch]struct{}
+	attendants attendants
+	token      uint64 // the last one, of the whole store, so that a name needs no memory of its own
+	released   recent
 }
 
 // recent remembers the owners of the last releases, so that a repeated release
@@ -74,15 +75,16 @@ func NewStore(opts *StoreOptions) *Store {
 	}
 	started := clock()
 	return &Store{
-		id:        strings.ToLower(rand.Text()),
-		clock:     clock,
-		since:     since,
-		started:   started,
-		token:     firstToken(started),
-		grants:    make(map[string]grant),
-		crowds:    make(map[string]*crowd),
-		lines:     make(map[string][]*place),
-		listeners: make(map[string]map[*watch]struct{}),
+		id:         strings.ToLower(rand.Text()),
+		clock:      clock,
+		since:      since,
+		started:    started,
+		token:      firstToken(started),
+		grants:     make(map[string]grant),
+		crowds:     make(map[string]*crowd),
+		lines:      make(map[string][]*place),
+		listeners:  make(map[string]map[*watch]struct{}),
+		attendants: make(attendants),
 	}
 }
 
@@ -161,16 +163,7 @@ func (s *Store) refusalOf(req *driver.Request) *driver.HeldError {
 
 // notify tells who has the grant what others do.
 func (g *grant) notify(name string, what driver.MessageKind) {
-	g.sendMessage(driver.Message{Name: name, Owner: g.owner, Kind: what})
-}
-
-// sendMessage tells who has the grant, and reports whether it can be told.
-func (g *grant) sendMessage(m driver.Message) bool {
-	if g.backend.note == nil {
-		return false
-	}
-	g.backend.note(m)
-	return true
+	g.backend.store.sendMessage(g, driver.Message{Name: name, Owner: g.owner, Kind: what})
 }
 
 // plead asks all who have the name to give it back, and returns how many could be told.
@@ -187,7 +180,7 @@ func (s *Store) plead(name string, p driver.Plea) (told int) {
 		}
 	}
 	for _, g := range all {
-		if g.sendMessage(driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
+		if s.sendMessage(g, driver.Message{Name: name, Owner: g.owner, Kind: driver.Asked, Plea: p}) {
 			told++
 		}
 	}

@@ -201,3 +201,50 @@ func TestReleaseOfARequestIsNeverCertain(t *testing.T) {
 		wantErr(t, err, driver.ErrUnavailable)
 	})
 }
+
+// oddNode cannot release one name, ever.
+type oddNode struct{ *bedrocktest.Backend }
+
+// Release implements [driver.Backend].
+func (n *oddNode) Release(ctx context.Context, g driver.Grant) (int, error) {
+	if g.Name == "odd" {
+		return 0, errors.New("ERR odd")
+	}
+	return n.Backend.Release(ctx, g)
+}
+
+// TestDebtThatFailsStandsBeforeAllOthers: a node says of one name that it cannot release it, whenever it is asked.
+func TestDebtThatFailsStandsBeforeAllOthers(t *testing.T) {
+	several(t, 3, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		backends[0] = &oddNode{lines[0]}
+		m := memberOf(t, lines, backends, &quorum.Options{Lock: lock.Options{TTL: time.Hour}})
+		odd, lease := mustLock(t, m, "odd"), mustLock(t, m, "a")
+		pass(time.Second)
+		mustUnlock(t, odd)
+		pass(10 * time.Millisecond)
+		lines[0].Fail(bedrocktest.Release, bedrocktest.Fault{Before: driver.ErrUnavailable})
+		mustUnlock(t, lease)
+		pass(10 * time.Second)
+		wantEqual(t, "holder at node 1, ten seconds after Unlock", nodes[0].Holders()["a"], "")
+	})
+}
+
+// TestHiccupBeforeUnlockKeepsOthersOut: two nodes have not answered once, and are taken for gone when a lock is
+// unlocked that others cannot have without one of them.
+func TestHiccupBeforeUnlockKeepsOthersOut(t *testing.T) {
+	five(t, func(t *testing.T, nodes severaltest.Servers) {
+		opts := &quorum.Options{Surplus: 1}
+		a, b := join(t, nodes, opts), join(t, nodes, opts)
+		mustUnlock(t, mustLock(t, b, "other"))
+		lease := mustLock(t, a, "a")
+		pass(time.Second)
+		for _, l := range a.lines[3:] {
+			l.Fail(bedrocktest.Acquire, bedrocktest.Fault{Before: driver.ErrUnavailable})
+		}
+		_, err := a.Mutex("b", nil).TryLock(t.Context())
+		wantErr(t, err, quorum.ErrNoQuorum)
+		mustUnlock(t, lease)
+		wantFreeNow(t, b, "a", "after Unlock")
+	})
+}

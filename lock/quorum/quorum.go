@@ -65,6 +65,7 @@ var (
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Pleader    = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Timekeeper = (*virtual)(nil)
 )
@@ -108,6 +109,11 @@ func (b *backend) Notify(tell func(driver.Message)) { b.stores.Notify(tell) }
 // Inspect implements [driver.Inspector].
 func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
 	return b.stores.Inspect(ctx, name, b.Majority)
+}
+
+// Attend implements [driver.Attender].
+func (b *backend) Attend(_ context.Context, client string, tell func(driver.Message)) (stop func(), err error) {
+	return b.stores.Attend(client, tell)
 }
 
 // List implements [driver.Inspector].

@@ -3,6 +3,7 @@ package redislock_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,15 @@ func TestConformanceRedlockProfile(t *testing.T) {
 		exempt[locktest.Pleading] = "the layout has no place for it"
 		locktest.Run(t, locktest.Backend{
 			Open: standalone(connect, &redislock.Options{Profile: redislock.Redlock}), Exempt: exempt,
+		})
+	})
+}
+
+// TestConformanceRSemaphore exempts nothing that the other layout of semaphores does not.
+func TestConformanceRSemaphore(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		locktest.Run(t, locktest.Backend{
+			Open: standalone(connect, &redislock.Options{Semaphores: redislock.RSemaphore}), Exempt: unstriking(),
 		})
 	})
 }
@@ -123,7 +133,8 @@ func isRemembered(s *testenv.RedisServer, key string) bool {
 		holders = beside + key + ":tagged"
 	}
 	fields, _ := s.Do("HKEYS", holders).([]any)
-	return len(fields) == 1 && fmt.Sprint(fields[0]) == "bedrock:limit" && s.Do("PTTL", key) != int64(-1)
+	return len(fields) == 1 && slices.Contains([]any{"bedrock:limit", "bedrock:plain"}, fields[0]) &&
+		s.Do("PTTL", key) != int64(-1)
 }
 
 func TestConformanceSentinel(t *testing.T) {
@@ -156,7 +167,14 @@ func failOver(set *testenv.SentinelSet) func(context.Context) error {
 	}
 }
 
-func TestConformanceCluster(t *testing.T) {
+func TestConformanceCluster(t *testing.T) { conformsInCluster(t, nil) }
+
+func TestConformanceClusterRSemaphore(t *testing.T) {
+	conformsInCluster(t, &redislock.Options{Semaphores: redislock.RSemaphore})
+}
+
+func conformsInCluster(t *testing.T, opts *redislock.Options) {
+	t.Helper()
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Cluster(t, 3, 0)
 		to := target{addrs: set.Addrs(), cluster: true}
@@ -164,7 +182,7 @@ func TestConformanceCluster(t *testing.T) {
 			Shared: true,
 			Open: func(testing.TB) locktest.Server {
 				return locktest.Server{
-					Connect:    connector(connect, to, nil),
+					Connect:    connector(connect, to, opts),
 					Disconnect: func() { disconnect(set.Nodes...) },
 					Residue:    nil,
 					Nemeses: []locktest.Nemesis{{

@@ -41,6 +41,10 @@
 //	~bedrock_turn:* ~redisson_rwlock:* &redisson_rwlock:* ~redisson_sc:* &redisson_sc:*
 //	+hdel +hexists +hrandfield +incrby +decrby +zadd +zrem +zscore +zcard +zcount +zrange +zremrangebyscore
 //
+// If semaphores are kept as [RSemaphore] it needs besides, to what is listed up to here:
+//
+//	~bedrock_permits:*
+//
 // For latches it needs besides, to what is listed up to here:
 //
 //	~bedrock_latch:* &redisson_countdownlatch__channel__* &bedrock_latch:*
@@ -55,7 +59,15 @@
 //
 // Without bedrock_heir, bedrock_client, hmget or rename everything works, but no lock is
 // passed on by the server: who releases it wakes those who wait, and they ask. Without bedrock_client
-// no lock lingers either, and who loses one by force hears of it at its next renewal; Client.Check tells.
+// no lock lingers either, who loses one by force hears of it at its next renewal, and nobody can ask holders or be
+// asked; Client.Check tells.
+//
+// # Asking who has a lock
+//
+// lock.Client.Ask tells all holders that are clients of Bedrock, in one round trip, by the channel of each client;
+// older versions pass over what they do not know. It counts those who listen at this moment. A server of a cluster
+// knows of those alone who listen at itself, so there it counts who has the lock by Bedrock, whether it listens or
+// not. Of a name that more than 2000 have at once nobody is told, nor of a forced release.
 //
 // With the profile Redlock the keys beside a lock are ~bedrock_token:*
 // ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:* instead.

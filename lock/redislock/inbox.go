@@ -93,6 +93,9 @@ func (i *inbox) hear(_ *topic, text string) {
 	case givenFirstWord:
 		i.hearGiven(rest)
 		return
+	case askedFirstWord:
+		i.hearAsked(rest)
+		return
 	case "wanted":
 		kind = driver.Wanted
 	case "taken":
@@ -161,6 +164,6 @@ func (i *inbox) findings(ctx context.Context) []driver.Finding {
 	return []driver.Finding{{
 		Level: driver.Notice, What: "channel " + channel + ": " + err.Error(),
 		Means: "if the user may not subscribe to " + clientChannel + "*, no lock is passed on or lingers, " +
-			"and who loses one by force hears of it at the next renewal",
+			"who loses one by force hears of it at the next renewal, and nobody is asked for one",
 	}}
 }

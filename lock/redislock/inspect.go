@@ -181,9 +181,7 @@ func (b *backend) namesAt(ctx context.Context, n redisconn.Node, prefix string) 
 	itself := func(key string) (string, bool) { return key, true }
 	scans := []keyScan{{redisnode.Scan{Prefix: prefix, Type: b.opts.Profile.keyType(), Batch: scanBatch}, itself}}
 	if b.opts.Profile == Redisson {
-		scans = append(scans,
-			keyScan{redisnode.Scan{Prefix: "{" + prefix, Type: "zset", Batch: scanBatch}, plainSemaphore},
-			keyScan{redisnode.Scan{Prefix: prefix, Type: "zset", Batch: scanBatch}, taggedSemaphore})
+		scans = append(scans, b.semaphoreScans(prefix)...)
 	}
 	return func(yield func(string, error) bool) {
 		for _, s := range scans {
@@ -194,25 +192,6 @@ func (b *backend) namesAt(ctx context.Context, n redisconn.Node, prefix string) 
 			}
 		}
 	}
-}
-
-// keyScan is how locks are found by keys.
-type keyScan struct {
-	scan   redisnode.Scan
-	nameOf func(key string) (name string, ok bool)
-}
-
-// plainSemaphore returns the semaphore whose permits that are taken are in that key, if its name has no braces.
-func plainSemaphore(key string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(key, "}:timeout")
-	name, tagged := strings.CutPrefix(name, "{")
-	return name, ok && tagged && !strings.Contains(name, "{")
-}
-
-// taggedSemaphore is plainSemaphore for names with braces.
-func taggedSemaphore(key string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(key, ":timeout")
-	return name, ok && strings.Contains(name, "{") && checkSemaphoreName(name) == nil
 }
 
 // lockAt describes the lock at a key; other data has no holder, nor has what this

@@ -61,7 +61,18 @@ func readSemaphore(info *driver.Info, answer redisconn.Reply) {
 		info.Holders[at].Permits++
 	}
 	info.Limit += there
+	addOthers(info, answer.At(7).Str)
 	slices.SortFunc(info.Holders, func(x, y driver.Holder) int { return x.Since.Compare(y.Since) })
+}
+
+// addOthers adds, as one holder without a name, what others have of an RSemaphore with that limit: nobody knows who
+// they are, nor whether there were ever so many. Other semaphores have no such limit.
+func addOthers(info *driver.Info, limit string) {
+	all, err := strconv.Atoi(limit)
+	if others := all - info.Limit; err == nil && others > 0 {
+		info.Holders = append(info.Holders, driver.Holder{Mode: driver.Permit, Permits: others, TTL: -1})
+		info.Limit = all
+	}
 }
 
 // permitOwners returns who is known to have permits, by how their IDs begin.

@@ -30,7 +30,10 @@ const crowdLatch = "10000"
 // crowdOf returns the handle of a grant.
 func (b *backend) crowdOf(g *driver.Grant) crowdHandle {
 	if g.Mode == driver.Permit {
-		return &permits{name: g.Name, owner: g.Owner, count: g.Permits, ids: idsOf(g.Owner)}
+		return &permits{
+			name: g.Name, owner: g.Owner, count: g.Permits, ids: idsOf(g.Owner),
+			taken: takenOf(g.Name, b.opts.Semaphores),
+		}
 	}
 	return &readWrite{name: g.Name, owner: g.Owner, how: howWord(g)}
 }

@@ -29,7 +29,8 @@ const (
 	readersKey    = "bedrock_readers:"
 	turnKey       = "bedrock_turn:"
 	lineKey       = "bedrock_line:"
-	markKey       = "bedrock_latch:" // of a latch that Bedrock has made
+	permitsKey    = "bedrock_permits:" // of an RSemaphore, those of ours
+	markKey       = "bedrock_latch:"   // of a latch that Bedrock has made
 
 	// Those below are between the mark's and a name.
 	callPart    = "call:"    // what a call was answered
@@ -72,8 +73,13 @@ func beside(prefix, name string) string {
 // latchOf returns the latch of one owner's release.
 func (l layout) latchOf(name, owner string) string { return beside(l.latch, name) + ":" + owner }
 
-// takenOf returns where a semaphore has the permits that are taken.
-func takenOf(name string) string { return tagged(name) + ":timeout" }
+// takenOf returns where the permits of a semaphore are that are taken.
+func takenOf(name string, of Semaphores) string {
+	if of == RSemaphore {
+		return beside(permitsKey, name)
+	}
+	return tagged(name) + ":timeout"
+}
 
 func redlockLayout() layout {
 	return layout{token: "bedrock_token:", channel: "bedrock_channel:", latch: "bedrock_unlock_latch:"}
@@ -108,10 +114,11 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [15]string {
+func reserved() [16]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
 		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey, lineKey, markKey,
+		permitsKey,
 	}
 }
 

@@ -16,6 +16,9 @@ type Options struct {
 	Lock lock.Options
 	// Profile is whose locks are shared. Defaults to [Redisson].
 	Profile Profile
+	// Semaphores is which of Redisson's semaphores lock.Client.Semaphore is, in the profile
+	// Redisson. Defaults to [RPermitExpirableSemaphore]. All clients of a name need the same.
+	Semaphores Semaphores
 	// PubSub is how releases are published in a cluster. Defaults to
 	// [PubSubAuto], which is what Redisson does.
 	PubSub PubSub
@@ -120,6 +123,10 @@ func (o *Options) validate() error {
 	switch {
 	case o.Profile > Redlock:
 		return input.Errorf("profile", "is %d, allowed are Redisson and Redlock", o.Profile)
+	case o.Semaphores > RSemaphore:
+		return input.Errorf("semaphores", "is %d, allowed are RPermitExpirableSemaphore and RSemaphore", o.Semaphores)
+	case o.Semaphores != RPermitExpirableSemaphore && o.Profile == Redlock:
+		return input.Errorf("semaphores", "are said, but the profile Redlock has none")
 	case o.PubSub > PubSubSharded:
 		return input.Errorf("pubSub", "is %d, allowed are PubSubAuto, PubSubClassic and PubSubSharded", o.PubSub)
 	case o.TokenTTL != -1 && o.TokenTTL < MinTokenTTL:

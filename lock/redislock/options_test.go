@@ -16,6 +16,7 @@ func TestBadOptions(t *testing.T) {
 	conn := connectGoredis(t, target{addrs: []string{"127.0.0.1:1"}})
 	for field, all := range map[string][]redislock.Options{
 		"profile": {{Profile: 9}}, "pubSub": {{PubSub: 9}}, "tokenTTL": {{TokenTTL: -2}},
+		"semaphores": {{Semaphores: 9}, {Profile: redislock.Redlock, Semaphores: redislock.RSemaphore}},
 		"acks":       {{Acks: -3}, {Acks: 1001}},
 		"ackTimeout": {{AckTimeout: -1}, {AckTimeout: math.MaxInt64}},
 	} {

@@ -73,8 +73,12 @@ func TestDocumentedPermissionsAreTooFew(t *testing.T) {
 	for _, mode := range []driver.Mode{driver.Exclusive, driver.Shared, driver.Write, driver.Permit} {
 		t.Run(mode.String(), func(t *testing.T) { useLock(t, b, mode) })
 	}
-	if _, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 10); err != nil {
-		t.Error(err)
+	plain := open(t, connectGoredis(t, to), &redislock.Options{Semaphores: redislock.RSemaphore})
+	t.Run("RSemaphore", func(t *testing.T) { useLock(t, plain, driver.Permit) })
+	for _, b := range []driver.Backend{b, plain} {
+		if _, err := b.(driver.Inspector).List(ctxFor(t), "orders/", 10); err != nil {
+			t.Error(err)
+		}
 	}
 	t.Run("latch", func(t *testing.T) { latchIsHeard(t, b, b, "orders/latch") })
 	t.Run("several", func(t *testing.T) {
@@ -110,6 +114,9 @@ func useLock(t *testing.T, b driver.Backend, mode driver.Mode) {
 	}
 	if info, err := b.(driver.Inspector).Inspect(ctxFor(t), req.Name); err != nil || len(info.Holders) != 1 {
 		t.Errorf("inspected %+v, %v", info, err)
+	}
+	if _, err := b.(driver.Pleader).Plead(ctxFor(t), req.Name, driver.Plea{Reason: "why"}); err != nil {
+		t.Error(err)
 	}
 	waits := request(req.Name, uuidA+":2")
 	if waits.Mode, waits.Permits, waits.Limit = mode, req.Permits, req.Limit; mode == driver.Shared {

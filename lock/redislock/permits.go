@@ -11,11 +11,13 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn"
 )
 
-// permits is a grant of Redisson's semaphore with leases.
+// permits is a grant of a semaphore. Redisson's RPermitExpirableSemaphore has leases; its RSemaphore is a number alone,
+// beside which ours have theirs.
 type permits struct {
 	name, owner string
 	count       int
 	ids         string // how their IDs begin
+	taken       string // the key of all that are taken
 }
 
 // semaphoreLife is for how long a semaphore that Bedrock has made is kept when nobody uses it, in ms.
@@ -35,7 +37,7 @@ func (p *permits) acquiring(b *backend, req *driver.Request) redisconn.Call {
 	return redisconn.Call{
 		Script: b.scripts.permit.acquire,
 		Keys: []string{
-			p.name, b.layout.of(p.name, "").token, takenOf(p.name), b.layout.channelOf(p.name, driver.Semaphore),
+			p.name, b.layout.of(p.name, "").token, p.taken, b.layout.channelOf(p.name, driver.Semaphore),
 			beside(holdersKey, p.name),
 		},
 		Args: []string{
@@ -50,7 +52,7 @@ func (p *permits) releasing(b *backend, publish string) redisconn.Call {
 	return redisconn.Call{
 		Script: b.scripts.permit.release,
 		Keys: []string{
-			p.name, b.layout.channelOf(p.name, driver.Semaphore), b.layout.latchOf(p.name, p.owner), takenOf(p.name),
+			p.name, b.layout.channelOf(p.name, driver.Semaphore), b.layout.latchOf(p.name, p.owner), p.taken,
 			beside(holdersKey, p.name),
 		},
 		Args: []string{publish, p.owner, crowdLatch, strconv.Itoa(p.count), p.ids},
@@ -61,14 +63,14 @@ func (p *permits) releasing(b *backend, publish string) redisconn.Call {
 func (p *permits) annotating(b *backend, meta string) redisconn.Call {
 	return redisconn.Call{
 		Script: b.scripts.permit.annotate,
-		Keys:   []string{takenOf(p.name), b.layout.of(p.name, "").token, beside(holdersKey, p.name)},
+		Keys:   []string{p.taken, b.layout.of(p.name, "").token, beside(holdersKey, p.name)},
 		Args:   []string{p.owner, strconv.Itoa(p.count), p.ids, meta, semaphoreLife},
 	}
 }
 
 // renewing implements crowdHandle.
 func (p *permits) renewing(b *backend, call *redisconn.Call, ttl time.Duration) {
-	call.Keys = append(call.Keys, p.name, takenOf(p.name), beside(holdersKey, p.name))
+	call.Keys = append(call.Keys, p.name, p.taken, beside(holdersKey, p.name))
 	call.Args = append(call.Args, strconv.Itoa(p.count), p.ids, b.leaseText(ttl))
 }
 

@@ -62,12 +62,14 @@ var (
 	_ driver.Successor  = (*backend)(nil)
 	_ driver.TurnWaiter = (*backend)(nil)
 	_ driver.Notifier   = (*backend)(nil)
+	_ driver.Attender   = (*backend)(nil)
 	_ driver.Sharder    = (*backend)(nil)
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
+	_ driver.Pleader    = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
 	_ driver.Identifier = (*backend)(nil)
 )
@@ -80,7 +82,9 @@ func newBackend(conn redisconn.Conn, opts *Options) (*backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{conn: conn, opts: filled, scripts: redissonScripts(), layout: redissonLayout(), tokenTTL: "0"}
+	b := &backend{
+		conn: conn, opts: filled, scripts: redissonScripts(filled.Semaphores), layout: redissonLayout(), tokenTTL: "0",
+	}
 	if filled.Profile == Redlock {
 		b.scripts, b.layout = redlockScripts(), redlockLayout()
 	}

@@ -54,6 +54,12 @@ var semaphoreText string
 //go:embed scripts/permit.lua
 var permitText string
 
+//go:embed scripts/permit_count.lua
+var permitCountText string
+
+//go:embed scripts/plain_count.lua
+var plainCountText string
+
 //go:embed scripts/permit_acquire.lua
 var permitAcquireText string
 
@@ -126,6 +132,12 @@ var releaseText string
 //go:embed scripts/renew.lua
 var renewText string
 
+//go:embed scripts/owners.lua
+var ownersText string
+
+//go:embed scripts/plead.lua
+var pleadText string
+
 //go:embed scripts/force.lua
 var forceText string
 
@@ -161,6 +173,7 @@ type scripts struct {
 	acquire, bundle, vote, fair, release, renew, force, inspect, replicas *redisconn.Script
 	annotate                                                              *redisconn.Script // nil without metadata
 	rw, permit                                                            crowdScripts      // nil without such kinds
+	plead                                                                 *redisconn.Script // nil without messages
 	countdown                                                             countdownScripts  // nil without latches
 }
 
@@ -170,7 +183,11 @@ type countdownScripts struct{ set, down, left, drop *redisconn.Script }
 // crowdScripts are those of a kind that several may have at once.
 type crowdScripts struct{ acquire, release, renew, annotate *redisconn.Script }
 
-func redissonScripts() scripts {
+func redissonScripts(semaphores Semaphores) scripts {
+	counting := permitCountText
+	if semaphores == RSemaphore {
+		counting = plainCountText
+	}
 	return scripts{
 		acquire: redisconn.NewScript(
 			acquireFreeText, heirText, keysText, semaphoreText, advanceText, heldText, acquireHeldText, giveText,
@@ -186,8 +203,11 @@ func redissonScripts() scripts {
 			releaseAloneText, tellText, heirText, keysText, advanceText, lineText, passText, releaseText),
 		renew: redisconn.NewScript(hintText, keysText, renewText),
 		force: redisconn.NewScript(
-			tellText, heirText, keysText, kindText, rwText, advanceText, lineText, forceText),
-		inspect:  redisconn.NewScript(keysText, kindText, rwText, inspectText),
+			tellText, heirText, keysText, kindText, semaphoreText, rwText, advanceText, lineText, ownersText,
+			forceText),
+		plead: redisconn.NewScript(
+			heirText, keysText, kindText, semaphoreText, rwText, permitText, ownersText, pleadText),
+		inspect:  redisconn.NewScript(keysText, kindText, semaphoreText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
 		annotate: redisconn.NewScript(annotateText),
 		rw: crowdScripts{
@@ -198,7 +218,8 @@ func redissonScripts() scripts {
 			annotate: redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
 		},
 		permit: crowdScripts{
-			acquire:  redisconn.NewScript(keysText, kindText, crowdText, permitText, advanceText, permitAcquireText),
+			acquire: redisconn.NewScript(
+				keysText, kindText, semaphoreText, crowdText, permitText, counting, advanceText, permitAcquireText),
 			release:  redisconn.NewScript(tellText, permitText, permitReleaseText),
 			renew:    redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
 			annotate: redisconn.NewScript(crowdText, permitText, permitAnnotateText),

@@ -105,6 +105,7 @@ func Workloads(quick bool) []Workload {
 		waiters(quick),
 		handoff(quick),
 		recall(quick),
+		forced(quick),
 		holdOneMillisecond(quick),
 		held(quick),
 		several(quick),

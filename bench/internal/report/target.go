@@ -109,6 +109,10 @@ func targets() []target {
 			role: subject.Lingering, measure: timeToPlain,
 		},
 		{
+			workload: "forced", text: "forced release until its holder knows, p99, x a round trip's",
+			limit: 5, atMost: true, measure: longTimeToRaw,
+		},
+		{
 			workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95,
 			measure: own(func(r *Row) *float64 { return r.RatioToLocal }),
 		},
@@ -170,6 +174,11 @@ func pairTimeToPeers(r *Row, rows []*Row) *float64 {
 // serverTimeToRaw compares what a pair costs the server with raw commands.
 func serverTimeToRaw(r *Row, rows []*Row) *float64 {
 	return toOther(r, rows, subject.Raw, func(r *Row) *float64 { return r.ServerTime })
+}
+
+// longTimeToRaw compares what all but a hundredth take with raw commands.
+func longTimeToRaw(r *Row, rows []*Row) *float64 {
+	return toOther(r, rows, subject.Raw, func(r *Row) *float64 { return r.P99 })
 }
 
 // timeToPlain compares the median time with that of Bedrock on one server, where nothing lingers.

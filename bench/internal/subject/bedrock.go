@@ -83,7 +83,7 @@ func newBedrock(conn redisconn.Conn, lease, linger time.Duration, disconnect fun
 
 // Mutex implements Locker.
 func (l *bedrockLocker) Mutex(name string) Mutex {
-	return &bedrockMutex{mutex: l.client.Mutex(name, l.options)}
+	return &bedrockMutex{client: l.client, mutex: l.client.Mutex(name, l.options)}
 }
 
 // Close releases what is held before it disconnects.
@@ -92,8 +92,9 @@ func (l *bedrockLocker) Close() error {
 }
 
 type bedrockMutex struct {
-	mutex *lock.Mutex
-	lease *lock.Lease
+	client *lock.Client
+	mutex  *lock.Mutex
+	lease  *lock.Lease
 }
 
 // Lock implements Mutex.

@@ -11,7 +11,8 @@ func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
 		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
-		quorumMutants(), combinationMutants(), electionMutants(), latchMutants(), interopMutants())
+		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),
+		plainRedisMutants(), pleadingRedisMutants(), interopMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -107,7 +107,7 @@ func permitRedisMutants() []mutants.Mutant {
 	const scripts = "lock/redislock/scripts/"
 	return []mutants.Mutant{
 		{
-			Name: "redis: permits that are over are not taken back", File: scripts + "permit_acquire.lua", Pkg: redis,
+			Name: "redis: permits that are over are not taken back", File: scripts + "permit_count.lua", Pkg: redis,
 			Old: "taken, '-inf', now) > 0 then", New: "taken, '-inf', 0) > 0 then",
 			Test: onRedis("PermitsOfTheDeadAreLost"),
 		},
@@ -122,7 +122,7 @@ func permitRedisMutants() []mutants.Mutant {
 			Test: "TestJavaCountsOtherPermits",
 		},
 		{
-			Name: "redis: a lower limit is ignored", File: scripts + "permit_acquire.lua", Pkg: redis,
+			Name: "redis: a lower limit is ignored", File: scripts + "permit_count.lua", Pkg: redis,
 			Old: "  if there ~= before then\n", New: "  if there > before then\n", Test: "TestJavaCountsOtherPermits",
 		},
 		{

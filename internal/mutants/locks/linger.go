@@ -105,7 +105,8 @@ func lingeringRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: force is not told", File: scripts + "force.lua", Pkg: redis,
-			Old: "local former = owners()\n", New: "local former = {}\n", Test: "TestALockTakenAwayIsToldAtOnce",
+			Old: "local former = ownersOf(lock, kind)\n", New: "local former = {}\n",
+			Test: "TestALockTakenAwayIsToldAtOnce",
 		},
 	}
 }

@@ -59,8 +59,54 @@ func quorumMutants() []mutants.Mutant {
 		},
 		{
 			Name: "quorum: one store has two votes", File: several + "identity.go", Pkg: votes,
-			Old: "	case i.nodes[who] != nil && i.nodes[who] != n:\n", New: "	case false:\n",
+			Old: "if other != n && known.who == who {\n", New: "if other != n && known.who == \"\" {\n",
 			Test: "TestTwoNodesAreOneStore",
+		},
+		{
+			Name: "quorum: a store that was started again has two votes", File: several + "identity.go", Pkg: votes,
+			Old: "		s.refreshIdentities(ctx, n)\n", New: "",
+			Test: "TestStoreThatIsStartedAgainHasTwoVotes",
+		},
+		{
+			Name: "quorum: a fresh node's vote makes a repeated request a new one", File: several + "ballot.go",
+			Pkg: votes,
+			Old: "		return g, err == nil && g.Token == req.Above+1, err\n", New: "		return g, false, err\n",
+			Test: "TestRepeatedRequestHasOtherTokens",
+		},
+	}
+}
+
+// lateMutants are faults in what a majority of stores does with answers and requests that are late, or lost.
+func lateMutants() []mutants.Mutant {
+	const votes = "lock/quorum"
+	return []mutants.Mutant{
+		{
+			Name: "quorum: a refusal waits for releases that hang", File: several + "release.go", Pkg: votes,
+			Old: "const longestGiveBack = 100 * time.Millisecond", New: "const longestGiveBack = time.Hour",
+			Test: "TestRefusalWaitsForAReleaseThatHangs",
+		},
+		{
+			Name: "quorum: a forced release leaves slow nodes behind", File: several + "force.go", Pkg: votes,
+			Old: "each(ctx, s, least, longestSilence, errOf", New: "each(ctx, s, least, 0, errOf",
+			Test: "TestForcedReleaseHitsTheNextHolder",
+		},
+		{
+			Name: "quorum: a vote counts that comes too late", File: several + "seek.go", Pkg: votes,
+			Old: "		if err == nil && !b.isSure() {", New: "		if err == nil && !b.isSure() && b.isOver() {",
+			Test: "TestRevivedByLateVotes",
+		},
+		{
+			Name: "quorum: a debt that cannot be paid stands before all others", File: several + "owed.go", Pkg: votes,
+			Old: "	o.delay(d, now+min(firstDebt<<min(d.fails, 10), longPause))\n", New: "	_ = now\n",
+			Test: "TestDebtThatFailsStandsBeforeAllOthers",
+		},
+		{
+			Name: "quorum: nodes that have missed a cut keep the lock", File: several + "renew.go", Pkg: votes,
+			Old: "	case err != nil:\n		b.oweEnd(n, now)\n	}\n", New: "	}\n", Test: "TestCutMissesNodes",
+		},
+		{
+			Name: "quorum: a late renewal outlives a cut", File: several + "renew.go", Pkg: votes,
+			Old: "		b.cutAgain(ctx, n, now)\n", New: "", Test: "TestLateRenewalUndoesACut",
 		},
 	}
 }
@@ -96,6 +142,35 @@ func combinationMutants() []mutants.Mutant {
 		{
 			Name: "combination: a caller who leaves puts a node away", File: several + "ballot.go", Pkg: dials,
 			Old: "	n.heardIn(ctx, err)\n", New: "	n.Heard(err)\n", Test: "TestCallerWhoLeavesPutsANodeAway",
+		},
+		{
+			Name: "combination: a late request stays after the release", File: several + "ballot.go", Pkg: dials,
+			Old: "v.state, v.late = cmp.Or(v.state, unsure), true", New: "v.state = cmp.Or(v.state, unsure)",
+			Test: "TestLateRequestForAHigherTokenOutlivesTheRelease",
+		},
+		{
+			Name: "combination: a node that has missed a cut keeps the lock", File: several + "renew.go", Pkg: dials,
+			Old: "	case err != nil:\n		b.oweEnd(n, now)\n	}\n", New: "	}\n", Test: "TestCutMissesANode",
+		},
+		{
+			Name: "combination: a lock taken away at one node is held", File: dials + "/combination.go", Pkg: dials,
+			Old: "TakenAtOnce: true, ", New: "", Test: "TestForcedReleaseMissesANode",
+		},
+		{
+			Name: "combination: a renewal does not look who is back", File: several + "renew.go", Pkg: dials,
+			Old: "	s.PingInBackground()\n", New: "", Test: "TestLostThoughTwoNodesHaveIt",
+		},
+		{
+			Name: "combination: who was refused waits for nodes that hang", File: several + "watched.go", Pkg: dials,
+			Old: "		w.probeRefusing()\n", New: "", Test: "TestRefusingNodeHangsAtTheRelease",
+		},
+		{
+			Name: "combination: a holder gives way to anybody", File: several + "seek.go", Pkg: dials,
+			Old: ` || owner == ""`, New: "", Test: "TestGivesWayToWhoPassesBy",
+		},
+		{
+			Name: "combination: a holder gives way to nobody", File: dials + "/combination.go", Pkg: dials,
+			Old: "Yield: 2 * filled.AcquireTimeout, ", New: "", Test: "TestGivesWayToTheDead",
 		},
 	}
 }

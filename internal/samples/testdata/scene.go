@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	rueidisclient "github.com/redis/rueidis"
 
@@ -37,6 +38,7 @@ var (
 	locks *lock.Client
 	lease *lock.Lease
 	nodes []lockdriver.Backend
+	pool  *pgxpool.Pool
 	store driver.Store
 	co    *coord.Coordinator
 	rules *allow.Rules
@@ -62,6 +64,7 @@ type (
 var (
 	name       string
 	prefix     string
+	url        string
 	limit      int
 	order      Order
 	payload    any

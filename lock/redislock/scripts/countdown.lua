@@ -14,7 +14,8 @@ local name, mark, answered = unpack(KEYS)
 -- isSemaphore reports whether a number is known to be one: Bedrock keeps how many permits there are, and Redisson those
 -- that are taken.
 local function isSemaphore()
-  return redis.call('hexists', beside('bedrock_holders:', name), 'bedrock:limit') == 1 or hasPermits(name)
+  local marks = redis.call('hmget', beside('bedrock_holders:', name), 'bedrock:limit', 'bedrock:plain')
+  return marks[1] or marks[2] or hasPermits(name)
 end
 
 -- countLeft returns what is left of the latch, 0 if there is none; or nothing, and an answer or an error.

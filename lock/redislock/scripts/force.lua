@@ -7,7 +7,7 @@
 -- Returns 1 when the lock was held.
 
 local lock, counter = KEYS[1], KEYS[2]
-local holders, taken = beside('bedrock_holders:', lock), tagged(lock) .. ':timeout'
+local holders, taken = beside('bedrock_holders:', lock), takenOf(lock)
 local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
@@ -15,21 +15,7 @@ elseif kind == LATCH then
   return redis.error_reply('WRONGTYPE the key ' .. lock .. ' is a latch, and no lock')
 end
 
--- owners returns who seems to have the lock.
-local function owners()
-  local found = {}
-  local from = kind == SEMAPHORE and holders or lock
-  if kind and redis.call('hlen', from) <= 2000 then
-    for _, field in ipairs(redis.call('hkeys', from)) do
-      if string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d') then
-        found[#found + 1] = field
-      end
-    end
-  end
-  return found
-end
-
-local former = owners()
+local former = ownersOf(lock, kind)
 
 -- Anybody's hash or number must not be deleted for a lock.
 local function isLock()
@@ -66,7 +52,7 @@ local function free()
     redis.call('incrby', lock, away)
     redis.call('del', taken)
     for _, owner in ipairs(redis.call('hkeys', holders)) do
-      if owner ~= 'bedrock:limit' then
+      if string.sub(owner, 1, 8) ~= 'bedrock:' then
         redis.call('hdel', holders, owner)
       end
     end
@@ -91,6 +77,6 @@ end
 
 local held = free()
 for _, owner in ipairs(former) do
-  notify(clientOf(owner), 'taken ' .. string.match(owner, ':(%d+)') .. ' ' .. lock)
+  notify(clientOf(owner), 'taken ' .. numberOf(owner) .. ' ' .. lock)
 end
 return held

@@ -6,7 +6,7 @@
 -- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a
 -- mutex, {kind, last token, listening, owner, how, ms left, what is known, ...} of a read-write lock, and {kind,
 -- last token, listening, how many permits are there, {ID, ms when it comes back, ...}, {owner, what is known, ...},
--- ms now} of a semaphore; and {kind, last token, 0} of a latch.
+-- ms now, the limit of an RSemaphore} of a semaphore; and {kind, last token, 0} of a latch.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
@@ -82,7 +82,8 @@ end
 
 local time = redis.call('time')
 answer[4] = redis.call('get', lock)
-answer[5] = redis.call('zrange', tagged(lock) .. ':timeout', 0, 1999, 'withscores')
+answer[5] = redis.call('zrange', takenOf(lock), 0, 1999, 'withscores')
 answer[6] = redis.call('hlen', holders) <= 2000 and redis.call('hgetall', holders) or {}
 answer[7] = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+answer[8] = string.match(redis.call('hget', holders, 'bedrock:plain') or '', '^%d+') or ''
 return answer

@@ -1,6 +1,6 @@
 -- permit.lua: Redisson's semaphore with leases: a number, of the permits that are there, and a sorted set of
 -- those that are not, with when they come back. Each has an ID of 16 bytes: those of one owner begin alike, and
--- end with a number from 1 on.
+-- end with a number from 1 on. Of an RSemaphore there is the number alone, and the set is Bedrock's own.
 
 local function nowMs()
   local time = redis.call('time')
@@ -10,18 +10,37 @@ end
 -- idOf returns the ID of one of an owner's permits.
 local function idOf(prefix, i) return prefix .. struct.pack('>I4', i) end
 
+-- prefixOf returns how the IDs of an owner begin, by what is known of it; nothing of what is no record.
+local function prefixOf(record)
+  local ids = string.match(record, '^%d+ %d+ (%x+)')
+  return ids and (string.gsub(ids, '..', function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
 -- forgetDead forgets the holders who have no permits any more.
 local function forgetDead(holders, taken)
   local known = redis.call('hgetall', holders)
   for i = 1, math.min(#known, 2000), 2 do
-    local ids = string.match(known[i + 1], '^%d+ %d+ (%x+)')
-    if ids then
-      local prefix = string.gsub(ids, '..', function(hex) return string.char(tonumber(hex, 16)) end)
-      if not redis.call('zscore', taken, idOf(prefix, 1)) then
-        redis.call('hdel', holders, known[i])
-      end
+    local prefix = prefixOf(known[i + 1])
+    if prefix and not redis.call('zscore', taken, idOf(prefix, 1)) then
+      redis.call('hdel', holders, known[i])
     end
   end
+end
+
+-- isPlain reports whether those are permits of an RSemaphore.
+local function isPlain(taken) return string.find(taken, 'bedrock_permits:', 1, true) == 1 end
+
+-- comeBack adds those of our permits of an RSemaphore to its number whose time is over: nobody else does. It returns
+-- how many they are.
+local function comeBack(name, taken, holders, now)
+  local over = redis.call('zremrangebyscore', taken, '-inf', now)
+  if over > 0 then
+    forgetDead(holders, taken)
+    if redis.call('exists', name) == 1 then
+      redis.call('incrby', name, over)
+    end
+  end
+  return over
 end
 
 -- has reports whether the owner has its permits: all of them, and none is over.

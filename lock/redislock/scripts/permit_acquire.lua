@@ -14,6 +14,7 @@ local name, counter, taken, channel, holders = unpack(KEYS)
 local lease, owner, count, limit, prefix = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
 local kind, wrong = kindOf(name)
+wrong = wrong or otherLayout(name, holders)
 if wrong then
   return wrong
 elseif kind and kind ~= SEMAPHORE then
@@ -29,27 +30,7 @@ if has(taken, prefix, count, now) then
   return {1, recorded(holders, counter, owner)}
 end
 
--- countPermits has as many permits in all as the caller says: those that are taken, without those whose time is over,
--- and the rest. It returns how many there are more than before, and how many there are.
-local function countPermits()
-  if call('zremrangebyscore', taken, '-inf', now) > 0 then
-    forgetDead(holders, taken)
-  end
-  local before, there = tonumber(call('get', name) or nil), limit - call('zcard', taken)
-  if not before then
-    call('set', name, there, 'px', ARGV[10])
-    redis.pcall('del', beside('bedrock_latch:', name)) -- of a latch that was opened by Redisson
-    call('hset', holders, 'bedrock:limit', limit) -- it is ours
-    call('pexpire', holders, ARGV[10])
-    return 0, there
-  end
-  if there ~= before then
-    call('incrby', name, there - before)
-  end
-  return there - before, there
-end
-
-local more, there = countPermits()
+local more, there = countPermits(name, taken, holders, limit, now, ARGV[10])
 if there < count then
   if more > 0 then
     hintOf(ARGV[9], channel, more)

@@ -29,7 +29,11 @@ if away == 0 then
   return -1
 end
 -- Publishing goes first: if this user may not, nothing has happened.
-local listening = tell(channel, tostring(away))
+local woken = away
+if isPlain(taken) then
+  woken = math.max((tonumber(call('get', name) or nil) or 0) + away, 1) -- Redisson tells the number
+end
+local listening = tell(channel, string.format('%.0f', woken))
 for i = 1, count do
   call('zrem', taken, idOf(prefix, i))
 end
@@ -37,6 +41,10 @@ if call('exists', name) == 1 then
   call('incrby', name, away)
 end
 call('hdel', holders, owner)
+local over = isPlain(taken) and comeBack(name, taken, holders, now) or 0
+if over > 0 then
+  hintOf(ARGV[1], channel, over)
+end
 if not complete then
   return -1 -- they came back before
 end

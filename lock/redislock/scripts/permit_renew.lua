@@ -16,7 +16,12 @@ local function renew(name, taken, holders, count, prefix, lease)
     return kind
   elseif kind.ok ~= 'zset' then
     return kind.ok == 'none' and 0 or -1
-  elseif not has(taken, prefix, count, now) then
+  end
+  local over = isPlain(taken) and comeBack(name, taken, holders, now) or 0
+  if over > 0 then
+    hintOf(ARGV[1], ARGV[2] .. tagged(name), over)
+  end
+  if not has(taken, prefix, count, now) then
     return 0
   end
   local before = tonumber(call('zscore', taken, idOf(prefix, 1)))

@@ -1,18 +1,36 @@
 -- semaphore.lua: what becomes of a semaphore that nobody has permits of.
 
+-- takenOf returns where the permits are that are taken: of an RSemaphore that is known for ours, in a key of our own.
+local function takenOf(name)
+  if redis.call('hexists', beside('bedrock_holders:', name), 'bedrock:plain') == 1 then
+    return beside('bedrock_permits:', name)
+  end
+  return tagged(name) .. ':timeout'
+end
+
 -- isUnused reports whether a name is only remembered as that of a semaphore, which Bedrock has made.
 local function isUnused(name)
-  local holders, taken = beside('bedrock_holders:', name), tagged(name) .. ':timeout'
+  local holders, taken = beside('bedrock_holders:', name), takenOf(name)
   local time = redis.call('time')
   local now = string.format('(%d%03d', time[1], math.floor(time[2] / 1000))
-  return redis.call('hexists', holders, 'bedrock:limit') == 1 and redis.call('zcount', taken, now, '+inf') == 0
+  local plain = redis.call('hget', holders, 'bedrock:plain')
+  local limit = tonumber(string.match(plain or '', '^(%d+) made$'))
+  if redis.call('zcount', taken, now, '+inf') > 0 then
+    return false
+  elseif not plain then
+    return redis.call('hexists', holders, 'bedrock:limit') == 1
+  end
+  -- Others may have permits of an RSemaphore, or may have made it.
+  local there = tonumber(redis.call('get', name) or nil)
+  return not there
+    or limit ~= nil and redis.call('pttl', name) ~= -1 and there + redis.call('zcard', taken) == limit
 end
 
 -- forgetSemaphore makes such a name free. It reports whether it was one.
 local function forgetSemaphore(name)
   local was = isUnused(name)
   if was then
-    redis.call('del', name, beside('bedrock_holders:', name), tagged(name) .. ':timeout')
+    redis.call('del', name, takenOf(name), beside('bedrock_holders:', name))
   end
   return was
 end

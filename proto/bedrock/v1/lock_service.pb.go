@@ -1274,6 +1274,238 @@ func (*ListenResponse) Descriptor() ([]byte, []int) {
 	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
 }
 
+type AskRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Why, for who has the lock: one line of at most 256 bytes, or nothing.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// In what time it is wanted: at most 24 h. Left out, it is as soon as it can be.
+	Within        *durationpb.Duration `protobuf:"bytes,3,opt,name=within,proto3" json:"within,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskRequest) Reset() {
+	*x = AskRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskRequest) ProtoMessage() {}
+
+func (x *AskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
+func (*AskRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *AskRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AskRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AskRequest) GetWithin() *durationpb.Duration {
+	if x != nil {
+		return x.Within
+	}
+	return nil
+}
+
+type AskResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many of those who have it the store can have told. Who uses it without attending hears nothing.
+	Told          uint32 `protobuf:"varint,1,opt,name=told,proto3" json:"told,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskResponse) Reset() {
+	*x = AskResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskResponse) ProtoMessage() {}
+
+func (x *AskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
+func (*AskResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *AskResponse) GetTold() uint32 {
+	if x != nil {
+		return x.Told
+	}
+	return 0
+}
+
+type AttendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the owners of all grants of the client have before their first colon. At most 128 bytes.
+	Client        string `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttendRequest) Reset() {
+	*x = AttendRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttendRequest) ProtoMessage() {}
+
+func (x *AttendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttendRequest.ProtoReflect.Descriptor instead.
+func (*AttendRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *AttendRequest) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+// AttendResponse is what others have done to one grant. The first is empty.
+type AttendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// asked: to give it back. taken: it was taken away by force. missed: some may not have been sent, of whatever
+	// grants. There may be more one day.
+	Kind  string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	// As in AskRequest.
+	Reason        string               `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Within        *durationpb.Duration `protobuf:"bytes,5,opt,name=within,proto3" json:"within,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttendResponse) Reset() {
+	*x = AttendResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttendResponse) ProtoMessage() {}
+
+func (x *AttendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttendResponse.ProtoReflect.Descriptor instead.
+func (*AttendResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *AttendResponse) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *AttendResponse) GetWithin() *durationpb.Duration {
+	if x != nil {
+		return x.Within
+	}
+	return nil
+}
+
 // Lock describes a lock. A free one has no holders.
 type Lock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1295,7 +1527,7 @@ type Lock struct {
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +1539,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +1552,7 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Lock) GetName() string {
@@ -1398,7 +1630,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1642,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1655,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Holder) GetOwner() string {
@@ -1496,7 +1728,7 @@ type InLine struct {
 
 func (x *InLine) Reset() {
 	*x = InLine{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1740,7 @@ func (x *InLine) String() string {
 func (*InLine) ProtoMessage() {}
 
 func (x *InLine) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1753,7 @@ func (x *InLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InLine.ProtoReflect.Descriptor instead.
 func (*InLine) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InLine) GetOwner() string {
@@ -1554,7 +1786,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1798,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1811,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -1598,7 +1830,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1842,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1855,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -1644,7 +1876,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1888,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1901,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -1695,7 +1927,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1939,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1952,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -1741,7 +1973,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1985,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1998,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -1792,7 +2024,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +2036,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +2049,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -1835,7 +2067,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +2079,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +2092,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
 }
 
 type DiagnoseResponse struct {
@@ -1873,7 +2105,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +2117,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +2130,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -1916,7 +2148,7 @@ type IdentifyRequest struct {
 
 func (x *IdentifyRequest) Reset() {
 	*x = IdentifyRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +2160,7 @@ func (x *IdentifyRequest) String() string {
 func (*IdentifyRequest) ProtoMessage() {}
 
 func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +2173,7 @@ func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{37}
 }
 
 type IdentifyResponse struct {
@@ -1954,7 +2186,7 @@ type IdentifyResponse struct {
 
 func (x *IdentifyResponse) Reset() {
 	*x = IdentifyResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1966,7 +2198,7 @@ func (x *IdentifyResponse) String() string {
 func (*IdentifyResponse) ProtoMessage() {}
 
 func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1979,7 +2211,7 @@ func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *IdentifyResponse) GetIdentity() string {
@@ -2002,7 +2234,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2014,7 +2246,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2027,7 +2259,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Finding) GetLevel() string {
@@ -2129,7 +2361,22 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06client\x18\x02 \x01(\tR\x06client\x12\x12\n" +
 	"\x04mode\x18\x03 \x01(\tR\x04mode\"\x10\n" +
-	"\x0eListenResponse\"\xca\x01\n" +
+	"\x0eListenResponse\"k\n" +
+	"\n" +
+	"AskRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x121\n" +
+	"\x06within\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06within\"!\n" +
+	"\vAskResponse\x12\x12\n" +
+	"\x04told\x18\x01 \x01(\rR\x04told\"'\n" +
+	"\rAttendRequest\x12\x16\n" +
+	"\x06client\x18\x01 \x01(\tR\x06client\"\x99\x01\n" +
+	"\x0eAttendResponse\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x121\n" +
+	"\x06within\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x06within\"\xca\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
@@ -2180,7 +2427,7 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\aFinding\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x14\n" +
-	"\x05means\x18\x03 \x01(\tR\x05means2\xb8\b\n" +
+	"\x05means\x18\x03 \x01(\tR\x05means2\xb3\t\n" +
 	"\vLockService\x12B\n" +
 	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12K\n" +
 	"\n" +
@@ -2193,7 +2440,9 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\n" +
 	"LatchCount\x12\x1d.bedrock.v1.LatchCountRequest\x1a\x1e.bedrock.v1.LatchCountResponse\x12H\n" +
 	"\tDropLatch\x12\x1c.bedrock.v1.DropLatchRequest\x1a\x1d.bedrock.v1.DropLatchResponse\x12A\n" +
-	"\x06Listen\x12\x19.bedrock.v1.ListenRequest\x1a\x1a.bedrock.v1.ListenResponse0\x01\x12B\n" +
+	"\x06Listen\x12\x19.bedrock.v1.ListenRequest\x1a\x1a.bedrock.v1.ListenResponse0\x01\x126\n" +
+	"\x03Ask\x12\x16.bedrock.v1.AskRequest\x1a\x17.bedrock.v1.AskResponse\x12A\n" +
+	"\x06Attend\x12\x19.bedrock.v1.AttendRequest\x1a\x1a.bedrock.v1.AttendResponse0\x01\x12B\n" +
 	"\aInspect\x12\x1a.bedrock.v1.InspectRequest\x1a\x1b.bedrock.v1.InspectResponse\x12?\n" +
 	"\x06Browse\x12\x19.bedrock.v1.BrowseRequest\x1a\x1a.bedrock.v1.BrowseResponse\x12Q\n" +
 	"\fForceRelease\x12\x1f.bedrock.v1.ForceReleaseRequest\x1a .bedrock.v1.ForceReleaseResponse\x12E\n" +
@@ -2212,7 +2461,7 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
@@ -2236,30 +2485,34 @@ var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*DropLatchResponse)(nil),     // 19: bedrock.v1.DropLatchResponse
 	(*ListenRequest)(nil),         // 20: bedrock.v1.ListenRequest
 	(*ListenResponse)(nil),        // 21: bedrock.v1.ListenResponse
-	(*Lock)(nil),                  // 22: bedrock.v1.Lock
-	(*Holder)(nil),                // 23: bedrock.v1.Holder
-	(*InLine)(nil),                // 24: bedrock.v1.InLine
-	(*InspectRequest)(nil),        // 25: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 26: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 27: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 28: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 29: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 30: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 31: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 32: bedrock.v1.DiagnoseResponse
-	(*IdentifyRequest)(nil),       // 33: bedrock.v1.IdentifyRequest
-	(*IdentifyResponse)(nil),      // 34: bedrock.v1.IdentifyResponse
-	(*Finding)(nil),               // 35: bedrock.v1.Finding
-	nil,                           // 36: bedrock.v1.Holder.MetaEntry
-	nil,                           // 37: bedrock.v1.InLine.MetaEntry
-	(*durationpb.Duration)(nil),   // 38: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*AskRequest)(nil),            // 22: bedrock.v1.AskRequest
+	(*AskResponse)(nil),           // 23: bedrock.v1.AskResponse
+	(*AttendRequest)(nil),         // 24: bedrock.v1.AttendRequest
+	(*AttendResponse)(nil),        // 25: bedrock.v1.AttendResponse
+	(*Lock)(nil),                  // 26: bedrock.v1.Lock
+	(*Holder)(nil),                // 27: bedrock.v1.Holder
+	(*InLine)(nil),                // 28: bedrock.v1.InLine
+	(*InspectRequest)(nil),        // 29: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 30: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 31: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 32: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 33: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 34: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 35: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 36: bedrock.v1.DiagnoseResponse
+	(*IdentifyRequest)(nil),       // 37: bedrock.v1.IdentifyRequest
+	(*IdentifyResponse)(nil),      // 38: bedrock.v1.IdentifyResponse
+	(*Finding)(nil),               // 39: bedrock.v1.Finding
+	nil,                           // 40: bedrock.v1.Holder.MetaEntry
+	nil,                           // 41: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	38, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	38, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	38, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	38, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
+	42, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	42, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	42, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	42, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
 	0,  // 4: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
 	1,  // 5: bedrock.v1.AcquireAllRequest.requests:type_name -> bedrock.v1.AcquireRequest
 	0,  // 6: bedrock.v1.AcquireAllResponse.grants:type_name -> bedrock.v1.Grant
@@ -2267,52 +2520,58 @@ var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
 	7,  // 8: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
 	0,  // 9: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
 	0,  // 10: bedrock.v1.AnnotateRequest.grant:type_name -> bedrock.v1.Grant
-	23, // 11: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	24, // 12: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	39, // 13: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	38, // 14: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	36, // 15: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	38, // 16: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	39, // 17: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	37, // 18: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	22, // 19: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	22, // 20: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	35, // 21: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 22: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 23: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
-	5,  // 24: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	8,  // 25: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	10, // 26: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
-	12, // 27: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
-	14, // 28: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
-	16, // 29: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
-	18, // 30: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
-	20, // 31: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	25, // 32: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	27, // 33: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	29, // 34: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	31, // 35: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	33, // 36: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
-	2,  // 37: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 38: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
-	6,  // 39: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	9,  // 40: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	11, // 41: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
-	13, // 42: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
-	15, // 43: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
-	17, // 44: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
-	19, // 45: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
-	21, // 46: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	26, // 47: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	28, // 48: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	30, // 49: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	32, // 50: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	34, // 51: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
-	37, // [37:52] is the sub-list for method output_type
-	22, // [22:37] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	42, // 11: bedrock.v1.AskRequest.within:type_name -> google.protobuf.Duration
+	42, // 12: bedrock.v1.AttendResponse.within:type_name -> google.protobuf.Duration
+	27, // 13: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	28, // 14: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	43, // 15: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	42, // 16: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	40, // 17: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	42, // 18: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	43, // 19: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	41, // 20: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	26, // 21: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	26, // 22: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	39, // 23: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 24: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 25: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
+	5,  // 26: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	8,  // 27: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	10, // 28: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
+	12, // 29: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
+	14, // 30: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
+	16, // 31: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
+	18, // 32: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
+	20, // 33: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	22, // 34: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
+	24, // 35: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
+	29, // 36: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	31, // 37: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	33, // 38: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	35, // 39: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	37, // 40: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 41: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 42: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
+	6,  // 43: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	9,  // 44: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	11, // 45: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
+	13, // 46: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
+	15, // 47: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
+	17, // 48: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
+	19, // 49: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
+	21, // 50: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	23, // 51: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
+	25, // 52: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
+	30, // 53: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	32, // 54: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	34, // 55: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	36, // 56: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	38, // 57: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	41, // [41:58] is the sub-list for method output_type
+	24, // [24:41] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -2326,7 +2585,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -68,7 +68,7 @@ type Config struct {
 type Daemon struct {
 	config  Config
 	engine  *coord.Coordinator
-	locks   *lock.Client
+	locks   *lockurl.Session
 	backend lockdriver.Backend
 	hangUp  func() error // closes the connections of locks
 	metrics *prometheus.Registry
@@ -122,6 +122,8 @@ func (d *Daemon) startEngine(ctx context.Context) (err error) {
 	return d.engine.Start(ctx)
 }
 
+// openLocks opens the locks twice: for the clients of the API, each of whom attends by itself, and for the console.
+// Over one backend the console's client would be told in place of them.
 func (d *Daemon) openLocks() (err error) {
 	if d.counted, err = newLockMetrics(d.metrics); err != nil {
 		return err
@@ -130,7 +132,7 @@ func (d *Daemon) openLocks() (err error) {
 	if err != nil {
 		return err
 	}
-	d.locks, err = lock.New(d.backend, &lock.Options{Logger: d.config.Logger})
+	d.locks, err = d.config.Locks.Open(lock.Options{Logger: d.config.Logger})
 	if err != nil {
 		return errors.Join(err, d.backend.Close(), d.hangUp())
 	}
@@ -138,7 +140,7 @@ func (d *Daemon) openLocks() (err error) {
 }
 
 func (d *Daemon) closeLocks(ctx context.Context) error {
-	return errors.Join(d.locks.Stop(ctx), d.hangUp())
+	return errors.Join(d.locks.Stop(ctx), d.backend.Close(), d.hangUp())
 }
 
 // Serve answers on a listener until ctx ends, and then lets calls under way finish.
@@ -170,6 +172,7 @@ func (d *Daemon) handler() (http.Handler, error) {
 		Mounts: []server.Mount{
 			{Pattern: "GET /metrics", Handler: promhttp.HandlerFor(d.metrics, promhttp.HandlerOpts{})},
 			{Pattern: "/", Handler: pages},
+			{Pattern: "POST " + console.AskPath, Handler: pages, Role: roleToAsk},
 		},
 	})
 }
@@ -177,12 +180,17 @@ func (d *Daemon) handler() (http.Handler, error) {
 func (d *Daemon) console(operator acting) (http.Handler, error) {
 	counts, _ := d.config.Store.(driver.Counter)
 	return console.New(d.engine, &console.Options{
-		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks,
-		MayAct:   func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
-		Name:     d.config.Replica,
-		Stopping: server.Stopping,
+		Operator: server.Audited(operator, d.config.Logger), Counts: counts, Locks: d.locks.Client,
+		LockOperator: server.NewAuditedLocks(d.locks.Client, d.config.Logger, d.counted),
+		MayAct:       func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= auth.Operator },
+		MayAsk:       func(ctx context.Context) bool { return auth.CredentialFrom(ctx).Role >= roleToAsk(nil) },
+		Name:         d.config.Replica,
+		Stopping:     server.Stopping,
 	})
 }
+
+// roleToAsk is who may ask for a lock on the console: the API lets them as well.
+func roleToAsk(*http.Request) auth.Role { return auth.Client }
 
 // Stop hands over what is under way to other replicas, or to the next start.
 func (d *Daemon) Stop(ctx context.Context) error {

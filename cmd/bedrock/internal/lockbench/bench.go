@@ -23,8 +23,7 @@ type Plan struct {
 	// Names are the locks; the contenders are spread over them.
 	Names    []string
 	Duration time.Duration
-	// Fair has them come first come, first served.
-	Fair bool
+	Kind
 }
 
 // Result is what was measured.
@@ -44,9 +43,9 @@ type Result struct {
 	Err    error `json:"-"`
 }
 
-// contender locks and unlocks one name until time is up.
+// contender locks and unlocks one name, or several at a time, until time is up.
 type contender struct {
-	mutex  *lock.Mutex
+	take   taker
 	waits  histogram.Times
 	locks  int64
 	errors int64
@@ -71,8 +70,7 @@ func (p *Plan) contenders() []*contender {
 	var all []*contender
 	for _, client := range p.Clients {
 		for range p.Goroutines {
-			name := p.Names[len(all)%len(p.Names)]
-			all = append(all, &contender{mutex: client.Mutex(name, &lock.MutexOptions{Fair: p.Fair})})
+			all = append(all, &contender{take: p.takerOf(client, p.Names, len(all))})
 		}
 	}
 	return all
@@ -81,7 +79,7 @@ func (p *Plan) contenders() []*contender {
 func (c *contender) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		start := time.Now()
-		lease, err := c.mutex.Lock(ctx)
+		lease, err := c.take(ctx)
 		if err != nil {
 			c.countError(ctx, err)
 			continue

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
@@ -22,7 +23,7 @@ func TestRunMeasures(t *testing.T) {
 func measure(t *testing.T, fair bool) {
 	t.Helper()
 	store := memlock.NewStore(nil)
-	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: time.Hour, Fair: fair}
+	plan := Plan{Goroutines: 2, Names: []string{"a", "b"}, Duration: time.Hour, Kind: Kind{Fair: fair}}
 	for range 2 {
 		client, err := memlock.New(store, &lock.Options{})
 		if err != nil {
@@ -69,6 +70,36 @@ func waitForWaiters(t *testing.T, client *lock.Client, name string) lock.Info {
 			return info
 		}
 		<-time.After(time.Millisecond)
+	}
+}
+
+// TestKindsAreMutexes: each is the lock that it is called.
+func TestKindsAreMutexes(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind Kind
+		want driver.Kind
+		held int
+	}{
+		"plain": {Kind{}, driver.Mutex, 1}, "fair": {Kind{Fair: true}, driver.Mutex, 1},
+		"readers": {Kind{Writes: -1}, driver.ReadWrite, 1}, "writers": {Kind{Writes: 100}, driver.ReadWrite, 1},
+		"permits": {Kind{Permits: 3}, driver.Semaphore, 1}, "together": {Kind{Together: 2}, driver.Mutex, 2},
+	} {
+		client, err := memlock.New(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Stop(t.Context())
+		lease, err := c.kind.takerOf(client, []string{"a", "b"}, 3)(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		infos, err := client.List(t.Context(), "", 9)
+		if err != nil || len(infos) != c.held || infos[len(infos)-1].Name != "b" || infos[0].Kind != c.want {
+			t.Errorf("%s: %+v, %v", name, infos, err)
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -53,6 +53,10 @@ const (
 	LockServiceDropLatchProcedure = "/bedrock.v1.LockService/DropLatch"
 	// LockServiceListenProcedure is the fully-qualified name of the LockService's Listen RPC.
 	LockServiceListenProcedure = "/bedrock.v1.LockService/Listen"
+	// LockServiceAskProcedure is the fully-qualified name of the LockService's Ask RPC.
+	LockServiceAskProcedure = "/bedrock.v1.LockService/Ask"
+	// LockServiceAttendProcedure is the fully-qualified name of the LockService's Attend RPC.
+	LockServiceAttendProcedure = "/bedrock.v1.LockService/Attend"
 	// LockServiceInspectProcedure is the fully-qualified name of the LockService's Inspect RPC.
 	LockServiceInspectProcedure = "/bedrock.v1.LockService/Inspect"
 	// LockServiceBrowseProcedure is the fully-qualified name of the LockService's Browse RPC.
@@ -96,6 +100,12 @@ type LockServiceClient interface {
 	// Listen sends one message at once, and one whenever the name may have become
 	// free; for a latch, whenever it may have been set, or opened.
 	Listen(context.Context, *v1.ListenRequest) (*connect.ServerStreamForClient[v1.ListenResponse], error)
+	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
+	// comes of it: nothing is taken away.
+	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
+	// sent while nobody attends is not sent again.
+	Attend(context.Context, *v1.AttendRequest) (*connect.ServerStreamForClient[v1.AttendResponse], error)
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)
 	// Browse describes the held locks whose names begin with a prefix.
@@ -180,6 +190,18 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(lockServiceMethods.ByName("Listen")),
 			connect.WithClientOptions(opts...),
 		),
+		ask: connect.NewClient[v1.AskRequest, v1.AskResponse](
+			httpClient,
+			baseURL+LockServiceAskProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Ask")),
+			connect.WithClientOptions(opts...),
+		),
+		attend: connect.NewClient[v1.AttendRequest, v1.AttendResponse](
+			httpClient,
+			baseURL+LockServiceAttendProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Attend")),
+			connect.WithClientOptions(opts...),
+		),
 		inspect: connect.NewClient[v1.InspectRequest, v1.InspectResponse](
 			httpClient,
 			baseURL+LockServiceInspectProcedure,
@@ -225,6 +247,8 @@ type lockServiceClient struct {
 	latchCount   *connect.Client[v1.LatchCountRequest, v1.LatchCountResponse]
 	dropLatch    *connect.Client[v1.DropLatchRequest, v1.DropLatchResponse]
 	listen       *connect.Client[v1.ListenRequest, v1.ListenResponse]
+	ask          *connect.Client[v1.AskRequest, v1.AskResponse]
+	attend       *connect.Client[v1.AttendRequest, v1.AttendResponse]
 	inspect      *connect.Client[v1.InspectRequest, v1.InspectResponse]
 	browse       *connect.Client[v1.BrowseRequest, v1.BrowseResponse]
 	forceRelease *connect.Client[v1.ForceReleaseRequest, v1.ForceReleaseResponse]
@@ -318,6 +342,20 @@ func (c *lockServiceClient) Listen(ctx context.Context, req *v1.ListenRequest) (
 	return c.listen.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// Ask calls bedrock.v1.LockService.Ask.
+func (c *lockServiceClient) Ask(ctx context.Context, req *v1.AskRequest) (*v1.AskResponse, error) {
+	response, err := c.ask.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Attend calls bedrock.v1.LockService.Attend.
+func (c *lockServiceClient) Attend(ctx context.Context, req *v1.AttendRequest) (*connect.ServerStreamForClient[v1.AttendResponse], error) {
+	return c.attend.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // Inspect calls bedrock.v1.LockService.Inspect.
 func (c *lockServiceClient) Inspect(ctx context.Context, req *v1.InspectRequest) (*v1.InspectResponse, error) {
 	response, err := c.inspect.CallUnary(ctx, connect.NewRequest(req))
@@ -393,6 +431,12 @@ type LockServiceHandler interface {
 	// Listen sends one message at once, and one whenever the name may have become
 	// free; for a latch, whenever it may have been set, or opened.
 	Listen(context.Context, *v1.ListenRequest, *connect.ServerStream[v1.ListenResponse]) error
+	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
+	// comes of it: nothing is taken away.
+	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
+	// sent while nobody attends is not sent again.
+	Attend(context.Context, *v1.AttendRequest, *connect.ServerStream[v1.AttendResponse]) error
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)
 	// Browse describes the held locks whose names begin with a prefix.
@@ -473,6 +517,18 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(lockServiceMethods.ByName("Listen")),
 		connect.WithHandlerOptions(opts...),
 	)
+	lockServiceAskHandler := connect.NewUnaryHandlerSimple(
+		LockServiceAskProcedure,
+		svc.Ask,
+		connect.WithSchema(lockServiceMethods.ByName("Ask")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceAttendHandler := connect.NewServerStreamHandlerSimple(
+		LockServiceAttendProcedure,
+		svc.Attend,
+		connect.WithSchema(lockServiceMethods.ByName("Attend")),
+		connect.WithHandlerOptions(opts...),
+	)
 	lockServiceInspectHandler := connect.NewUnaryHandlerSimple(
 		LockServiceInspectProcedure,
 		svc.Inspect,
@@ -525,6 +581,10 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 			lockServiceDropLatchHandler.ServeHTTP(w, r)
 		case LockServiceListenProcedure:
 			lockServiceListenHandler.ServeHTTP(w, r)
+		case LockServiceAskProcedure:
+			lockServiceAskHandler.ServeHTTP(w, r)
+		case LockServiceAttendProcedure:
+			lockServiceAttendHandler.ServeHTTP(w, r)
 		case LockServiceInspectProcedure:
 			lockServiceInspectHandler.ServeHTTP(w, r)
 		case LockServiceBrowseProcedure:
@@ -582,6 +642,14 @@ func (UnimplementedLockServiceHandler) DropLatch(context.Context, *v1.DropLatchR
 
 func (UnimplementedLockServiceHandler) Listen(context.Context, *v1.ListenRequest, *connect.ServerStream[v1.ListenResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Listen is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Ask is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Attend(context.Context, *v1.AttendRequest, *connect.ServerStream[v1.AttendResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Attend is not implemented"))
 }
 
 func (UnimplementedLockServiceHandler) Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error) {

@@ -1,0 +1,57 @@
+package apiwire
+
+import (
+	"github.com/bedrock-go/bedrock/lock/driver"
+	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
+)
+
+// The words for what others do to a grant.
+const (
+	messageAsked  = "asked"
+	messageTaken  = "taken"
+	messageMissed = "missed"
+)
+
+// Plea writes what is asked of who has a lock.
+func Plea(name string, p driver.Plea) *bedrockv1.AskRequest {
+	return &bedrockv1.AskRequest{Name: name, Reason: p.Reason, Within: duration(p.Within)}
+}
+
+// PleaOf reads what is asked.
+func PleaOf(m *bedrockv1.AskRequest) driver.Plea {
+	return driver.Plea{Reason: m.GetReason(), Within: m.GetWithin().AsDuration()}
+}
+
+// Message writes what others have done to a grant. One that is wanted is told of to no client of a server: none of its
+// grants lingers.
+func Message(m driver.Message) *bedrockv1.AttendResponse {
+	r := &bedrockv1.AttendResponse{
+		Name: m.Name, Owner: m.Owner, Reason: m.Plea.Reason, Within: duration(m.Plea.Within),
+	}
+	switch m.Kind {
+	case driver.Asked:
+		r.Kind = messageAsked
+	case driver.Taken:
+		r.Kind = messageTaken
+	default:
+		return &bedrockv1.AttendResponse{Kind: messageMissed}
+	}
+	return r
+}
+
+// MessageOf reads what others have done to a grant. Known is false for the empty message, and for what a newer server
+// may tell of.
+func MessageOf(r *bedrockv1.AttendResponse) (m driver.Message, known bool) {
+	m = driver.Message{Name: r.GetName(), Owner: r.GetOwner()}
+	switch r.GetKind() {
+	case messageAsked:
+		m.Kind, m.Plea = driver.Asked, driver.Plea{Reason: r.GetReason(), Within: r.GetWithin().AsDuration()}
+	case messageTaken:
+		m.Kind = driver.Taken
+	case messageMissed:
+		m = driver.Message{Kind: driver.Missed}
+	default:
+		return m, false
+	}
+	return m, true
+}

@@ -1,0 +1,34 @@
+package combination_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/bedrocktest"
+	"github.com/bedrock-go/bedrock/internal/several/severaltest"
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// TestForcedReleaseMissesANode that is there: it says so. The holder is out all the same, for the others tell it; and
+// once more, when the node is back, frees the rest, which the holder cannot reach.
+func TestForcedReleaseMissesANode(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		a, b := join(t, nodes, nil), join(t, nodes, nil)
+		mustUnlock(t, mustLock(t, b, "warm up"))
+		lease := mustLock(t, a, "a")
+		b.lines[0].Fail(bedrocktest.ForceRelease, bedrocktest.Fault{Before: driver.ErrUnavailable})
+		a.down(1)
+		_, err := b.ForceRelease(t.Context(), "a")
+		wantErr(t, err, driver.ErrUnavailable, "node 1")
+		pass(time.Second)
+		if lease.Context().Err() == nil {
+			t.Errorf("a second later the lease is %s, on %+v", lease.State(), lease.Spread())
+		}
+		wantEqual(t, "somebody has node 1", nodes[0].Holders()["a"] != "", true)
+		if was, err := b.ForceRelease(t.Context(), "a"); !was || err != nil {
+			t.Errorf("once more: %t, %v", was, err)
+		}
+		wantFreeNow(t, b, "a", "after a second forced release")
+		a.up(1)
+	})
+}

@@ -1,0 +1,105 @@
+package connectguard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"github.com/bedrock-go/bedrock/lock/guard"
+	"github.com/bedrock-go/bedrock/lock/guard/header"
+)
+
+// Options configure [Server]. The zero value and nil mean the defaults.
+type Options struct {
+	// Optional lets calls through that have no ticket. By default they are refused.
+	Optional bool
+	// Logger is told when the store does not answer. Defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+// Server returns what lets calls through to their handlers that come with a ticket that is not stale; streams are
+// checked when they begin.
+func Server(store guard.Store, opts *Options) connect.Interceptor {
+	s := &server{store: store}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.Default()
+	}
+	return s
+}
+
+type server struct {
+	store guard.Store
+	opts  Options
+}
+
+// WrapUnary implements [connect.Interceptor].
+func (s *server) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
+		if request.Spec().IsClient {
+			return next(ctx, request)
+		}
+		inner, err := s.admitCall(ctx, request.Header())
+		if err != nil {
+			return nil, errorOf(err)
+		}
+		response, err := next(inner, request)
+		if err != nil {
+			return nil, errorOf(err)
+		}
+		return response, nil
+	}
+}
+
+// WrapStreamingHandler implements [connect.Interceptor].
+func (s *server) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return func(ctx context.Context, stream connect.StreamingHandlerConn) error {
+		inner, err := s.admitCall(ctx, stream.RequestHeader())
+		if err == nil {
+			err = next(inner, stream)
+		}
+		return errorOf(err)
+	}
+}
+
+// WrapStreamingClient implements [connect.Interceptor]. It is not for clients.
+func (s *server) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+// admitCall returns the context of a call that may go on, with its ticket.
+func (s *server) admitCall(ctx context.Context, sent http.Header) (context.Context, error) {
+	ticket, ok, err := header.Parse(sent.Values)
+	switch {
+	case err != nil:
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	case !ok && s.opts.Optional:
+		return ctx, nil
+	case !ok:
+		return nil, connect.NewError(connect.CodeFailedPrecondition,
+			errors.New("want the headers "+header.Name+" and "+header.Token))
+	}
+	err = s.store.Announce(ctx, ticket)
+	if err != nil && !errors.Is(err, guard.ErrStale) {
+		s.opts.Logger.ErrorContext(ctx, "connectguard: the store does not say whether a token is stale", "error", err)
+		err = connect.NewError(connect.CodeUnavailable,
+			errors.New("the lock's token cannot be checked now; nothing was done"))
+	}
+	return guard.ContextWithTicket(ctx, ticket), err
+}
+
+// errorOf makes an answer of a refusal, which may be the handler's own.
+func errorOf(err error) error {
+	stale, ok := errors.AsType[*guard.StaleError](err)
+	if !ok {
+		return err
+	}
+	answer := connect.NewError(connect.CodeFailedPrecondition, stale)
+	header.WriteStale(stale, answer.Meta().Set)
+	return answer
+}

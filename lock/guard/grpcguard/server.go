@@ -1,0 +1,107 @@
+package grpcguard
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/bedrock-go/bedrock/lock/guard"
+	"github.com/bedrock-go/bedrock/lock/guard/header"
+)
+
+// Options configure the interceptors of a server. The zero value and nil mean the defaults.
+type Options struct {
+	// Optional lets calls through that have no ticket. By default they are refused.
+	Optional bool
+	// Logger is told when the store does not answer. Defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+// UnaryServer returns what lets calls through to their handlers that come with a ticket that is not stale.
+func UnaryServer(store guard.Store, opts *Options) grpc.UnaryServerInterceptor {
+	c := newChecker(store, opts)
+	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		setTrailer := func(md metadata.MD) { _ = grpc.SetTrailer(ctx, md) }
+		inner, err := c.admitCall(ctx)
+		if err != nil {
+			return nil, statusOf(err, setTrailer)
+		}
+		response, err := next(inner, req)
+		return response, statusOf(err, setTrailer)
+	}
+}
+
+// StreamServer does the same for streams, when they begin.
+func StreamServer(store guard.Store, opts *Options) grpc.StreamServerInterceptor {
+	c := newChecker(store, opts)
+	return func(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		inner, err := c.admitCall(stream.Context())
+		if err == nil {
+			err = next(srv, serverStream{stream, inner})
+		}
+		return statusOf(err, stream.SetTrailer)
+	}
+}
+
+// serverStream is a stream with another context.
+type serverStream struct {
+	grpc.ServerStream
+
+	ctx context.Context //nolint:containedctx // a stream has one
+}
+
+// Context implements [grpc.ServerStream].
+func (s serverStream) Context() context.Context { return s.ctx }
+
+type checker struct {
+	store guard.Store
+	opts  Options
+}
+
+func newChecker(store guard.Store, opts *Options) *checker {
+	c := &checker{store: store}
+	if opts != nil {
+		c.opts = *opts
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.Default()
+	}
+	return c
+}
+
+// admitCall returns the context of a call that may go on, with its ticket.
+func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
+	sent, _ := metadata.FromIncomingContext(ctx)
+	ticket, ok, err := header.Parse(sent.Get)
+	switch {
+	case err != nil:
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	case !ok && c.opts.Optional:
+		return ctx, nil
+	case !ok:
+		return nil, status.Error(codes.FailedPrecondition, "want the metadata "+header.Name+" and "+header.Token)
+	}
+	err = c.store.Announce(ctx, ticket)
+	if err != nil && !errors.Is(err, guard.ErrStale) {
+		c.opts.Logger.ErrorContext(ctx, "grpcguard: the store does not say whether a token is stale", "error", err)
+		err = status.Error(codes.Unavailable, "the lock's token cannot be checked now; nothing was done")
+	}
+	return guard.ContextWithTicket(ctx, ticket), err
+}
+
+// statusOf makes a status of a refusal, which may be the handler's own.
+func statusOf(err error, setTrailer func(metadata.MD)) error {
+	stale, ok := errors.AsType[*guard.StaleError](err)
+	if !ok {
+		return err
+	}
+	details := metadata.MD{}
+	header.WriteStale(stale, func(name, value string) { details.Set(name, value) })
+	setTrailer(details)
+	return status.Error(codes.FailedPrecondition, stale.Error())
+}

@@ -1,0 +1,79 @@
+package httpguard
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/bedrock-go/bedrock/lock/guard"
+	"github.com/bedrock-go/bedrock/lock/guard/header"
+)
+
+// Options configure [Handler]. The zero value and nil mean the defaults.
+type Options struct {
+	// Optional lets requests through that have no ticket. By default they are refused.
+	Optional bool
+	// NameFunc returns the name of the lock that guards what a request is about; a request that has the ticket of
+	// another lock is refused. Defaults to any.
+	NameFunc func(r *http.Request) string
+	// Logger is told when the store does not answer. Defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+// Handler returns a handler that lets through to next what comes with a ticket that is not stale. The ticket is in the
+// request's context, see [guard.TicketFrom].
+func Handler(next http.Handler, store guard.Store, opts *Options) http.Handler {
+	h := &handler{next: next, store: store}
+	if opts != nil {
+		h.opts = *opts
+	}
+	if h.opts.Logger == nil {
+		h.opts.Logger = slog.Default()
+	}
+	return h
+}
+
+type handler struct {
+	next  http.Handler
+	store guard.Store
+	opts  Options
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ticket, ok, err := header.Parse(r.Header.Values)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	case !ok && h.opts.Optional:
+		h.next.ServeHTTP(w, r)
+		return
+	case !ok:
+		http.Error(w, "want the headers "+header.Name+" and "+header.Token, http.StatusPreconditionRequired)
+		return
+	case h.opts.NameFunc != nil && h.opts.NameFunc(r) != ticket.Name:
+		http.Error(w, header.Name+": this is guarded by another lock", http.StatusForbidden)
+		return
+	}
+	if err := h.store.Announce(r.Context(), ticket); err != nil {
+		h.refuseRequest(w, r, err)
+		return
+	}
+	h.next.ServeHTTP(w, r.WithContext(guard.ContextWithTicket(r.Context(), ticket)))
+}
+
+func (h *handler) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
+	if stale, ok := errors.AsType[*guard.StaleError](err); ok {
+		WriteRefusal(w, stale)
+		return
+	}
+	h.opts.Logger.ErrorContext(r.Context(), "httpguard: the store does not say whether a token is stale", "error", err)
+	http.Error(w, "the lock's token cannot be checked now; nothing was done", http.StatusServiceUnavailable)
+}
+
+// WriteRefusal answers a request that has shown a stale token, for handlers that find that out themselves.
+func WriteRefusal(w http.ResponseWriter, stale *guard.StaleError) {
+	header.WriteStale(stale, w.Header().Set)
+	http.Error(w, stale.Error(), http.StatusPreconditionFailed)
+}
