@@ -119,7 +119,9 @@ func everyGoDies(e *together) {
 // version does not ask again for a fair one: it may take the time that is left for negative, and then waits for a
 // message only, beside a holder in Java as well (corrected in Redisson 3.32).
 func (e *together) thatOutliveGo() []object {
-	return slices.DeleteFunc(thatHaveOwners(), func(o object) bool { return e.version == oldest && o.name == fairObject })
+	return slices.DeleteFunc(thatHaveOwners(), func(o object) bool {
+		return e.version == oldest && o.name == fairObject
+	})
 }
 
 // startHolder starts a process that has all that everyGoDies wants.
