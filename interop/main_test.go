@@ -15,11 +15,11 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv(countsAt); addr != "" {
 		countForEver(addr)
 	}
-	if addr := os.Getenv(holdsPlainAt); addr != "" {
-		holdPlainForEver(addr)
+	if addr := os.Getenv(holdsAt); addr != "" {
+		holdForEver(addr)
 	}
-	if addresses := os.Getenv(holdsAt); addresses != "" {
-		holdForEver(addresses)
+	if addresses := os.Getenv(holdsAllAt); addresses != "" {
+		holdAllForEver(addresses)
 	}
 	flag.Bool(updateFlag, false, "write docs/interop-redisson.md from what was played")
 	goleak.VerifyTestMain(m)

@@ -14,6 +14,8 @@ beside Redisson is in [guarantees](guarantees.md#shared-with-other-libraries).
   has each when its time is over.
 * *inspects*: whether it is held, for how long still, and by whom; of a fair lock the line, of a semaphore the
   permits, of a latch the count.
+  Permits of an RSemaphore are nobody's: what Bedrock had comes back by the next call of another one, what Java had is
+  lost (once each).
 * *–*: not tried, or there is no such thing. Redisson's spin lock tells nobody of its release, so who waits in Go
   asks again by itself. A fair waiter of Redisson before 3.32 may not look again when a holder has died, whoever
   that was. Redisson 3.24 cannot be told how to publish in a cluster: it uses SPUBLISH where servers know it.

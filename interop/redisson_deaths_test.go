@@ -16,15 +16,20 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
-// holdsAt has this program be another one, which takes all that everyGoDies wants on the servers of these addresses,
+// holdsAllAt has this program be another one, which takes all that everyGoDies wants on the servers of these addresses,
 // and keeps it until it is killed; publishesBy is its way to publish.
 const (
-	holdsAt     = "BEDROCK_INTEROP_HOLDS_AT"
+	holdsAllAt  = "BEDROCK_INTEROP_HOLDS_ALL_AT"
 	publishesBy = "BEDROCK_INTEROP_PUBLISHES_BY"
 )
 
 // overAfterDeath is the time within which who waits has the lock of one that was killed: when that one's time is over.
 const overAfterDeath = watchdog + 4*time.Second
+
+// thatHaveOwners are the kinds of which the servers know who has what: what the dead have comes back by itself.
+func thatHaveOwners() []object {
+	return slices.DeleteFunc(objects(), func(o object) bool { return o.plain })
+}
 
 // deaths are the names that one who is killed has of each kind.
 func (o object) deaths(whose string) (names []string) {
@@ -38,7 +43,7 @@ func (o object) deaths(whose string) (names []string) {
 // its time is over.
 func everyJavaDies(e *together) {
 	dies := e.anotherJava()
-	for _, o := range objects() {
+	for _, o := range thatHaveOwners() {
 		for i, name := range o.deaths("java") {
 			dies.want("true", "a", o.holds+":prepare", name, 0)
 			dies.want("true", fmt.Sprint(o.test, i), o.holds+":briefly", name, watchdog.Milliseconds())
@@ -46,7 +51,7 @@ func everyJavaDies(e *together) {
 	}
 	killed := make(chan struct{})
 	var group sync.WaitGroup
-	for _, o := range objects() {
+	for _, o := range thatHaveOwners() {
 		for _, name := range o.deaths("java") {
 			_, waits := o.ours(e.locks, name)
 			group.Go(func() { e.survives(o, name, waits, killed) })
@@ -55,7 +60,7 @@ func everyJavaDies(e *together) {
 	dies.kill()
 	close(killed)
 	group.Wait()
-	for _, o := range objects() {
+	for _, o := range thatHaveOwners() {
 		e.shows(o.name, javaDies, wakeUps)
 	}
 }
@@ -83,7 +88,7 @@ func (e *together) survives(o object, name string, waits wanted, killed <-chan s
 
 // everyGoDies: the same with a process of Bedrock, whose leases live as long as Java's.
 func everyGoDies(e *together) {
-	for _, o := range objects() {
+	for _, o := range thatHaveOwners() {
 		for _, name := range o.deaths("go") {
 			e.java.want("true", "a", o.holds+":prepare", name, 0)
 		}
@@ -114,7 +119,9 @@ func everyGoDies(e *together) {
 // version does not ask again for a fair one: it may take the time that is left for negative, and then waits for a
 // message only, beside a holder in Java as well (corrected in Redisson 3.32).
 func (e *together) thatOutliveGo() []object {
-	return slices.DeleteFunc(objects(), func(o object) bool { return e.version == oldest && o.name == fairObject })
+	return slices.DeleteFunc(thatHaveOwners(), func(o object) bool {
+		return e.version == oldest && o.name == fairObject
+	})
 }
 
 // startHolder starts a process that has all that everyGoDies wants.
@@ -125,7 +132,7 @@ func (e *together) startHolder() (kill func()) {
 		e.Fatal(err)
 	}
 	cmd := exec.CommandContext(e.Context(), program)
-	cmd.Env = append(os.Environ(), holdsAt+"="+e.addresses(""), fmt.Sprint(publishesBy, "=", int(e.goPublishes)))
+	cmd.Env = append(os.Environ(), holdsAllAt+"="+e.addresses(""), fmt.Sprint(publishesBy, "=", int(e.goPublishes)))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		e.Fatal(err)
@@ -144,14 +151,14 @@ func (e *together) startHolder() (kill func()) {
 	}
 }
 
-// holdForEver is the program that is killed.
-func holdForEver(addresses string) {
+// holdAllForEver is the program that is killed.
+func holdAllForEver(addresses string) {
 	var publishes redislock.PubSub
 	_, _ = fmt.Sscan(os.Getenv(publishesBy), &publishes)
 	conn := goredis.Wrap(connectTo(strings.Split(addresses, ",")))
 	opts := &redislock.Options{TokenTTL: -1, PubSub: publishes, Lock: lock.Options{TTL: watchdog}}
 	locks, err := redislock.New(conn, opts)
-	for _, o := range objects() {
+	for _, o := range thatHaveOwners() {
 		for _, name := range o.deaths("go") {
 			if err == nil {
 				holds, _ := o.ours(locks, name)

@@ -20,6 +20,7 @@ type object struct {
 	reenters     bool
 	silent       bool // Java tells nobody that it releases it
 	queues       bool // its wake-ups are those of a line, which has scenes of its own
+	plain        bool // a number of permits, without owners
 }
 
 // held is what one of Go's has.
@@ -116,6 +117,7 @@ func objects() []object {
 			name: "RPermitExpirableSemaphore", test: "Permit", holds: "permit", waits: "permit", ours: alike(permitOf),
 			inspected: true,
 		},
+		{name: plainObject, test: "Plain", holds: "plain", waits: "plain", ours: alike(permitOf), plain: true},
 		{name: "RMultiLock", test: "Multi", holds: "multi", waits: "multi", ours: alike(several)},
 	}
 }
@@ -148,8 +150,11 @@ type play struct {
 
 func (o object) play(e *together, scene string) *play {
 	e.Helper()
-	p := &play{together: e, object: o, name: o.test + "-" + scene}
-	p.goHolds, p.goWaits = o.ours(e.locks, p.name)
+	p, locks := &play{together: e, object: o, name: o.test + "-" + scene}, e.locks
+	if o.plain {
+		locks = e.plainLocks()
+	}
+	p.goHolds, p.goWaits = o.ours(locks, p.name)
 	e.java.want("true", "a", o.holds+":prepare", p.name, 0)
 	return p
 }
@@ -159,7 +164,7 @@ func (p *play) channel() string {
 	switch p.holds {
 	case "read", "write":
 		return "redisson_rwlock:{" + p.name + "}"
-	case "permit":
+	case "permit", "plain":
 		return "redisson_sc:{" + p.name + "}"
 	case "multi":
 		return "redisson_lock__channel:{" + p.name + "-1}"

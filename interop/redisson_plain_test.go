@@ -15,40 +15,44 @@ import (
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
-// plainObject is what these scenes are of.
+// plainObject is the matrix' row of plain semaphores.
 const plainObject = "RSemaphore"
 
 // ofPlainSemaphore are the scenes with RSemaphore.
 func ofPlainSemaphore() scenes {
 	return scenes{
-		"PlainPermitsAreShared":     plainPermitsAreShared,
-		"GoMakesAPlainSemaphore":    goMakesAPlainSemaphore,
-		"JavaMovesPlainPermits":     javaMovesPlainPermits,
-		"GoIsWokenByAPlainPermit":   goIsWokenByAPlainPermit,
-		"JavaIsWokenByAPlainPermit": javaIsWokenByAPlainPermit,
-		"GoIsKilledWithPlain":       goIsKilledWithPlain,
-		"JavaIsKilledWithPlain":     javaIsKilledWithPlain,
+		"PlainPermitsAreShared":  plainPermitsAreShared,
+		"GoMakesAPlainSemaphore": goMakesAPlainSemaphore,
+		"JavaMovesPlainPermits":  javaMovesPlainPermits,
+		"GoIsKilledWithPlain":    goIsKilledWithPlain,
+		"JavaIsKilledWithPlain":  javaIsKilledWithPlain,
 	}
 }
 
 // plain returns the permits of "a" as those of an RSemaphore.
 func (e *together) plain(limit int, opts *lock.SemaphoreOptions) *lock.Semaphore {
 	e.Helper()
-	locks, err := plainClient(e.rdb)
+	return e.plainLocks().Semaphore("a", limit, opts)
+}
+
+// plainLocks returns a client whose semaphores are numbers.
+func (e *together) plainLocks() *lock.Client {
+	e.Helper()
+	locks, err := plainClient(e.rdb, e.goPublishes)
 	if err != nil {
 		e.Fatal(err)
 	}
 	e.Cleanup(func() { _ = locks.Stop(context.Background()) })
-	return locks.Semaphore("a", limit, opts)
+	return locks
 }
 
-func plainClient(rdb redis.UniversalClient) (*lock.Client, error) {
-	return redislock.New(goredis.Wrap(rdb), &redislock.Options{Semaphores: redislock.RSemaphore})
+func plainClient(rdb redis.UniversalClient, publishes redislock.PubSub) (*lock.Client, error) {
+	opts := &redislock.Options{Semaphores: redislock.RSemaphore, PubSub: publishes}
+	return redislock.New(goredis.Wrap(rdb), opts)
 }
 
 // plainPermitsAreShared: each has what the other has left, and has back what the other gives back.
 func plainPermitsAreShared(e *together) {
-	defer e.shows(plainObject, excluded, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
 	e.java.want("true", "a", "plain.try", "a", 1)
@@ -64,6 +68,7 @@ func plainPermitsAreShared(e *together) {
 	e.unlock(e.take(s.Permits(3), time.Second))
 	e.java.want("true", "a", "plain.try", "a", 3)
 	e.refused(s)
+	e.shows(plainObject, inspectedByJava, 1)
 }
 
 // goMakesAPlainSemaphore: who comes first says how many there are.
@@ -94,50 +99,13 @@ func javaMovesPlainPermits(e *together) {
 	e.java.want("4", "a", "plain.there", "a", 0)
 }
 
-func goIsWokenByAPlainPermit(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 1)
-	s := e.plain(1, nil)
-	var took []time.Duration
-	for range wakeUps {
-		e.java.want("true", "a", "plain.try", "a", 1)
-		before, got := e.scripts(), make(chan *lock.Lease, 1)
-		go func() { got <- e.take(s, patience) }()
-		e.listens(before, "redisson_sc:{a}")
-		start := time.Now()
-		e.java.want("true", "a", "plain.release", "a", 1)
-		lease := <-got
-		took = append(took, time.Since(start))
-		e.unlock(lease)
-	}
-	e.woke(plainObject, goWaits, took)
-}
+// holdsAt has this program be another one, which has two plain permits of three on the server of that address until it
+// is killed.
+const holdsAt = "BEDROCK_INTEROP_HOLDS_AT"
 
-func javaIsWokenByAPlainPermit(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 1)
-	e.java.want("true", "a", "plain.wait", "a", 1000) // the server knows Java's script
-	e.java.want("true", "a", "plain.release", "a", 1)
-	s := e.plain(1, nil)
-	var took []time.Duration
-	for range wakeUps {
-		lease := e.take(s, time.Second)
-		var start time.Time
-		e.javaWoken("plain.wait", "a", func() {
-			start = time.Now()
-			e.unlock(lease)
-		})
-		took = append(took, time.Since(start))
-		e.java.want("true", "a", "plain.release", "a", 1)
-	}
-	e.woke(plainObject, javaWaits, took)
-}
-
-// holdsPlainAt has this program be another one, which has two plain permits of three on the server of that address
-// until it is killed.
-const holdsPlainAt = "BEDROCK_INTEROP_HOLDS_PLAIN_AT"
-
-// holdPlainForEver is the program that is killed.
-func holdPlainForEver(addr string) {
-	locks, err := plainClient(redis.NewClient(&redis.Options{Addr: addr}))
+// holdForEver is the program that is killed.
+func holdForEver(addr string) {
+	locks, err := plainClient(redis.NewClient(&redis.Options{Addr: addr}), redislock.PubSubAuto)
 	if err == nil {
 		_, err = locks.Semaphore("a", 3, &lock.SemaphoreOptions{TTL: time.Second}).LockN(context.Background(), 2)
 	}
@@ -150,14 +118,13 @@ func holdPlainForEver(addr string) {
 
 // goIsKilledWithPlain: what it had comes back by the next call of another one of Bedrock, and wakes Java.
 func goIsKilledWithPlain(e *together) {
-	defer e.shows(plainObject, goDies, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	program, err := os.Executable()
 	if err != nil {
 		e.Fatal(err)
 	}
 	dies := exec.CommandContext(e.Context(), program)
-	dies.Env = append(os.Environ(), holdsPlainAt+"="+e.nodes[0].Addr())
+	dies.Env = append(os.Environ(), holdsAt+"="+e.addresses(""))
 	if err := dies.Start(); err != nil {
 		e.Fatal(err)
 	}
@@ -178,11 +145,11 @@ func goIsKilledWithPlain(e *together) {
 	}
 	e.java.want("true", "a", "plain.release", "a", 2)
 	e.java.want("3", "a", "plain.there", "a", 0)
+	e.shows(plainObject, goDies, 1)
 }
 
 // javaIsKilledWithPlain: what it had is lost, as it is without Bedrock, and who looks sees that it is missing.
 func javaIsKilledWithPlain(e *together) {
-	defer e.shows(plainObject, javaDies, 1)
 	e.java.want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
 	lease := e.take(s, time.Second)
@@ -200,4 +167,5 @@ func javaIsKilledWithPlain(e *together) {
 	e.unlock(lease)
 	e.refused(s.Permits(2))
 	e.anotherJava().want("1", "a", "plain.there", "a", 0)
+	e.shows(plainObject, inspectedByGo, 1)
 }

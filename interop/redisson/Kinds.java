@@ -3,6 +3,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** What can be done with a lock of any kind, under one name for all kinds. */
@@ -19,6 +20,9 @@ final class Kinds {
     long number = Long.parseLong(argument);
     if (command[0].equals("permit")) {
       return onePermit(redisson.getPermitExpirableSemaphore(name), command[1], name, number);
+    }
+    if (command[0].equals("plain")) {
+      return plainPermit(redisson.getSemaphore(name), command[1], number);
     }
     RLock lock = lockOf(command[0], name);
     switch (command[1]) {
@@ -80,6 +84,21 @@ final class Kinds {
         return true;
       case "locked":
         return semaphore.availablePermits() == 0;
+      default:
+        throw new IllegalArgumentException(operation);
+    }
+  }
+
+  /** The same with permits of nobody. */
+  private static Object plainPermit(RSemaphore semaphore, String operation, long number) throws Exception {
+    switch (operation) {
+      case "prepare":
+        return semaphore.trySetPermits(1);
+      case "try":
+        return semaphore.tryAcquire(number, TimeUnit.MILLISECONDS);
+      case "unlock":
+        semaphore.release();
+        return true;
       default:
         throw new IllegalArgumentException(operation);
     }

@@ -48,29 +48,37 @@ public class Peer {
   private static void answer(RedissonClient redisson, String[] words) {
     try {
       String argument = words.length > 4 ? words[4] : "0";
-      Object result = words[2].contains(":")
-          ? kinds.run(words[2].split(":"), plain(words[3]), argument)
-          : words[2].startsWith("rw.")
-          ? readWrite(redisson.getReadWriteLock(words[3]), words[2], argument)
-          : words[2].startsWith("permit.")
-              ? permits(redisson.getPermitExpirableSemaphore(words[3]), words[2], argument)
-              : words[2].startsWith("plain.")
-                  ? plain(redisson.getSemaphore(words[3]), words[2], argument)
-                  : words[2].startsWith("fair.")
-                      ? fair(redisson.getFairLock(words[3]), words[2], argument)
-                      : words[2].startsWith("latch.")
-                          ? latch(redisson.getCountDownLatch(words[3]), words[2], argument)
-                          : words[2].startsWith("multi.")
-                              ? multi(redisson, words[2], words[3].split(","), argument)
-                              : run(redisson, words[2], words[3], argument);
-      say(words[0] + " " + result);
+      say(words[0] + " " + result(redisson, words[2], words[3], argument));
     } catch (Throwable e) {
       say(words[0] + " error: " + e);
     }
   }
 
+  private static Object result(RedissonClient redisson, String command, String name, String argument)
+      throws Exception {
+    if (command.contains(":")) {
+      return kinds.run(command.split(":"), decoded(name), argument);
+    }
+    switch (command.split("\\.")[0]) {
+      case "rw":
+        return readWrite(redisson.getReadWriteLock(name), command, argument);
+      case "permit":
+        return permits(redisson.getPermitExpirableSemaphore(name), command, argument);
+      case "plain":
+        return plain(redisson.getSemaphore(name), command, argument);
+      case "fair":
+        return fair(redisson.getFairLock(name), command, argument);
+      case "latch":
+        return latch(redisson.getCountDownLatch(name), command, argument);
+      case "multi":
+        return multi(redisson, command, name.split(","), argument);
+      default:
+        return run(redisson, command, name, argument);
+    }
+  }
+
   /** A name that is no word comes in Base64, behind an equals sign. */
-  private static String plain(String name) {
+  private static String decoded(String name) {
     return name.startsWith("=")
         ? new String(Base64.getDecoder().decode(name.substring(1)), StandardCharsets.UTF_8)
         : name;
