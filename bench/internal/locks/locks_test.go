@@ -47,6 +47,33 @@ func TestLocksOnSeveralServersAreWithTheirLikes(t *testing.T) {
 	}
 }
 
+func TestLocksOfOtherKindsAreWithTheirLikes(t *testing.T) {
+	of := map[subject.Kind][]string{
+		subject.Fair:      {"fair-4x16", "fair-4x16-order"},
+		subject.ReadWrite: {"rw-4x16"}, subject.Permits: {"semaphore-8-64"},
+		subject.TwoNames: {"multi-2"}, subject.Leadership: {"election-1"},
+	}
+	for _, w := range locks.Workloads(true) {
+		for _, s := range subject.All() {
+			if s.Kind != subject.Plain && w.Fits(s) != slices.Contains(of[s.Kind], w.Name) {
+				t.Errorf("%s of %s: %v", w.Name, s.Name, w.Fits(s))
+			}
+		}
+	}
+}
+
+func TestRedissonsMutexIsWhereManyWantOne(t *testing.T) {
+	s, found := subject.Find("redisson-rlock")
+	if !found {
+		t.Fatal("it is not there")
+	}
+	for _, w := range locks.Workloads(true) {
+		if want := w.Name == "contended-64" || w.Name == "contended-4x16"; w.Fits(s) != want {
+			t.Errorf("%s of %s: %v", w.Name, s.Name, w.Fits(s))
+		}
+	}
+}
+
 func TestWhoeverCannotWaitIsNotContended(t *testing.T) {
 	for _, w := range locks.Workloads(true) {
 		for _, s := range subject.All() {

@@ -29,7 +29,8 @@ func (t target) concerns(r *Row) bool {
 // targets returns all targets in the order of the workloads.
 func targets() []target {
 	return slices.Concat(
-		targetsOfPace(), targetsOfOrder(), targetsOfWaiting(), targetsOfHolding(), targetsOfShared(), targetsOfSeveral(),
+		targetsOfPace(), targetsOfOrder(), targetsOfWaiting(), targetsOfHolding(),
+		targetsOfShared(), targetsOfSeveral(),
 	)
 }
 

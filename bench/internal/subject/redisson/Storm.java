@@ -25,8 +25,9 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A worker of the benchmark in which threads have one lock as fast as they can. It speaks as the workers in Go do: a job
- * comes in, "ready" goes out, "go" comes in, and what was counted goes out. The subject's name says which lock it is.
+ * A worker of the benchmark in which threads have one lock as fast as they can. It speaks as the workers in Go do: a
+ * job comes in, "ready" goes out, "go" comes in, and what was counted goes out. The subject's name says which lock it
+ * is.
  */
 public class Storm {
   private static final long WARMTH = 5_000_000_000L;
@@ -64,7 +65,7 @@ public class Storm {
   private static Lock lock(RedissonClient redisson, String job, String key) {
     switch (field(job, "Subject")) {
       case "redisson-fair":
-        return () -> new Mutex(redisson.getFairLock(key), true);
+        return () -> new FairMutex(redisson.getFairLock(key));
       case "redisson-rlock":
         return () -> new Mutex(redisson.getLock(key), true);
       case "redisson-rw":
@@ -90,7 +91,8 @@ public class Storm {
 
   /** One time that a thread has the lock. */
   private interface Turn {
-    void take() throws InterruptedException;
+    /** Waits for it for so many milliseconds, and reports whether it has it. */
+    boolean take(long wait) throws InterruptedException;
 
     void give();
 
@@ -100,13 +102,32 @@ public class Storm {
 
   private record Mutex(RLock lock, boolean alone) implements Turn {
     @Override
-    public void take() {
-      lock.lock();
+    public boolean take(long wait) throws InterruptedException {
+      return lock.tryLock(wait, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public void give() {
       lock.unlock();
+    }
+  }
+
+  /** One that is waited for without an end: a thread whose wait has one may be put out of the line for it. */
+  private record FairMutex(RLock lock) implements Turn {
+    @Override
+    public boolean take(long wait) {
+      lock.lock();
+      return true;
+    }
+
+    @Override
+    public void give() {
+      lock.unlock();
+    }
+
+    @Override
+    public boolean alone() {
+      return true;
     }
   }
 
@@ -119,8 +140,9 @@ public class Storm {
     }
 
     @Override
-    public void take() throws InterruptedException {
-      id = permits.acquire(30, TimeUnit.SECONDS);
+    public boolean take(long wait) throws InterruptedException {
+      id = permits.tryAcquire(wait, 30_000, TimeUnit.MILLISECONDS);
+      return id != null;
     }
 
     @Override
@@ -228,8 +250,11 @@ public class Storm {
     private void raceOn() throws InterruptedException {
       for (long began = System.nanoTime(); began < end; began = System.nanoTime()) {
         Turn turn = lock.next();
-        turn.take();
+        boolean taken = turn.take(Math.max((end - began) / 1_000_000, 1));
         times.merge(bucket(System.nanoTime() - began), 1L, Long::sum);
+        if (!taken) {
+          return;
+        }
         if (!room.comeIn(turn.alone())) {
           violations++;
         }
