@@ -63,12 +63,18 @@ func workHandoff(ctx context.Context, job Job, w *wire) error {
 	if err := errors.Join(mutex.Lock(ctx), mutex.Unlock(ctx), w.writeMessage(ready)); err != nil {
 		return err
 	}
+	err = w.obeyAll(func(order string) (instant, error) { return obey(ctx, order, mutex) })
+	return errors.Join(err, locker.Close())
+}
+
+// obeyAll carries out orders, and tells when each was, until there are no more.
+func (w *wire) obeyAll(obey func(order string) (instant, error)) error {
 	for {
 		var order string
 		if w.readMessage(&order) != nil {
-			return locker.Close()
+			return nil
 		}
-		at, err := obey(ctx, order, mutex)
+		at, err := obey(order)
 		if err := errors.Join(err, w.writeMessage(at)); err != nil {
 			return err
 		}
@@ -121,7 +127,7 @@ func measureHandoff(ctx context.Context, m measurement) (Sample, error) {
 
 // run makes hand-offs for the given time, and at least two.
 func (r *relay) run(ctx context.Context, length time.Duration) error {
-	if _, err := r.giveOrder(r.holder, orderLock); err != nil {
+	if _, err := r.holder.giveOrder(orderLock); err != nil {
 		return err
 	}
 	for end := time.Now().Add(length); time.Now().Before(end) || r.times.Total() < 2; {
@@ -146,7 +152,7 @@ func (r *relay) passOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	released, err := r.giveOrder(r.holder, orderUnlock)
+	released, err := r.holder.giveOrder(orderUnlock)
 	if err != nil {
 		return err
 	}
@@ -161,7 +167,7 @@ func (r *relay) passOn(ctx context.Context) error {
 }
 
 // giveOrder gives p an order and returns when it was carried out.
-func (r *relay) giveOrder(p *process, order string) (at instant, err error) {
+func (p *process) giveOrder(order string) (at instant, err error) {
 	if err := errors.Join(p.writeMessage(order), p.readMessage(&at)); err != nil {
 		return 0, p.killWith(err)
 	}

@@ -3,7 +3,7 @@ package locks
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"math/rand/v2"
 	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
@@ -15,11 +15,14 @@ const farewell = 5 * time.Second
 
 // racer is one goroutine of a storm.
 type racer struct {
-	mutex subject.Mutex
-	hold  time.Duration
-	pairs bool
+	mutex  subject.Mutex
+	reader subject.Mutex // the same to read, nil where nobody can
+	reads  int           // of a hundred
+	many   bool          // that have the mutex may be inside
+	hold   time.Duration
+	pairs  bool
 
-	inside     *atomic.Int32
+	room       *room
 	count      int64
 	violations int64
 	times      stats.Histogram
@@ -38,12 +41,13 @@ func (r *racer) run(end time.Time) error {
 		if !began.Before(end) {
 			return nil
 		}
-		if err := r.mutex.Lock(ctx); err != nil {
+		mutex, alone := r.chooseSide()
+		if err := mutex.Lock(ctx); err != nil {
 			return r.gaveUp(ctx, began, err)
 		}
 		waited := time.Since(began)
-		r.stay()
-		if err := r.mutex.Unlock(last); err != nil {
+		r.stay(alone)
+		if err := mutex.Unlock(last); err != nil {
 			return fmt.Errorf("unlock: %w", err)
 		}
 		r.addTime(began, waited)
@@ -60,15 +64,23 @@ func (r *racer) gaveUp(ctx context.Context, began time.Time, err error) error {
 	return nil
 }
 
-// stay holds the lock and checks that nobody else in this process does.
-func (r *racer) stay() {
-	if !r.inside.CompareAndSwap(0, 1) {
+// chooseSide returns what to lock this time, and whether nobody else may have it meanwhile.
+func (r *racer) chooseSide() (mutex subject.Mutex, alone bool) {
+	if r.reader != nil && rand.IntN(100) < r.reads {
+		return r.reader, false
+	}
+	return r.mutex, !r.many
+}
+
+// stay holds the lock and checks that nobody is inside who may not be.
+func (r *racer) stay(alone bool) {
+	if !r.room.comeIn(alone) {
 		r.violations++
 	}
 	if r.hold > 0 {
 		time.Sleep(r.hold)
 	}
-	r.inside.Store(0)
+	r.room.goOut(alone)
 }
 
 // addTime counts an acquisition.

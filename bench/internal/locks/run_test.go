@@ -51,6 +51,36 @@ func TestRunMeasuresWhatItWasAskedFor(t *testing.T) {
 	}
 }
 
+// TestRunMeasuresLocksOfEveryKind, and finds nobody inside who should not be.
+func TestRunMeasuresLocksOfEveryKind(t *testing.T) {
+	suite := &locks.Suite{
+		Redis: startRedis(t), Quick: true,
+		Workloads: []string{"rw-4x16", "semaphore-8-64", "multi-2", "election-1", "latch"},
+		Subjects: []string{
+			"bedrock-goredis", "bedrock-goredis-rw", "bedrock-rueidis-semaphore", "bedrock-goredis-multi",
+			"bedrock-goredis-in-turn", "bedrock-rueidis-election", "redsync-goredis",
+		},
+	}
+	var measured []string
+	for _, o := range suite.Run(t.Context()) {
+		if o.Err != nil {
+			t.Errorf("%s of %s: %v", o.Workload.Name, o.Subject.Name, o.Err)
+		}
+		if v := o.Median()[locks.Value]; v <= 0 {
+			t.Errorf("%s of %s measured %v, want more", o.Workload.Name, o.Subject.Name, v)
+		}
+		measured = append(measured, o.Workload.Name+" "+o.Subject.Name)
+	}
+	want := []string{
+		"rw-4x16 redsync-goredis", "rw-4x16 bedrock-goredis-rw", "semaphore-8-64 bedrock-rueidis-semaphore",
+		"multi-2 bedrock-goredis-multi", "multi-2 bedrock-goredis-in-turn", "election-1 bedrock-goredis",
+		"election-1 bedrock-rueidis-election", "latch bedrock-goredis",
+	}
+	if !slices.Equal(measured, want) {
+		t.Errorf("measured %q, want %q", measured, want)
+	}
+}
+
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	suite := &locks.Suite{Redis: startRedis(t), Quick: true, Progress: func(string) { cancel() }}

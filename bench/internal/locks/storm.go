@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
@@ -49,7 +48,10 @@ func (s storm) runInWorker(ctx context.Context, job Job, w *wire) error {
 	if err != nil {
 		return err
 	}
-	racers := s.racers(job, locker)
+	racers, err := s.racers(job, locker)
+	if err != nil {
+		return err
+	}
 	if err := warm(ctx, job.Goroutines, job.Key, locker); err != nil {
 		return err
 	}
@@ -70,20 +72,26 @@ func (s storm) runInWorker(ctx context.Context, job Job, w *wire) error {
 }
 
 // racers makes the goroutines' stations.
-func (s storm) racers(job Job, locker subject.Locker) []*racer {
-	inside := new(atomic.Int32)
+func (s storm) racers(job Job, locker subject.Locker) ([]*racer, error) {
+	room, err := job.openRoom()
+	if err != nil {
+		return nil, err
+	}
 	racers := make([]*racer, job.Goroutines)
 	for i := range racers {
-		r := &racer{hold: job.Hold, pairs: s.pairs, inside: inside}
+		r := &racer{reads: job.Reads, many: job.Permits > 0, hold: job.Hold, pairs: s.pairs, room: room}
 		if s.shared {
 			r.mutex = locker.Mutex(job.Key)
 		} else {
-			r.inside = new(atomic.Int32)
+			r.room = newRoom(job.Permits)
 			r.mutex = locker.Mutex(job.Key + "/" + strconv.Itoa(i))
+		}
+		if sides, ok := locker.(subject.ReadWriter); ok && s.shared {
+			r.reader = sides.Reader(job.Key)
 		}
 		racers[i] = r
 	}
-	return racers
+	return racers, nil
 }
 
 // warm lets n goroutines lock keys of their own at the same time.
@@ -91,13 +99,14 @@ func warm(ctx context.Context, n int, key string, locker subject.Locker) error {
 	ctx, cancel := context.WithTimeout(ctx, warmth)
 	defer cancel()
 	return together(n, func(i int) error {
-		mutex := locker.Mutex(key + "/warm/" + strconv.Itoa(i))
-		for range warmups {
-			if err := mutex.Lock(ctx); err != nil {
-				return fmt.Errorf("warm up: lock: %w", err)
-			}
-			if err := mutex.Unlock(ctx); err != nil {
-				return fmt.Errorf("warm up: unlock: %w", err)
+		name := key + "/warm/" + strconv.Itoa(i)
+		ways := []subject.Mutex{locker.Mutex(name)}
+		if sides, ok := locker.(subject.ReadWriter); ok {
+			ways = append(ways, sides.Reader(name))
+		}
+		for n := range warmups * len(ways) {
+			if err := pair(ctx, ways[n%len(ways)], nil); err != nil {
+				return fmt.Errorf("warm up: %w", err)
 			}
 		}
 		return nil

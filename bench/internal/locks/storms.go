@@ -12,7 +12,7 @@ import (
 
 // storms measures a storm in the given number of processes at once and keeps
 // the given metrics beside the rate and its times.
-func storms(processes int, keep ...Metric) func(context.Context, measurement) (Sample, error) {
+func storms(processes int, keep ...Metric) method {
 	return func(ctx context.Context, m measurement) (Sample, error) {
 		workers, err := gather(ctx, m.job, processes)
 		if err != nil {

@@ -24,7 +24,7 @@ type Workload struct {
 	// Job is what the workers are told, subject and server left out.
 	Job Job
 
-	measure func(context.Context, measurement) (Sample, error)
+	measure method
 	work    func(context.Context, Job, *wire) error
 }
 
@@ -41,6 +41,12 @@ type Job struct {
 	Key string
 	// Goroutines is how many goroutines compete in the worker.
 	Goroutines int
+	// Reads is how many of a hundred locks are only to read, where the subject knows that.
+	Reads int
+	// Permits is how many may be inside at once, 0 for one.
+	Permits int
+	// Room is the file of the word that says who is inside, see [room]; empty where each worker has its own.
+	Room string
 	// Hold is how long each keeps the lock.
 	Hold time.Duration
 	// Time is how long to measure.
@@ -108,6 +114,11 @@ func Workloads(quick bool) []Workload {
 		forced(quick),
 		holdOneMillisecond(quick),
 		held(quick),
+		readWrite(quick),
+		semaphore(quick),
+		twoNames(quick),
+		campaign(quick),
+		wakeUp(quick),
 		several(quick),
 		severalFar(quick),
 		severalContended(quick),
@@ -133,7 +144,7 @@ func either[T any](quick bool, quickly, fully T) T {
 }
 
 // ordinary fits those on one server whose waiters are served in no order.
-func ordinary(s subject.Subject) bool { return !s.Fair && s.Servers <= 1 }
+func ordinary(s subject.Subject) bool { return s.Kind == subject.Plain && s.Servers <= 1 }
 
 // everyone fits all subjects that go through Redis and do not differ by
 // waiting alone.
@@ -150,10 +161,13 @@ func patient(s subject.Subject) bool {
 }
 
 // fairOnes fits those whose waiters are served in order.
-func fairOnes(s subject.Subject) bool { return s.Fair }
+func fairOnes(s subject.Subject) bool { return s.Kind == subject.Fair }
 
 // patientOrMessage fits the same and the fewest messages.
 func patientOrMessage(s subject.Subject) bool { return patient(s) || s.Role == subject.Message }
 
 // patientOrLocal fits the same and the local floor.
 func patientOrLocal(s subject.Subject) bool { return patient(s) || s.Role == subject.Local }
+
+// plainOfJava fits Redisson's plain mutex.
+func plainOfJava(s subject.Subject) bool { return s.Role == subject.Java && s.Kind == subject.Plain }

@@ -15,6 +15,10 @@ func compare(r *Row, rows []*Row) {
 			r.RatioToRaw = ratio(r.Value, other.Value)
 		case other.role == subject.Local:
 			r.RatioToLocal = ratio(r.Value, other.Value)
+		case r.role == subject.Bedrock && other.role == subject.Java:
+			r.RatioToRedisson = ratio(r.Value, other.Value)
+		case r.role == subject.Made && other.role == subject.Bedrock && other.client == r.client:
+			r.RatioToPlain = ratio(r.Value, other.Value)
 		}
 	}
 }

@@ -70,6 +70,36 @@ func TestRawIsComparedOnTheSameClient(t *testing.T) {
 	}
 }
 
+// TestRedissonIsComparedApart from the peers of Go.
+func TestRedissonIsComparedApart(t *testing.T) {
+	w := locks.Workload{Name: "rw-4x16"}
+	verdicts := report.Verdicts(report.Rows([]*locks.Outcome{
+		measured(w, ours(), 120), measured(w, peer("p"), 10),
+		measured(w, subject.Subject{Name: "java", Role: subject.Java}, 60),
+	}))
+	if len(verdicts) != 2 || verdicts[0].Measured != 12 || verdicts[1].Measured != 2 ||
+		!verdicts[0].Reached() || verdicts[1].Reached() {
+		t.Errorf("verdicts = %+v, want one of 12 to the peer, reached, and one of 2 to Redisson, missed", verdicts)
+	}
+}
+
+// TestWhatIsMadeOfMutexesIsComparedWithThese on the same client.
+func TestWhatIsMadeOfMutexesIsComparedWithThese(t *testing.T) {
+	w := locks.Workload{Name: "w"}
+	other := ours()
+	other.Client = "rueidis"
+	rows := report.Rows([]*locks.Outcome{
+		measured(w, subject.Subject{Name: "made", Role: subject.Made, Client: "goredis"}, 30),
+		measured(w, ours(), 20), measured(w, other, 10),
+	})
+	if !near(rows[0].RatioToPlain, 1.5) {
+		t.Errorf("ratio = %v, want 1.5", rows[0].RatioToPlain)
+	}
+	if rows[1].RatioToPlain != nil || rows[0].RatioToRedisson != nil {
+		t.Error("a ratio to what it is itself, or to what was not measured")
+	}
+}
+
 func TestWorkloadsAreNotMixed(t *testing.T) {
 	rows := report.Rows([]*locks.Outcome{
 		measured(locks.Workload{Name: "a"}, ours(), 10), measured(locks.Workload{Name: "b"}, peer("p"), 10),

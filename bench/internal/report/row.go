@@ -26,6 +26,10 @@ type Row struct {
 	RatioToRaw *float64 `json:"ratio_to_raw"`
 	// RatioToLocal is the value divided by that of a local mutex.
 	RatioToLocal *float64 `json:"ratio_to_local,omitempty"`
+	// RatioToRedisson is Bedrock's value divided by that of Redisson's lock of the same kind, where it is no peer.
+	RatioToRedisson *float64 `json:"ratio_to_redisson,omitempty"`
+	// RatioToPlain is the value divided by that of Bedrock's mutexes through the same client, for what is made of them.
+	RatioToPlain *float64 `json:"ratio_to_plain,omitempty"`
 	// BestPeer is whom RatioToBestPeer compares with.
 	BestPeer string `json:"best_peer,omitempty"`
 

@@ -32,6 +32,8 @@ func (r *Row) notes() []string {
 		label string
 		value *float64
 	}{
+		{"x redisson", r.RatioToRedisson},
+		{"x plain mutexes", r.RatioToPlain},
 		{"longest µs", r.Max},
 		{"jain", r.Jain},
 		{"jain of processes", r.JainProcesses},

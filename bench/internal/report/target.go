@@ -28,7 +28,14 @@ func (t target) concerns(r *Row) bool {
 
 // targets returns all targets in the order of the workloads.
 func targets() []target {
-	toBestPeer := func(r *Row, _ []*Row) *float64 { return r.RatioToBestPeer }
+	return slices.Concat(
+		targetsOfPace(), targetsOfOrder(), targetsOfWaiting(), targetsOfHolding(),
+		targetsOfShared(), targetsOfSeveral(),
+	)
+}
+
+// targetsOfPace returns those of mutexes on one server that are had as fast as can be.
+func targetsOfPace() []target {
 	toRaw := func(r *Row, _ []*Row) *float64 { return r.RatioToRaw }
 	return []target{
 		{
@@ -62,7 +69,9 @@ func targets() []target {
 			workload: "contended-64", text: "one key, Jain fairness", limit: 0.95,
 			measure: own(func(r *Row) *float64 { return r.Jain }),
 		},
+		{workload: "contended-64", text: "one key, x Redisson's RLock", limit: 10, measure: toRedisson},
 		{workload: "contended-4x16", text: "4 processes, x best peer", limit: 10, measure: toBestPeer},
+		{workload: "contended-4x16", text: "4 processes, x Redisson's RLock", limit: 10, measure: toRedisson},
 		{
 			workload: "contended-4x16", text: "4 processes, Jain fairness of processes", limit: 0.9,
 			measure: own(func(r *Row) *float64 { return r.JainProcesses }),
@@ -75,11 +84,23 @@ func targets() []target {
 			workload: "contended-4x1", text: "the same, longest wait in us", limit: 30_000, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Max }),
 		},
+	}
+}
+
+// targetsOfOrder returns those of mutexes whose waiters are served in order.
+func targetsOfOrder() []target {
+	return []target{
 		{workload: "fair-4x16", text: "4 processes, served in order, x RFairLock", limit: 3, measure: toBestPeer},
 		{
 			workload: "fair-4x16-order", text: "the same, served out of turn", limit: 0, atMost: true,
 			measure: own(func(r *Row) *float64 { return &r.Value }),
 		},
+	}
+}
+
+// targetsOfWaiting returns those of waiting for a mutex, and of getting it.
+func targetsOfWaiting() []target {
+	return []target{
 		{
 			workload: "waiters-1000", text: "commands a second while waiting", limit: 0, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Commands }),
@@ -112,6 +133,12 @@ func targets() []target {
 			workload: "forced", text: "forced release until its holder knows, p99, x a round trip's",
 			limit: 5, atMost: true, measure: longTimeToRaw,
 		},
+	}
+}
+
+// targetsOfHolding returns those of holding mutexes.
+func targetsOfHolding() []target {
+	return []target{
 		{
 			workload: "hold-1ms-64", text: "1 ms hold, x local mutex", limit: 0.95,
 			measure: own(func(r *Row) *float64 { return r.RatioToLocal }),
@@ -128,6 +155,21 @@ func targets() []target {
 			workload: "held-100k", text: "goroutines added by all leases", limit: 1, atMost: true,
 			measure: own(func(r *Row) *float64 { return r.Growth }),
 		},
+	}
+}
+
+// targetsOfShared returns those of locks that many may have.
+func targetsOfShared() []target {
+	return []target{
+		{workload: "rw-4x16", text: "95 % reads, x best peer's mutex", limit: 10, measure: toBestPeer},
+		{workload: "rw-4x16", text: "95 % reads, x RReadWriteLock", limit: 3, measure: toRedisson},
+		{workload: "semaphore-8-64", text: "8 permits, x RPermitExpirableSemaphore", limit: 5, measure: toRedisson},
+	}
+}
+
+// targetsOfSeveral returns those of mutexes on several servers.
+func targetsOfSeveral() []target {
+	return []target{
 		{
 			workload: "several-1", text: "votes of five servers, p50, x one server's", limit: 1.5, atMost: true,
 			role: subject.Quorum, measure: timeToPlain,
@@ -150,6 +192,12 @@ func targets() []target {
 		},
 	}
 }
+
+// toBestPeer compares the value with the best peer's.
+func toBestPeer(r *Row, _ []*Row) *float64 { return r.RatioToBestPeer }
+
+// toRedisson compares the value with that of Redisson's lock of the same kind.
+func toRedisson(r *Row, _ []*Row) *float64 { return r.RatioToRedisson }
 
 // own measures by the row alone.
 func own(measure func(*Row) *float64) func(*Row, []*Row) *float64 {

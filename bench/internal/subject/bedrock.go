@@ -55,7 +55,7 @@ func bedrockRueidis(name string, linger time.Duration) Subject {
 // fair has the locks of one of Bedrock's go to who has waited for longest.
 func fair(s Subject) Subject {
 	open := s.Open
-	s.Fair = true
+	s.Kind = Fair
 	s.Open = func(ctx context.Context, at Site, lease time.Duration) (Locker, error) {
 		l, err := open(ctx, at, lease)
 		if b, ok := l.(*bedrockLocker); ok {

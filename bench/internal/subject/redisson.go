@@ -17,10 +17,10 @@ const redissonVersion = "4.7.0"
 //go:embed redisson/Storm.java redisson/pom.xml
 var redissonSources embed.FS
 
-// redissonFair is Redisson's RFairLock, in JVMs of its own: they do the work instead of this program. It needs a JDK
-// and Maven, and keeps what these make in the user's cache.
-func redissonFair() Subject {
-	return Subject{Name: "redisson-fair", Role: Peer, Fair: true, Program: redissonProgram}
+// redisson is one of Redisson's locks, in JVMs of its own: they do the work instead of this program, and know by the
+// name which lock it is. It needs a JDK and Maven, and keeps what these make in the user's cache.
+func redisson(name string, kind Kind, role Role) Subject {
+	return Subject{Name: name, Role: role, Kind: kind, Program: redissonProgram}
 }
 
 // redissonProgram returns the command of a worker, which is built on first use.

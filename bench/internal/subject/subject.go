@@ -34,6 +34,10 @@ const (
 	Quorum
 	// Combination is the library under test where a lock is taken at one server after the other.
 	Combination
+	// Made is what the library under test makes of mutexes, to be compared with mutexes of its own.
+	Made
+	// Java is a lock of Redisson's, to be compared with apart from the peers of Go.
+	Java
 )
 
 // Subject is one thing to measure.
@@ -50,8 +54,8 @@ type Subject struct {
 	// Poll is the longest pause between two tries of a waiter, 0 when waiters
 	// are woken.
 	Poll time.Duration
-	// Fair marks a lock that goes to who has waited for longest, across processes.
-	Fair bool
+	// Kind says what it locks with.
+	Kind Kind
 	// Servers is how many servers it needs that know nothing of each other, 0 for one.
 	Servers int
 	// Plain are the commands it sends beside its scripts.
@@ -117,7 +121,20 @@ func All() []Subject {
 		localMutex(),
 		fair(bedrockGoredis("bedrock-goredis-fair", 0)),
 		fair(bedrockRueidis("bedrock-rueidis-fair", 0)),
-		redissonFair(),
+		redisson("redisson-fair", Fair, Peer),
+		redisson("redisson-rlock", Plain, Java),
+		readWrite(bedrockGoredis("bedrock-goredis-rw", 0)),
+		readWrite(bedrockRueidis("bedrock-rueidis-rw", 0)),
+		redisson("redisson-rw", ReadWrite, Java),
+		permits(bedrockGoredis("bedrock-goredis-semaphore", 0)),
+		permits(bedrockRueidis("bedrock-rueidis-semaphore", 0)),
+		redisson("redisson-semaphore", Permits, Java),
+		oneStep(bedrockGoredis("bedrock-goredis-multi", 0)),
+		oneStep(bedrockRueidis("bedrock-rueidis-multi", 0)),
+		inTurn(bedrockGoredis("bedrock-goredis-in-turn", 0)),
+		inTurn(bedrockRueidis("bedrock-rueidis-in-turn", 0)),
+		elections(bedrockGoredis("bedrock-goredis-election", 0)),
+		elections(bedrockRueidis("bedrock-rueidis-election", 0)),
 		bedrockQuorum("bedrock-quorum-5", 5),
 		bedrockCombination("bedrock-combination-3", 3),
 		redsyncServers("redsync-goredis-5", 5),

@@ -1,22 +1,33 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A worker of the benchmark in which threads have one fair lock as fast as they can. It speaks as the workers in Go do:
- * a job comes in, "ready" goes out, "go" comes in, and what was counted goes out.
+ * A worker of the benchmark in which threads have one lock as fast as they can. It speaks as the workers in Go do: a
+ * job comes in, "ready" goes out, "go" comes in, and what was counted goes out. The subject's name says which lock it
+ * is.
  */
 public class Storm {
   private static final long WARMTH = 5_000_000_000L;
@@ -31,10 +42,13 @@ public class Storm {
     RedissonClient redisson = Redisson.create(config);
     int threads = Integer.parseInt(field(job, "Goroutines"));
     String key = field(job, "Key");
-    race(redisson.getFairLock(key + "/warm/" + ProcessHandle.current().pid()), threads, WARMTH);
+    String own = key + "/warm/" + ProcessHandle.current().pid();
+    race(lock(redisson, job, own), new Room(job, ""), threads, WARMTH);
+    Lock lock = lock(redisson, job, key);
+    Room room = new Room(job, field(job, "Room"));
     System.out.println("\"ready\"");
     in.readLine();
-    System.out.println(race(redisson.getFairLock(key), threads, Long.parseLong(field(job, "Time"))));
+    System.out.println(race(lock, room, threads, Long.parseLong(field(job, "Time"))));
     while (in.readLine() != null) {}
     redisson.shutdown();
     System.exit(0);
@@ -47,13 +61,143 @@ public class Storm {
     return found.group(1);
   }
 
+  /** Returns what the subject locks with. */
+  private static Lock lock(RedissonClient redisson, String job, String key) {
+    switch (field(job, "Subject")) {
+      case "redisson-fair":
+        return () -> new FairMutex(redisson.getFairLock(key));
+      case "redisson-rlock":
+        return () -> new Mutex(redisson.getLock(key), true);
+      case "redisson-rw":
+        RReadWriteLock sides = redisson.getReadWriteLock(key);
+        int reads = Integer.parseInt(field(job, "Reads"));
+        Mutex reader = new Mutex(sides.readLock(), false);
+        Mutex writer = new Mutex(sides.writeLock(), true);
+        return () -> ThreadLocalRandom.current().nextInt(100) < reads ? reader : writer;
+      case "redisson-semaphore":
+        RPermitExpirableSemaphore permits = redisson.getPermitExpirableSemaphore(key);
+        permits.trySetPermits(Integer.parseInt(field(job, "Permits")));
+        return () -> new Permit(permits);
+      default:
+        throw new IllegalArgumentException(job);
+    }
+  }
+
+  /** What threads compete for. */
+  private interface Lock {
+    /** Returns what to have next: for use once, by the thread that asks. */
+    Turn next();
+  }
+
+  /** One time that a thread has the lock. */
+  private interface Turn {
+    /** Waits for it for so many milliseconds, and reports whether it has it. */
+    boolean take(long wait) throws InterruptedException;
+
+    void give();
+
+    /** Whether nobody else may have it meanwhile. */
+    boolean alone();
+  }
+
+  private record Mutex(RLock lock, boolean alone) implements Turn {
+    @Override
+    public boolean take(long wait) throws InterruptedException {
+      return lock.tryLock(wait, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void give() {
+      lock.unlock();
+    }
+  }
+
+  /** One that is waited for without an end: a thread whose wait has one may be put out of the line for it. */
+  private record FairMutex(RLock lock) implements Turn {
+    @Override
+    public boolean take(long wait) {
+      lock.lock();
+      return true;
+    }
+
+    @Override
+    public void give() {
+      lock.unlock();
+    }
+
+    @Override
+    public boolean alone() {
+      return true;
+    }
+  }
+
+  private static class Permit implements Turn {
+    private final RPermitExpirableSemaphore permits;
+    private String id;
+
+    Permit(RPermitExpirableSemaphore permits) {
+      this.permits = permits;
+    }
+
+    @Override
+    public boolean take(long wait) throws InterruptedException {
+      id = permits.tryAcquire(wait, 30_000, TimeUnit.MILLISECONDS);
+      return id != null;
+    }
+
+    @Override
+    public void give() {
+      permits.release(id);
+    }
+
+    @Override
+    public boolean alone() {
+      return false;
+    }
+  }
+
+  /** Where those are who have the lock, as the workers in Go have it: see room.go. */
+  private static class Room {
+    private static final VarHandle WORD =
+        MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final long ONE = 1L << 32;
+
+    private final ByteBuffer memory;
+    private final long limit;
+
+    /** Opens one that other processes have too, or that of this one if it has no name. */
+    Room(String job, String name) throws Exception {
+      long permits = Long.parseLong(field(job, "Permits"));
+      limit = permits > 0 ? permits : Integer.MAX_VALUE;
+      if (name.isEmpty()) {
+        memory = ByteBuffer.allocateDirect(16).alignedSlice(8);
+        return;
+      }
+      try (FileChannel file =
+          FileChannel.open(Path.of(name), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        memory = file.map(FileChannel.MapMode.READ_WRITE, 0, 8);
+      }
+    }
+
+    /** Goes inside, and reports whether that is allowed by those who are there. */
+    boolean comeIn(boolean alone) {
+      if (alone) {
+        return (long) WORD.getAndAdd(memory, 0, ONE) == 0;
+      }
+      return (long) WORD.getAndAdd(memory, 0, 1L) < limit;
+    }
+
+    void goOut(boolean alone) {
+      WORD.getAndAdd(memory, 0, alone ? -ONE : -1L);
+    }
+  }
+
   /** Has as many threads have the lock for so many nanoseconds, and returns what they counted, as JSON. */
-  private static String race(RLock lock, int threads, long length) throws Exception {
-    AtomicInteger inside = new AtomicInteger();
+  private static String race(Lock lock, Room room, int threads, long length) throws Exception {
     List<Racer> racers = new ArrayList<>();
     long began = System.nanoTime();
     for (int i = 0; i < threads; i++) {
-      Racer racer = new Racer(lock, inside, began + length);
+      Racer racer = new Racer(lock, room, began + length);
       racers.add(racer);
       racer.start();
     }
@@ -62,6 +206,9 @@ public class Storm {
     long violations = 0;
     for (Racer racer : racers) {
       racer.join();
+      if (racer.failure != null) {
+        throw racer.failure;
+      }
       counts.add(racer.count);
       violations += racer.violations;
       racer.times.forEach((bucket, n) -> times.merge(bucket, n, Long::sum));
@@ -77,29 +224,42 @@ public class Storm {
   }
 
   private static class Racer extends Thread {
-    private final RLock lock;
-    private final AtomicInteger inside;
+    private final Lock lock;
+    private final Room room;
     private final long end;
     private final Map<Integer, Long> times = new TreeMap<>();
     private long count;
     private long violations;
+    private Exception failure;
 
-    Racer(RLock lock, AtomicInteger inside, long end) {
+    Racer(Lock lock, Room room, long end) {
       this.lock = lock;
-      this.inside = inside;
+      this.room = room;
       this.end = end;
     }
 
     @Override
     public void run() {
+      try {
+        raceOn();
+      } catch (Exception e) {
+        failure = e;
+      }
+    }
+
+    private void raceOn() throws InterruptedException {
       for (long began = System.nanoTime(); began < end; began = System.nanoTime()) {
-        lock.lock();
+        Turn turn = lock.next();
+        boolean taken = turn.take(Math.max((end - began) / 1_000_000, 1));
         times.merge(bucket(System.nanoTime() - began), 1L, Long::sum);
-        if (!inside.compareAndSet(0, 1)) {
+        if (!taken) {
+          return;
+        }
+        if (!room.comeIn(turn.alone())) {
           violations++;
         }
-        inside.set(0);
-        lock.unlock();
+        room.goOut(turn.alone());
+        turn.give();
         count++;
       }
     }
