@@ -24,6 +24,7 @@ func TestBackendHasFaultsOfItsOwn(t *testing.T) {
 			}}
 		},
 		Exempt: map[locktest.Capability]string{
+			locktest.Identifying:   "the store is memory of this process",
 			locktest.Restarting:    "the store ends with the process",
 			locktest.Disconnecting: "the store has no connections",
 			locktest.Striking:      "the store is one piece of memory",

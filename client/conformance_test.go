@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/internal/conformance"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/lock/memlock"
@@ -17,13 +18,9 @@ import (
 // a server over a store in memory, with every client connected through a proxy that
 // can break connections.
 func TestLockConformance(t *testing.T) {
-	locktest.Run(t,
-		locktest.Backend{Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: map[locktest.Capability]string{
-			locktest.Telling:             "no grant of a server lingers; what else is told is tested in attend_test.go",
-			locktest.Passing:             "a server wakes who waits",
-			locktest.Striking:            "a single server is restarted and frozen instead",
-			"TokenGoesBackAfterDataLoss": "the store in memory behind this server has nothing to remember tokens by",
-		}})
+	locktest.Run(t, locktest.Backend{
+		Open: openLocks, TTL: time.Second, PublicOwners: true, Exempt: conformance.Server().Exempt,
+	})
 }
 
 func openLocks(t testing.TB) locktest.Server {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
@@ -18,6 +19,19 @@ func circle(t *testing.T, n int) []*lock.Client {
 	clients := make([]*lock.Client, n)
 	for i := range clients {
 		clients[i] = open(t, memlock.NewBackend(store), nil)
+	}
+	return clients
+}
+
+// farCircle has every call take a while: what happens at the same moment is seen by nobody in time.
+func farCircle(t *testing.T, n int) []*lock.Client {
+	t.Helper()
+	store := memlock.NewStore(nil)
+	clients := make([]*lock.Client, n)
+	for i := range clients {
+		b := bedrocktest.NewBackend(memlock.NewBackend(store))
+		b.Lag(20 * time.Millisecond)
+		clients[i] = open(t, b, nil)
 	}
 	return clients
 }
@@ -40,20 +54,24 @@ func both(ctx context.Context, first, second lock.Lockable, together <-chan stru
 func TestHoldersWaitForEachOther(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		virtual(t, func(t *testing.T) {
-			clients := circle(t, n)
+			clients := farCircle(t, n)
 			names := []string{"a", "b", "c", "d", "e"}[:n]
 			together, done := make(chan struct{}), make(chan error, n)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
 			for i, c := range clients {
 				go func() {
-					done <- both(t.Context(), c.Mutex(names[i], nil), c.Mutex(names[(i+1)%n], nil), together)
+					done <- both(ctx, c.Mutex(names[i], nil), c.Mutex(names[(i+1)%n], nil), together)
 				}()
 			}
 			synctest.Wait()
 			start := time.Now()
 			close(together)
 			var told *lock.DeadlockError
+			count := 0
 			for range n {
 				if err := <-done; errors.As(err, &told) {
+					count++
 					wantErr(t, err, lock.ErrDeadlock)
 					wantEqual(t, "length of the circle", len(told.Cycle), n-1)
 				} else if err != nil {
@@ -63,10 +81,34 @@ func TestHoldersWaitForEachOther(t *testing.T) {
 			if told == nil {
 				t.Fatal("nobody was told")
 			}
+			wantEqual(t, "how many are told", count, 1)
 			wantText(t, told, "is held by process", `who waits for "`, "which is held here")
 			wantBetween(t, "the end of it", time.Since(start), time.Second, 3*time.Second)
 		})
 	}
+}
+
+// TestCircleIsGoneInAMoment: it is one only if it is there still when somebody looks again.
+func TestCircleIsGoneInAMoment(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		clients := farCircle(t, 2)
+		together, done := make(chan struct{}), make(chan error, 2)
+		brief, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond) // it is looked for after a second
+		defer cancel()
+		for i, ctx := range []context.Context{t.Context(), brief} {
+			names := []string{"a", "b"}
+			go func() {
+				done <- both(ctx, clients[i].Mutex(names[i], nil), clients[i].Mutex(names[1-i], nil), together)
+			}()
+		}
+		synctest.Wait()
+		close(together)
+		first, last := <-done, <-done
+		wantErr(t, first, context.DeadlineExceeded)
+		if last != nil {
+			t.Errorf("the other one could go on, but %v", last)
+		}
+	})
 }
 
 // TestWaitsAreTakenForACircle: somebody waits for hours, and so does who has what it waits for, but for another.

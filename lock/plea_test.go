@@ -77,33 +77,38 @@ func TestHolderIsNotAsked(t *testing.T) {
 	})
 }
 
-// TestAskedForAndPassedOn: who has been asked gives it to other processes, not to the next one here.
+// TestAskedForAndPassedOn: who has been asked gives it to other processes, not to the next one here, who would have had
+// it otherwise.
 func TestAskedForAndPassedOn(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		one, other := twoProcesses(t, &lock.Options{HandOff: lock.HandOff{Time: time.Hour}})
-		lease := mustLock(t, one.Mutex("a", nil))
-		here := lockLater(t, t.Context(), one.Mutex("a", nil))
-		mustUnlock(t, lease)
-		lease = granted(t, here)
-		here = lockLater(t, t.Context(), one.Mutex("a", nil))
-		there := lockLater(t, t.Context(), other.Mutex("a", nil))
-		mustAsk(t, other, 1)
-		inner := mustLockIn(t, lease.Context(), one.Mutex("a", nil)) // whoever has it may enter it again
-		wantAsked(t, inner)
-		mustUnlock(t, inner)
-		token := lease.Token()
-		mustUnlock(t, lease)
-		synctest.Wait()
-		select {
-		case got := <-there:
-			mustUnlock(t, got.lease)
-			mustUnlock(t, granted(t, here))
-		case got := <-here:
-			t.Errorf("token %d after %d: the next one here has it", got.lease.Token(), token)
-			mustUnlock(t, got.lease)
-			mustUnlock(t, granted(t, there))
-		}
-	})
+	for _, asked := range []bool{false, true} {
+		virtual(t, func(t *testing.T) {
+			one, other := twoProcesses(t, &lock.Options{HandOff: lock.HandOff{Time: time.Hour}})
+			first := mustLock(t, one.Mutex("a", nil))
+			second := lockLater(t, t.Context(), one.Mutex("a", nil))
+			here := lockLater(t, t.Context(), one.Mutex("a", nil)) // for whom the second asks for a token
+			mustUnlock(t, first)
+			lease := granted(t, second)
+			there := lockLater(t, t.Context(), other.Mutex("a", nil))
+			if asked {
+				mustAsk(t, other, 1)
+				inner := mustLockIn(t, lease.Context(), one.Mutex("a", nil)) // whoever has it may enter it again
+				wantAsked(t, inner)
+				mustUnlock(t, inner)
+			}
+			mustUnlock(t, lease)
+			synctest.Wait()
+			select {
+			case got := <-there:
+				wantEqual(t, "asked, and another process has it", asked, true)
+				mustUnlock(t, got.lease)
+				mustUnlock(t, granted(t, here))
+			case got := <-here:
+				wantEqual(t, "asked, and the next one here has it", asked, false)
+				mustUnlock(t, got.lease)
+				mustUnlock(t, granted(t, there))
+			}
+		})
+	}
 }
 
 // TestReadersJoinWhoWasAsked: those who come later do not share the grant.

@@ -290,6 +290,7 @@ func layers() layerMap {
 				"txn/participant", "internal/bootclock", "internal/nearest",
 			},
 		},
+		{packages: "internal/conformance", test: true, own: []string{"lock/locktest"}},
 		{
 			packages: "internal/several/severaltest", test: true,
 			own:     []string{"bedrocktest", "lock/...", "redisconn/...", "internal/chaos", "internal/testenv"},

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/conformance"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
 	"github.com/bedrock-go/bedrock/lock/combination"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -12,9 +13,9 @@ import (
 
 func TestConformanceInRedis(t *testing.T) {
 	t.Parallel()
-	exempt := exempt()
 	locktest.Run(t, locktest.Backend{
-		Open: severaltest.InRedis(3, 0, severaltest.GoRedis, overRedis), TTL: time.Second, Exempt: exempt,
+		Open: severaltest.InRedis(3, 0, severaltest.GoRedis, overRedis), TTL: time.Second,
+		Exempt: conformance.Combination().Exempt,
 	})
 }
 

@@ -1,6 +1,9 @@
 package locktest
 
-import "slices"
+import (
+	"slices"
+	"testing"
+)
 
 // Capability is something a backend or its test server may lack.
 type Capability string
@@ -17,10 +20,12 @@ const (
 	Permitting    Capability = "permitting"    // the mode of a semaphore
 	Ordering      Capability = "ordering"      // Request.Fair
 	Voting        Capability = "voting"        // Request.Above and Request.Age
+	Identifying   Capability = "identifying"   // driver.Identifier
 	Bundling      Capability = "bundling"      // driver.Bundler
 	Noting        Capability = "noting"        // driver.Annotator
 	Latching      Capability = "latching"      // driver.Latches
 	Pleading      Capability = "pleading"      // driver.Pleader, and driver.Notifier
+	Attending     Capability = "attending"     // driver.Attender
 	Freezing      Capability = "freezing"      // Server.Freeze
 	Restarting    Capability = "restarting"    // Server.Restart
 	Disconnecting Capability = "disconnecting" // Server.Disconnect
@@ -44,9 +49,26 @@ func (b *Backend) exempts(behaviour *behaviour) (reason string, exempt bool) {
 		}
 	}
 	if _, lacks := b.Exempt[behaviour.lacks]; behaviour.lacks != "" && !lacks {
-		return "it is " + string(behaviour.lacks), true
+		return "only a backend without " + string(behaviour.lacks) + " can fail here", true
 	}
 	return "", false
+}
+
+// checkExempt fails a test that exempts its backend from what nobody asks for: a name may have changed.
+func (b *Backend) checkExempt(t testing.TB) {
+	t.Helper()
+	asked := make(map[Capability]bool)
+	for _, behaviour := range behaviours() {
+		asked[Capability(behaviour.name)] = true
+		for _, c := range append(behaviour.needs, behaviour.lacks) {
+			asked[c] = true
+		}
+	}
+	for c := range b.Exempt {
+		if !asked[c] {
+			t.Errorf("nobody asks for %q, from which the backend is exempt", c)
+		}
+	}
 }
 
 // isAble reports whether the server can do what c stands for.

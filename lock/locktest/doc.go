@@ -10,7 +10,8 @@
 //
 // What a backend or its test server cannot do is declared as an exemption with a
 // reason, never left out silently. With -v the suite ends with a table of all
-// behaviours and what became of them.
+// behaviours and what became of them. What the backends of this module declare is the table in
+// docs/conformance.md, which a test compares.
 //
 // In real time the suite bears a machine that is busy: what must not take long may take
 // longer when pauses do, and a lease that ends too early proves something only if the
@@ -18,8 +19,9 @@
 //
 // # Files
 //
-// A file per theme: exclusion.go, modes.go, kinds.go, sharing.go, upgrading.go, permits.go,
-// tokens.go, expiry.go, renewal.go, releasing.go, waking.go, unknown.go, freezing.go, restarts.go,
+// A file per theme: exclusion.go, modes.go, kinds.go, sharing.go, upgrading.go, permits.go, ordering.go,
+// tokens.go, voting.go, bundling.go, noting.go, latching.go, passing.go, telling.go, pleading.go, attending.go,
+// expiry.go, renewal.go, releasing.go, waking.go, unknown.go, freezing.go, restarts.go,
 // names.go (with the names of names_corpus.go), reentry.go, inspection.go and closing.go;
 // behaviours.go lists them.
 // Around them locktest.go runs a behaviour if capability.go finds that it can be run, and

@@ -21,6 +21,7 @@ func ExampleRun() {
 			},
 			TTL: time.Second,
 			Exempt: map[locktest.Capability]string{
+				locktest.Identifying:   "it is memory of this process",
 				locktest.Freezing:      "it is memory of this process",
 				locktest.Restarting:    "it is memory of this process",
 				locktest.Disconnecting: "it has no connections",

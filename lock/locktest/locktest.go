@@ -72,6 +72,7 @@ func Run(t *testing.T, b Backend) {
 	if b.TTL == 0 {
 		b.TTL = 500 * time.Millisecond
 	}
+	b.checkExempt(t)
 	table := newTally(b)
 	t.Cleanup(func() { t.Log(table) })
 	for _, behaviour := range behaviours() {

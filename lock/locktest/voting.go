@@ -18,7 +18,7 @@ func voting() []behaviour {
 		{name: "RaisedGrantKeepsItsEnd", run: raisedGrantKeepsItsEnd, needs: needs},
 		{name: "AgeIsIgnored", run: ageIsIgnored, needs: needs},
 		{name: "AgeHidesTheHolder", run: ageHidesTheHolder, needs: needs},
-		{name: "TwoClientsOfOneStoreDiffer", run: twoClientsOfOneStoreDiffer},
+		{name: "TwoClientsOfOneStoreDiffer", run: twoClientsOfOneStoreDiffer, needs: []Capability{Identifying}},
 	}
 }
 
@@ -161,14 +161,12 @@ func ageHidesTheHolder(e *env) {
 	e.young(b, req)
 }
 
-// twoClientsOfOneStoreDiffer asks both who the store is, if they can tell.
+// twoClientsOfOneStoreDiffer asks both who the store is.
 func twoClientsOfOneStoreDiffer(e *env) {
 	var known string
 	for range 3 {
 		id, err := e.store().Identity(e.contextFor(soon))
 		switch {
-		case errors.Is(err, driver.ErrUnsupported):
-			e.Skip("the backend is no driver.Identifier")
 		case err != nil || id == "":
 			e.Fatalf("identity %q, %v", id, err)
 		case known != "" && id != known:

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bedrock-go/bedrock/internal/conformance"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
@@ -25,7 +26,7 @@ func TestConformanceOfAMajority(t *testing.T) {
 
 // inMemory is five nodes in memory, so many of which never answer.
 func inMemory(mutes int) locktest.Backend {
-	exempt := exempt()
+	exempt := conformance.Quorum().Exempt
 	exempt[locktest.Restarting] = "the stores end with the process"
 	exempt[locktest.Disconnecting] = "the stores have no connections"
 	exempt[locktest.Striking] = "covered alone"
@@ -41,19 +42,4 @@ func newBackend(t testing.TB, nodes []driver.Backend) driver.Backend {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// exempt is what a quorum cannot do, whatever its nodes can.
-func exempt() map[locktest.Capability]string {
-	return map[locktest.Capability]string{
-		locktest.Passing:    "no store alone can pass the lock on",
-		locktest.Sharing:    "a writer who waits would have to be known to each node while it is refused by others",
-		locktest.Permitting: "nodes that know nothing of each other grant more permits than each of them has",
-		locktest.Ordering:   "each node would have a line of its own",
-		locktest.Telling:    "nobody tells that a lock is wanted, so none lingers",
-		locktest.Bundling:   "no step is one at several nodes",
-		locktest.Noting:     "a node that does not answer would tell the old one",
-		locktest.Latching:   "counts of nodes that know nothing of each other differ",
-		locktest.Voting:     "it is no store of several itself",
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/conformance"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
@@ -17,24 +18,15 @@ import (
 
 func TestConformanceStandalone(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
-		locktest.Run(t, locktest.Backend{Open: standalone(connect, nil), Exempt: unstriking()})
+		locktest.Run(t, locktest.Backend{Open: standalone(connect, nil), Exempt: conformance.Redis().Exempt})
 	})
 }
 
 func TestConformanceRedlockProfile(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
-		exempt := unstriking()
-		exempt["MetadataIsLost"] = "the layout has no place for it"
-		exempt[locktest.Passing] = "the layout has no place for it"
-		exempt[locktest.Telling] = "the layout has no place for it"
-		exempt[locktest.Sharing] = "the layout has no place for it"
-		exempt[locktest.Permitting] = "the layout has no place for it"
-		exempt[locktest.Ordering] = "the layout has no place for it"
-		exempt[locktest.Noting] = "the layout has no place for it"
-		exempt[locktest.Latching] = "the layout has no place for it"
-		exempt[locktest.Pleading] = "the layout has no place for it"
 		locktest.Run(t, locktest.Backend{
-			Open: standalone(connect, &redislock.Options{Profile: redislock.Redlock}), Exempt: exempt,
+			Open:   standalone(connect, &redislock.Options{Profile: redislock.Redlock}),
+			Exempt: conformance.Redlock().Exempt,
 		})
 	})
 }
@@ -43,15 +35,10 @@ func TestConformanceRedlockProfile(t *testing.T) {
 func TestConformanceRSemaphore(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		locktest.Run(t, locktest.Backend{
-			Open: standalone(connect, &redislock.Options{Semaphores: redislock.RSemaphore}), Exempt: unstriking(),
+			Open:   standalone(connect, &redislock.Options{Semaphores: redislock.RSemaphore}),
+			Exempt: conformance.Redis().Exempt,
 		})
 	})
-}
-
-func unstriking() map[locktest.Capability]string {
-	return map[locktest.Capability]string{
-		locktest.Striking: "a single server is restarted and frozen instead",
-	}
 }
 
 // standalone starts a server that keeps its data over a restart. It does not wait for
@@ -150,11 +137,7 @@ func TestConformanceSentinel(t *testing.T) {
 					Nemeses:    []locktest.Nemesis{{Name: "fail-over", Strike: failOver(set), Forgets: true}},
 				}
 			},
-			Exempt: map[locktest.Capability]string{
-				locktest.Freezing:   "covered alone; here it is a fail-over",
-				locktest.Lagging:    "covered alone",
-				locktest.Restarting: "covered alone; here it is a fail-over",
-			},
+			Exempt: conformance.Sentinel().Exempt,
 		})
 	})
 }
@@ -190,12 +173,7 @@ func conformsInCluster(t *testing.T, opts *redislock.Options) {
 					}},
 				}
 			},
-			Exempt: map[locktest.Capability]string{
-				locktest.Freezing:   "covered alone",
-				locktest.Passing:    "a cluster wakes who waits",
-				locktest.Lagging:    "covered alone: its servers tell clients their own addresses",
-				locktest.Restarting: "covered alone",
-			},
+			Exempt: conformance.Cluster().Exempt,
 		})
 	})
 }

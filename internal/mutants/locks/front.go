@@ -12,7 +12,9 @@ func allMutants() []mutants.Mutant {
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
 		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
 		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),
-		plainRedisMutants(), pleadingRedisMutants(), interopMutants())
+		plainRedisMutants(), pleadingRedisMutants(), multiMutants(), bundleMutants(), bundleMemoryMutants(),
+		circleMutants(), pleaMutants(), guardMutants(), guardTableMutants(), guardColumnMutants(),
+		guardRedisMutants(), guardServiceMutants(), interopMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.
