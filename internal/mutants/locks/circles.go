@@ -7,35 +7,49 @@ func circleMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "circle: nobody gives up", File: "lock/deadlock.go", Pkg: front,
-			Old: "				s.cancel(&DeadlockError{Name: s.name, Cycle: cycle})\n", New: "",
+			Old: "				s.cancel(s.found.Load())\n", New: "",
 			Test: "TestHoldersWaitForEachOther",
 		},
 		{
 			Name: "circle: everybody gives up at once", File: "lock/deadlock.go", Pkg: front,
-			Old: "seen > 1 && givesUp(cycle, me)", New: "seen > 1 && (true || givesUp(cycle, me))",
+			Old: "	return cycleOthers + cycleNext*(before-1)\n", New: "	return 2\n",
 			Test: "TestHoldersWaitForEachOther",
 		},
 		{
 			Name: "circle: one is believed that was seen once", File: "lock/deadlock.go", Pkg: front,
-			Old: "seen > 1 && givesUp(cycle, me)", New: "givesUp(cycle, me)", Test: "TestCircleIsGoneInAMoment",
+			Old: "		return 2\n", New: "		return 1\n", Test: "TestCircleIsGoneInAMoment",
 		},
 		{
-			Name: "circle: it goes through permits", File: "lock/deadlock.go", Pkg: front,
-			Old: "err != nil || info.Kind == driver.Semaphore", New: "err != nil", Test: "TestPermitsMakeNoCircle",
+			Name: "circle: it goes through permits", File: "lock/deadlock_search.go", Pkg: front,
+			Old: "at.wish.mode == driver.Permit || ", New: "", Test: "TestPermitsMakeNoCircle",
 		},
 		{
-			Name: "circle: who waits for itself is taken for one", File: "lock/deadlock.go", Pkg: front,
-			Old:  "if me := s.ownerHere(name, &info); me != \"\" {",
-			New:  "if me := s.ownerHere(name, &info); me != \"\" || len(info.Holders) > 0 && len(path) > 1 {",
+			Name: "circle: whoever waits is taken for one", File: "lock/deadlock_search.go", Pkg: front,
+			Old:  "owner := ownerAmong(holds, h.Owner); owner != \"\" {",
+			New:  "owner := ownerAmong(holds, h.Owner); owner != \"\" || len(at.path) > 0 {",
 			Test: "TestWaitsAreTakenForACircle",
 		},
 		{
 			Name: "circle: a wait that is over is noted still", File: "lock/notes.go", Pkg: front,
-			Old: "		delete(n.names, name)\n", New: "", Test: "TestWaitIsOver",
+			Old: "		delete(n.names, wish)\n", New: "", Test: "TestWaitIsOver",
 		},
 		{
 			Name: "circle: nobody notes what it waits for", File: "lock/notes.go", Pkg: front,
-			Old: "	n.names[name]++\n", New: "", Test: "TestHoldersWaitForEachOther",
+			Old: "	n.names[wish]++\n", New: "", Test: "TestHoldersWaitForEachOther",
+		},
+		{
+			Name: "circle: every holder is in the way of all", File: "lock/wish.go", Pkg: front,
+			Old: "	if w.mode != driver.Shared {\n", New: "	if w.mode != driver.Shared || w.upgradeable {\n",
+			Test: "TestUpgradeableReaderWaitsForPlainReaders",
+		},
+		{
+			Name: "circle: what is said late stays", File: "lock/notes.go", Pkg: front,
+			Old: "late && pause < time.Minute", New: "false && late", Test: "TestLateNoteStays",
+		},
+		{
+			Name: "circle: a lease that is over speaks", File: "lock/deadlock.go", Pkg: front,
+			Old: "		if l.Err() == nil {\n", New: "		if l.Err() == nil || true {\n",
+			Test: "TestReadersWaitOutlivesItsLease",
 		},
 	}
 }

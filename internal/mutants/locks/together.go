@@ -14,13 +14,13 @@ func multiMutants() []mutants.Mutant {
 		},
 		{
 			Name: "multi: what was had by then is kept", File: pkg + "/multi.go", Pkg: pkg,
-			Old: "	_ = t.lease.Unlock(ctx) // what is not certain goes on in the background\n", New: "",
+			Old: "			_ = t.lease.Unlock(ctx) // what is not certain goes on in the background\n", New: "",
 			Test: "TestWaitEnds",
 		},
 		{
 			Name: "multi: a wait that is over is a context that has ended", File: pkg + "/multi.go", Pkg: pkg,
-			Old:  "context.Cause(limited) == errWaited && !errors.Is(err, lock.ErrHeld)",
-			New:  "context.Cause(limited) == errWaited && err == nil",
+			Old:  "waited && (err == nil || ctx.Err() == nil && errors.Is(err, context.Canceled)):",
+			New:  "waited && err == nil:",
 			Test: "TestWaitEnds",
 		},
 		{
@@ -60,8 +60,7 @@ func bundleMutants() []mutants.Mutant {
 		},
 		{
 			Name: "several: what was had by then is kept", File: file, Pkg: front,
-			Old: "		_ = l.Unlock(b.ctx) // what is not certain goes on in the background\n",
-			New: "		_ = l\n", Test: "TestAllComeTooLate",
+			Old: "_ = l.Unlock(b.ctx)", New: "_ = l", Test: "TestAllComeTooLate",
 		},
 		{
 			Name: "several: an answer that is lost leaves no doubt", File: file, Pkg: front,
