@@ -37,7 +37,7 @@ func (s *search) findCycle(holds map[*hold]bool) (cycle []Wait, me string) {
 		}
 		visited[key] = true
 		info, err := at.client.Inspect(s.ctx, at.wish.name)
-		if err != nil || info.Kind == driver.Semaphore {
+		if err != nil {
 			continue
 		}
 		for _, h := range info.Holders {

@@ -11,6 +11,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -99,7 +100,7 @@ func fromBackend(err error) error {
 	if err == nil || exitCode(err) != exitFailed {
 		return err
 	}
-	if _, ok := errors.AsType[*exitError](err); ok {
+	if _, ok := errors.AsType[*exitError](err); ok || errors.Is(err, driver.ErrBelowZero) {
 		return err
 	}
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
@@ -119,7 +120,8 @@ func newExitCodes() *cobra.Command {
 		Long: `Exit codes of all commands:
 
     0  success
-    1  the command failed; doctor: found a danger; demo: a promise was not kept
+    1  the command failed; doctor: found a danger; demo: a promise was not kept;
+       latch down: less is left than that, and nothing was taken
    64  the command line, a name, an option, a file or a URL is wrong,
        or the name is that of a lock of another kind
    69  the backend, the store or the server did not answer, or refused

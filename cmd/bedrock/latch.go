@@ -105,7 +105,7 @@ func newLatchDown(sys *system) *cobra.Command {
 		Use:   "down NAME [N]",
 		Short: "Count a latch down, by 1 or by N",
 		Long: `Count the latch NAME down, by 1 or by N, and print what is left. At zero it is open.
-If less than that is left nothing is taken, and the exit code is 69.`,
+If less than that is left nothing is taken, and the exit code is 1.`,
 		Example: "  bedrock latch down import/42\n  bedrock latch down import/42 2",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {
