@@ -3,6 +3,7 @@ package locktest
 import (
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -18,7 +19,7 @@ func pleading() []behaviour {
 // pleaIsUnheard asks holders of every mode, with reasons of any text.
 func pleaIsUnheard(e *env) {
 	h, other := e.hearer(), e.store()
-	e.release(h, h.lockRecalled(e.name("listens"))) // it listens by now
+	h.listens(other)
 	for _, req := range e.everyMode() {
 		h.number++
 		req.Owner, req.Meta = h.owner(), `{"host":"h"}` // as package lock has some
@@ -36,6 +37,24 @@ func pleaIsUnheard(e *env) {
 		}
 		e.release(h, g)
 	}
+}
+
+// listens waits until the client hears: it may have to begin to listen, at each of several stores in its own time.
+func (h *hearer) listens(other *bedrocktest.Backend) {
+	h.e.Helper()
+	g := h.grantFor(h.e.name(warmUp), 0)
+	h.e.eventually("it hears that it is asked", func() bool {
+		if _, err := other.Plead(h.e.contextFor(soon), g.Name, driver.Plea{}); err != nil {
+			h.e.Fatal(err)
+		}
+		select {
+		case <-h.warm:
+			return true
+		case <-time.After(promptly):
+			return false
+		}
+	})
+	h.e.release(h, g)
 }
 
 // pleaTakesTheLock asks for a lock whose holder does nothing, and for one that nobody has.

@@ -18,6 +18,9 @@ func telling() []behaviour {
 	}
 }
 
+// warmUp is the lock by which is found out that somebody listens.
+const warmUp = "listens"
+
 // hearer is a client that hears what others do to its grants.
 type hearer struct {
 	*bedrocktest.Backend
@@ -25,17 +28,24 @@ type hearer struct {
 	client string
 	number int
 	told   chan driver.Message
+	warm   chan driver.Message // of the lock called warmUp, of which as much as there is may be told
 }
 
 func (e *env) hearer() *hearer {
 	e.Helper()
 	h := &hearer{Backend: e.store(), e: e, client: newClientID(), told: make(chan driver.Message, 16)}
+	h.warm = make(chan driver.Message, 1)
+	warming := e.name(warmUp)
 	h.Notify(func(m driver.Message) {
 		if m.Kind == driver.Missed {
 			return
 		}
+		heard := h.told
+		if m.Name == warming {
+			heard = h.warm
+		}
 		select {
-		case h.told <- m:
+		case heard <- m:
 		default:
 		}
 	})
