@@ -120,7 +120,7 @@ func (w *world) inspect(t *testing.T, name string, as func(*lock.Info) bool) {
 func (w *world) heldWaiting(t *testing.T, name, pid, waits string) {
 	t.Helper()
 	b := memlock.NewBackend(w.store)
-	meta := driver.EncodeMeta(map[string]string{"host": "web", "pid": pid, "bedrock:waits": waits})
+	meta := driver.EncodeMeta(map[string]string{"host": "web", "pid": pid, "bedrock:waits": "exclusive  " + waits})
 	g, err := b.Acquire(t.Context(), driver.Request{
 		Name: name, Owner: "owner-" + pid, TTL: time.Minute, Tokens: 1, Meta: meta,
 	})

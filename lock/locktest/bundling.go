@@ -2,7 +2,6 @@ package locktest
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -132,8 +131,7 @@ func severalMixKinds(e *env) {
 	lease := e.takeSoon(a.RWMutex(all[1].Name, nil).Reader())
 	_, err := b.AcquireAll(e.contextFor(soon), all)
 	told, ok := errors.AsType[*driver.KindError](err)
-	if !ok || told.Found != driver.ReadWrite || told.Wanted != driver.Mutex ||
-		!strings.Contains(err.Error(), all[1].Name) {
+	if !ok || told.Found != driver.ReadWrite || told.Wanted != driver.Mutex {
 		e.Errorf("a read-write lock among mutexes: %v", err)
 	}
 	e.free(c, all[0].Name)
