@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // TestRoomKnowsWhoMayBeInside at the same time.
@@ -61,5 +63,31 @@ func TestWorkersHaveOneRoom(t *testing.T) {
 	}
 	if allowed {
 		t.Error("the one did not see the other")
+	}
+}
+
+// noLocker makes mutexes that keep nobody apart.
+type noLocker struct{}
+
+func (noLocker) Mutex(string) subject.Mutex { return noMutex{} }
+
+func (noLocker) Close() error { return nil }
+
+type noMutex struct{}
+
+func (noMutex) Lock(context.Context) error { return nil }
+
+func (noMutex) Unlock(context.Context) error { return nil }
+
+// TestBreachesAreFound of a lock that keeps nobody apart, though nobody is inside for long while it is measured.
+func TestBreachesAreFound(t *testing.T) {
+	for name, job := range map[string]Job{
+		"a mutex": {Goroutines: 2}, "permits": {Goroutines: 3, Permits: 2},
+		"enough permits": {Goroutines: 2, Permits: 2},
+	} {
+		found, err := storm{shared: true}.seekBreaches(job, noLocker{})
+		if want := job.Goroutines > max(job.Permits, 1); err != nil || (found > 0) != want {
+			t.Errorf("%s: %d breaches, %v; want some: %v", name, found, err, want)
+		}
 	}
 }

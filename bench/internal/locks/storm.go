@@ -65,10 +65,40 @@ func (s storm) runInWorker(ctx context.Context, job Job, w *wire) error {
 	if err != nil {
 		return err
 	}
+	if job.Room != "" {
+		found, err := s.seekBreaches(job, locker)
+		if err != nil {
+			return err
+		}
+		result.Violations += found
+	}
 	if err := w.writeMessage(result); err != nil {
 		return err
 	}
 	return locker.Close()
+}
+
+// What follows a race whose breaches are an error: for how long all compete
+// again, and for how long each stays inside then. Who has a permit stays for
+// longer: many have to be there before one is too many.
+const (
+	proofTime       = 300 * time.Millisecond
+	proofStay       = 100 * time.Microsecond
+	proofPermitStay = 10 * time.Millisecond
+)
+
+// seekBreaches has all compete again without counting that, and returns how
+// often one was inside who should not have been. While they are measured they
+// stay for some nanoseconds only: even those that no lock keeps apart would
+// hardly meet.
+func (s storm) seekBreaches(job Job, locker subject.Locker) (int64, error) {
+	job.Hold = either(job.Permits > 0, proofPermitStay, proofStay)
+	racers, err := s.racers(job, locker)
+	if err != nil {
+		return 0, err
+	}
+	proof, err := race(racers, proofTime)
+	return proof.Violations, err
 }
 
 // racers makes the goroutines' stations.

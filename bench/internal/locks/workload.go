@@ -135,12 +135,12 @@ func find(name string) (Workload, bool) {
 	return Workload{}, false
 }
 
-// either returns quickly for a quick run and fully for a full one.
-func either[T any](quick bool, quickly, fully T) T {
-	if quick {
-		return quickly
+// either returns one if is, which mostly says that the run is a quick one, and the other if not.
+func either[T any](is bool, one, other T) T {
+	if is {
+		return one
 	}
-	return fully
+	return other
 }
 
 // ordinary fits those on one server whose waiters are served in no order.

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -32,6 +33,13 @@ import org.redisson.config.Config;
 public class Storm {
   private static final long WARMTH = 5_000_000_000L;
 
+  /** How long all compete once more, and how long each stays inside then, as in storm.go. */
+  private static final long PROOF_TIME = 300_000_000L;
+
+  private static final long PROOF_STAY = 100_000L;
+
+  private static final long PROOF_PERMIT_STAY = 10_000_000L;
+
   public static void main(String[] args) throws Exception {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     String job = in.readLine();
@@ -43,12 +51,17 @@ public class Storm {
     int threads = Integer.parseInt(field(job, "Goroutines"));
     String key = field(job, "Key");
     String own = key + "/warm/" + ProcessHandle.current().pid();
-    race(lock(redisson, job, own), new Room(job, ""), threads, WARMTH);
+    race(lock(redisson, job, own), new Room(job, ""), threads, WARMTH, 0);
     Lock lock = lock(redisson, job, key);
     Room room = new Room(job, field(job, "Room"));
     System.out.println("\"ready\"");
     in.readLine();
-    System.out.println(race(lock, room, threads, Long.parseLong(field(job, "Time"))));
+    Tally tally = race(lock, room, threads, Long.parseLong(field(job, "Time")), 0);
+    if (!field(job, "Room").isEmpty()) {
+      long stay = Integer.parseInt(field(job, "Permits")) > 0 ? PROOF_PERMIT_STAY : PROOF_STAY;
+      tally.violations += race(lock, room, threads, PROOF_TIME, stay).violations;
+    }
+    System.out.println(tally);
     while (in.readLine() != null) {}
     redisson.shutdown();
     System.exit(0);
@@ -192,50 +205,65 @@ public class Storm {
     }
   }
 
-  /** Has as many threads have the lock for so many nanoseconds, and returns what they counted, as JSON. */
-  private static String race(Lock lock, Room room, int threads, long length) throws Exception {
+  /** What was counted in a race. */
+  private static class Tally {
+    final List<Long> counts = new ArrayList<>();
+    final Map<Integer, Long> times = new TreeMap<>();
+    long violations;
+    long elapsed;
+
+    /** Returns it as JSON. */
+    @Override
+    public String toString() {
+      return String.format(
+          "{\"Counts\":%s,\"Times\":{%s},\"Elapsed\":%d,\"Violations\":%d}",
+          counts,
+          times.entrySet().stream()
+              .map(e -> "\"" + e.getKey() + "\":" + e.getValue())
+              .collect(Collectors.joining(",")),
+          elapsed,
+          violations);
+    }
+  }
+
+  /** Has as many threads have the lock for so many nanoseconds, each time for as long as stay. */
+  private static Tally race(Lock lock, Room room, int threads, long length, long stay) throws Exception {
     List<Racer> racers = new ArrayList<>();
     long began = System.nanoTime();
     for (int i = 0; i < threads; i++) {
-      Racer racer = new Racer(lock, room, began + length);
+      Racer racer = new Racer(lock, room, began + length, stay);
       racers.add(racer);
       racer.start();
     }
-    List<Long> counts = new ArrayList<>();
-    Map<Integer, Long> times = new TreeMap<>();
-    long violations = 0;
+    Tally tally = new Tally();
     for (Racer racer : racers) {
       racer.join();
       if (racer.failure != null) {
         throw racer.failure;
       }
-      counts.add(racer.count);
-      violations += racer.violations;
-      racer.times.forEach((bucket, n) -> times.merge(bucket, n, Long::sum));
+      tally.counts.add(racer.count);
+      tally.violations += racer.violations;
+      racer.times.forEach((bucket, n) -> tally.times.merge(bucket, n, Long::sum));
     }
-    return String.format(
-        "{\"Counts\":%s,\"Times\":{%s},\"Elapsed\":%d,\"Violations\":%d}",
-        counts,
-        times.entrySet().stream()
-            .map(e -> "\"" + e.getKey() + "\":" + e.getValue())
-            .collect(Collectors.joining(",")),
-        System.nanoTime() - began,
-        violations);
+    tally.elapsed = System.nanoTime() - began;
+    return tally;
   }
 
   private static class Racer extends Thread {
     private final Lock lock;
     private final Room room;
     private final long end;
+    private final long stay;
     private final Map<Integer, Long> times = new TreeMap<>();
     private long count;
     private long violations;
     private Exception failure;
 
-    Racer(Lock lock, Room room, long end) {
+    Racer(Lock lock, Room room, long end, long stay) {
       this.lock = lock;
       this.room = room;
       this.end = end;
+      this.stay = stay;
     }
 
     @Override
@@ -257,6 +285,9 @@ public class Storm {
         }
         if (!room.comeIn(turn.alone())) {
           violations++;
+        }
+        if (stay > 0) {
+          LockSupport.parkNanos(stay);
         }
         room.goOut(turn.alone());
         turn.give();
