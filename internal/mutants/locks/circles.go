@@ -13,7 +13,7 @@ func circleMutants() []mutants.Mutant {
 		{
 			Name: "circle: everybody gives up at once", File: "lock/deadlock.go", Pkg: front,
 			Old: "	return cycleOthers + cycleNext*(before-1)\n", New: "	return 2\n",
-			Test: "TestHoldersWaitForEachOther",
+			Test: "TestSeveralOfACircleGiveUp",
 		},
 		{
 			Name: "circle: one is believed that was seen once", File: "lock/deadlock.go", Pkg: front,
