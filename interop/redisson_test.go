@@ -45,16 +45,23 @@ func TestRedisson(t *testing.T) {
 	w, seen := openWorkshop(t, oldest, newest), newMatrix()
 	seen.expect(2*len(allScenes()) + len(clusters())*len(clusterScenes()))
 	t.Cleanup(func() { seen.compare(t) }) // when all scenes are over, which are played side by side
+	for _, version := range []string{oldest, newest} { // those that count tries in vain need the processors
+		t.Run("alone-"+version, func(t *testing.T) {
+			for name, play := range countingScenes() {
+				t.Run(name, func(t *testing.T) { w.playAlone(t, name, version, play, seen) })
+			}
+		})
+	}
 	for _, version := range []string{oldest, newest} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			for name, play := range allScenes() {
+				if countingScenes()[name] != nil {
+					continue
+				}
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					at := alone(t)
-					at.version = version
-					play(bringTogether(t, w.program(t, version), at, seen))
-					seen.played(name, at)
+					w.playAlone(t, name, version, play, seen)
 				})
 			}
 		})
@@ -65,6 +72,20 @@ func TestRedisson(t *testing.T) {
 			playInCluster(t, w.program(t, c.version), c, seen)
 		})
 	}
+}
+
+// playAlone plays a scene on a server of its own.
+func (w *workshop) playAlone(t *testing.T, name, version string, play func(*together), seen *matrix) {
+	t.Helper()
+	at := alone(t)
+	at.version = version
+	play(bringTogether(t, w.program(t, version), at, seen))
+	seen.played(name, at)
+}
+
+// countingScenes are those that bound how often somebody looks in vain, and for how long.
+func countingScenes() scenes {
+	return scenes{"JavaIsPassedOver": javaIsPassedOver, "BothKindsWait": bothKindsWait}
 }
 
 // allScenes are those on one server.

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -36,12 +37,8 @@ func (s *search) findCycle(holds map[*hold]bool) (cycle []Wait, me string) {
 			continue
 		}
 		visited[key] = true
-		info, err := at.client.Inspect(s.ctx, at.wish.name)
-		if err != nil {
-			continue
-		}
-		for _, h := range info.Holders {
-			if !at.wish.isKeptOffBy(&h) || len(at.path) == 0 && publicOf(h.Owner) == driver.PublicOwner(s.over) {
+		for _, h := range at.client.waitingHolders(s.ctx, at.wish.name) {
+			if !at.wish.isKeptOffBy(&h.Holder) || len(at.path) == 0 && publicOf(h.Owner) == driver.PublicOwner(s.over) {
 				continue
 			}
 			if owner := ownerAmong(holds, h.Owner); owner != "" {
@@ -56,15 +53,40 @@ func (s *search) findCycle(holds map[*hold]bool) (cycle []Wait, me string) {
 	return nil, ""
 }
 
+// waitingHolder is a holder, and what it waits for.
+type waitingHolder struct {
+	Holder
+
+	wishes []wish
+}
+
+// waitingHolders returns who has a name; nobody if that cannot be told.
+func (c *Client) waitingHolders(ctx context.Context, name string) []waitingHolder {
+	backend, ok := c.backend.(driver.Inspector)
+	if !ok {
+		return nil
+	}
+	found, err := backend.Inspect(ctx, name)
+	if err != nil {
+		return nil
+	}
+	info := c.info(found)
+	holders := make([]waitingHolder, len(info.Holders))
+	for i, h := range found.Holders {
+		holders[i] = waitingHolder{info.Holders[i], takeWishes(driver.DecodeMeta(h.Meta))}
+	}
+	return holders
+}
+
 // placesOf returns what a holder waits for who was found at a place.
-func (s *search) placesOf(at *place, h *Holder) (places []place) {
+func (s *search) placesOf(at *place, h *waitingHolder) (places []place) {
 	for _, w := range h.wishes {
 		client := at.client
 		if w.store != "" {
 			client = s.clientOf(w.store)
 		}
 		if client != nil {
-			path := append(slices.Clone(at.path), Wait{Has: at.wish.name, Waits: w.name, Holder: *h})
+			path := append(slices.Clone(at.path), Wait{Has: at.wish.name, Waits: w.name, Holder: h.Holder})
 			places = append(places, place{client: client, wish: w, path: path})
 		}
 	}

@@ -67,8 +67,6 @@ type Holder struct {
 	// Waits are the names of other locks that the holder waits for with this one in hand, for a second or longer: in
 	// a Lock whose context carries the lease.
 	Waits []string
-
-	wishes []wish // the same, and how they are wanted
 }
 
 // Has says in a word or two what the holder has: exclusive, shared, upgradeable, write, or 2 permits.
@@ -191,10 +189,10 @@ func (c *Client) info(found driver.Info) Info {
 	}
 	for _, h := range found.Holders {
 		meta := driver.DecodeMeta(h.Meta)
-		wishes, waits := takeWishes(meta)
+		waits := wishNames(takeWishes(meta))
 		info.Holders = append(info.Holders, Holder{
 			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
-			Linger: h.Linger, Waits: waits, wishes: wishes, Meta: meta,
+			Linger: h.Linger, Waits: waits, Meta: meta,
 		})
 	}
 	for _, w := range found.Line {

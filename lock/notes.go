@@ -157,16 +157,24 @@ func withWaits(meta, waits string) string {
 }
 
 // takeWishes takes out of a grant's metadata what its holder waits for.
-func takeWishes(meta map[string]string) (wishes []wish, names []string) {
+func takeWishes(meta map[string]string) (wishes []wish) {
 	said, ok := meta[waitsKey]
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	delete(meta, waitsKey)
 	for text := range strings.SplitSeq(said, "\n") {
 		if w, ok := parseWish(text); ok {
-			wishes, names = append(wishes, w), append(names, w.name)
+			wishes = append(wishes, w)
 		}
 	}
-	return wishes, names
+	return wishes
+}
+
+// wishNames returns what is wished for; nil for nothing.
+func wishNames(wishes []wish) (names []string) {
+	for _, w := range wishes {
+		names = append(names, w.name)
+	}
+	return names
 }

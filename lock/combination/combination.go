@@ -139,12 +139,15 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return b.stores.List(ctx, prefix, limit, 1)
 }
 
+// longestPing is how long nodes are waited for that are back, perhaps, where others are there.
+const longestPing = 20 * time.Millisecond
+
 // ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
 // all others must answer.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	call := b.beginCall(ctx)
-	b.stores.PingAbsent(call)
-	call.End()
+	moment, end := context.WithTimeout(ctx, min(b.NodeTimeout, longestPing))
+	b.stores.PingAbsent(moment)
+	end()
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
 }
 
