@@ -6,7 +6,7 @@ BENCHSTAT := go tool -modfile=tools.mod benchstat
 SKIPPED   := $(abspath bin/skipped)
 
 # How many packages are tested at once, and how many tests of each: most of them wait.
-TESTS ?= -p 3 -parallel 4
+TESTS ?= -p 3 -parallel 4 -timeout 25m
 
 # Packages whose tests have the work done by other processes, or do none: a race in the
 # product would not be seen there. What they run is raced by the tests of its own package.

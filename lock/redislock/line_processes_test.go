@@ -143,12 +143,13 @@ func TestKilledWaitersStopTheLine(t *testing.T) {
 	waitForLine(t, server, 0)
 }
 
-// waitForLine waits until so many stand in line, each of them with a time.
+// waitForLine waits until so many stand in line, each of them with a time. A line in which only the dead are left lasts
+// for a minute.
 func waitForLine(t *testing.T, server *testenv.RedisServer, want int) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
+	for deadline := time.Now().Add(90 * time.Second); ; <-tick.C {
 		queue := server.Do("LLEN", "redisson_lock_queue:{"+lineName+"}")
 		timed := server.Do("ZCARD", "redisson_lock_timeout:{"+lineName+"}")
 		if queue == int64(want) && timed == int64(want) {
