@@ -44,7 +44,7 @@ type scenes = map[string]func(*together)
 func TestRedisson(t *testing.T) {
 	w, seen := openWorkshop(t, oldest, newest), newMatrix()
 	seen.expect(2*len(allScenes()) + len(clusters())*len(clusterScenes()))
-	t.Cleanup(func() { seen.compare(t) }) // when all scenes are over, which are played side by side
+	t.Cleanup(func() { seen.compare(t) })              // when all scenes are over, which are played side by side
 	for _, version := range []string{oldest, newest} { // those that count tries in vain need the processors
 		t.Run("alone-"+version, func(t *testing.T) {
 			for name, play := range countingScenes() {
