@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
@@ -203,7 +204,7 @@ func (s *search) takeNotesBack(but map[*hold]bool) {
 func looksBefore(cycle []Wait, me string) int {
 	before := 0
 	for _, w := range cycle {
-		if publicOf(w.Holder.Owner) > me {
+		if driver.AsPublicOwner(w.Holder.Owner) > me {
 			before++
 		}
 	}

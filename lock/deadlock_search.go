@@ -3,7 +3,6 @@ package lock
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -38,7 +37,8 @@ func (s *search) findCycle(holds map[*hold]bool) (cycle []Wait, me string) {
 		}
 		visited[key] = true
 		for _, h := range at.client.waitingHolders(s.ctx, at.wish.name) {
-			if !at.wish.isKeptOffBy(&h.Holder) || len(at.path) == 0 && publicOf(h.Owner) == driver.PublicOwner(s.over) {
+			over := len(at.path) == 0 && driver.AsPublicOwner(h.Owner) == driver.PublicOwner(s.over)
+			if over || !at.wish.isKeptOffBy(&h.Holder) {
 				continue
 			}
 			if owner := ownerAmong(holds, h.Owner); owner != "" {
@@ -108,19 +108,11 @@ func (s *search) clientOf(store string) *Client {
 
 // ownerAmong returns an owner as every backend may tell it, if it is one of those holds'; else nothing.
 func ownerAmong(holds map[*hold]bool, owner string) string {
-	public := publicOf(owner)
+	public := driver.AsPublicOwner(owner)
 	for h := range holds {
 		if driver.PublicOwner(h.grant.Owner) == public {
 			return public
 		}
 	}
 	return ""
-}
-
-// publicOf returns an owner as every backend may tell it.
-func publicOf(owner string) string {
-	if strings.HasPrefix(owner, "#") {
-		return owner
-	}
-	return driver.PublicOwner(owner)
 }

@@ -76,12 +76,7 @@ func (v *lockView) inLine() string {
 
 // owner is what others may be told of the holder's owner, which itself is the key to a release.
 // A server tells no more than that.
-func (h *holderView) owner() string {
-	if strings.HasPrefix(h.Owner, "#") {
-		return h.Owner
-	}
-	return driver.PublicOwner(h.Owner)
-}
+func (h *holderView) owner() string { return driver.AsPublicOwner(h.Owner) }
 
 // asJSON is the lock in the JSON that the API has for it.
 func (v *lockView) asJSON() json.RawMessage {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -67,7 +66,7 @@ func (s *Stores) merge(name string, infos []driver.Info) driver.Info {
 	seen := make(map[string][]driver.Holder)
 	for _, info := range infos {
 		for _, h := range info.Holders {
-			seen[Public(h.Owner)] = append(seen[Public(h.Owner)], h)
+			seen[driver.AsPublicOwner(h.Owner)] = append(seen[driver.AsPublicOwner(h.Owner)], h)
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(seen)) {
@@ -109,14 +108,6 @@ func mergeHolder(at []driver.Holder, keep int) driver.Holder {
 	slices.Sort(lives)
 	one.TTL = lives[len(lives)-keep]
 	return one
-}
-
-// Public is an owner as every node may tell it.
-func Public(owner string) string {
-	if strings.HasPrefix(owner, "#") {
-		return owner
-	}
-	return driver.PublicOwner(owner)
 }
 
 // List describes the locks that are held, and whose names begin with prefix.

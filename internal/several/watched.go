@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // straggle is how long the rest of a release is waited for that some nodes have told of.
@@ -69,7 +71,7 @@ func (w *Watched) Refused(by []*Node, granted int) {
 // one has the lock for certain.
 func (w *Watched) FirstRefused(owner string) (same time.Duration, whole bool) {
 	now := w.stores.Now()
-	owner = Public(owner)
+	owner = driver.AsPublicOwner(owner)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.first != owner {
@@ -87,7 +89,7 @@ func (w *Watched) Learned(holder string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = now
-	w.whole = holder != "" && Public(holder) == w.first
+	w.whole = holder != "" && driver.AsPublicOwner(holder) == w.first
 }
 
 // Rival records who has most of the votes that are missing, and has not the lock; nobody if it is empty. It reports
@@ -99,7 +101,7 @@ func (w *Watched) Rival(owner string) (same time.Duration) {
 	now := w.stores.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if public := Public(owner); w.rival != public || owner == "" {
+	if public := driver.AsPublicOwner(owner); w.rival != public || owner == "" {
 		w.rival, w.rivalSince = public, now
 	}
 	return now - w.rivalSince

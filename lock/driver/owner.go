@@ -22,6 +22,14 @@ func PublicOwner(owner string) string {
 	return "#" + hex.EncodeToString(sum[:8])
 }
 
+// AsPublicOwner returns an owner as everybody may tell it, whether it is told so already or not.
+func AsPublicOwner(owner string) string {
+	if strings.HasPrefix(owner, "#") {
+		return owner
+	}
+	return PublicOwner(owner)
+}
+
 // ClientOf returns the part of an owner that all of its client have, as package lock makes them; all of another one.
 func ClientOf(owner string) string {
 	client, _, _ := strings.Cut(owner, ":")

@@ -156,7 +156,7 @@ func splitPause() time.Duration { return 2*time.Millisecond + rand.N(8*time.Mill
 func (t *tally) holder() (owner string, votes int) {
 	counts := make(map[string]int)
 	for _, h := range t.held {
-		public := several.Public(h.Owner) // as some nodes tell it
+		public := driver.AsPublicOwner(h.Owner) // as some nodes tell it
 		counts[public]++
 		if n := counts[public]; n > votes {
 			owner, votes = h.Owner, n
