@@ -3,6 +3,7 @@ package pgxguard_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,11 +35,11 @@ type engine struct {
 }
 
 // watcher counts the events it is told.
-type watcher struct{ refused int }
+type watcher struct{ refused atomic.Int64 }
 
 func (w *watcher) Observe(_ context.Context, e lock.Event) {
 	if e.Kind == lock.EventRefused {
-		w.refused++
+		w.refused.Add(1)
 	}
 }
 
@@ -109,7 +110,7 @@ func (e *engine) check(ctx context.Context, ticket guard.Ticket) error {
 func repeatable(err error) bool { return sqlkind.Postgres.Classify(err).Collided() }
 
 func (e *engine) testRule(t *testing.T) {
-	before := e.told.refused
+	before := e.told.refused.Load()
 	for _, step := range []struct{ token, newest uint64 }{
 		{5, 0}, {5, 0}, {4, 5}, {7, 0}, {6, 7}, {driver.MaxToken, 0}, {driver.MaxToken - 1, driver.MaxToken},
 	} {
@@ -122,7 +123,7 @@ func (e *engine) testRule(t *testing.T) {
 			mustAccept(t, errors.Join(announced, checked))
 		}
 	}
-	if told := e.told.refused - before; told != 6 {
+	if told := e.told.refused.Load() - before; told != 6 {
 		t.Errorf("%d refusals were told", told)
 	}
 }
