@@ -40,7 +40,7 @@ var (
 func backendMethods() []Method {
 	return []Method{
 		Acquire, Renew, Release, Watch, Inspect, List, ForceRelease, Check, Identity,
-		AcquireAll, Annotate, SetLatch, CountDown, LatchCount, DropLatch, Plead,
+		AcquireAll, Annotate, Downgrade, SetLatch, CountDown, LatchCount, DropLatch, Plead,
 	}
 }
 
@@ -66,6 +66,9 @@ func lackedByBackend(inner driver.Backend) (lacking []Method) {
 	}
 	if _, ok := inner.(driver.Annotator); !ok {
 		lacking = append(lacking, Annotate)
+	}
+	if _, ok := inner.(driver.Downgrader); !ok {
+		lacking = append(lacking, Downgrade)
 	}
 	if _, ok := inner.(driver.Latches); !ok {
 		lacking = append(lacking, SetLatch, CountDown, LatchCount, DropLatch)

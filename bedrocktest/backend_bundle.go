@@ -36,3 +36,15 @@ func (b *Backend) Annotate(ctx context.Context, g driver.Grant, meta string) err
 	})
 	return err
 }
+
+// Downgrade implements [driver.Downgrader].
+func (b *Backend) Downgrade(ctx context.Context, g driver.Grant) error {
+	inner, ok := b.inner.(driver.Downgrader)
+	if !ok {
+		return driver.ErrUnsupported
+	}
+	_, err := through(ctx, b.faults, Downgrade, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, inner.Downgrade(ctx, g)
+	})
+	return err
+}

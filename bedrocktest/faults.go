@@ -32,6 +32,7 @@ const (
 	Identity     Method = "Identity"
 	AcquireAll   Method = "AcquireAll"
 	Annotate     Method = "Annotate"
+	Downgrade    Method = "Downgrade"
 	SetLatch     Method = "SetLatch"
 	CountDown    Method = "CountDown"
 	LatchCount   Method = "LatchCount"

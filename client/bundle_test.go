@@ -25,6 +25,7 @@ type bundling interface {
 	driver.Inspector
 	driver.Bundler
 	driver.Annotator
+	driver.Downgrader
 	driver.Latches
 	driver.Notifier
 	driver.Pleader
@@ -97,10 +98,13 @@ func TestWhatCannotBeIsSent(t *testing.T) {
 	reqs := bundle("me", "a", "a")
 	_, all := b.AcquireAll(t.Context(), reqs)
 	note := b.Annotate(t.Context(), driver.Grant{Name: "a"}, "")
+	downgrade := b.Downgrade(t.Context(), driver.Grant{Name: "a"})
 	_, set := b.SetLatch(t.Context(), "l", "", 1)
 	_, down := b.CountDown(t.Context(), "l", "id", -1)
 	_, ask := b.Plead(t.Context(), "a", driver.Plea{Reason: "two\nlines"})
-	for what, err := range map[string]error{"all": all, "note": note, "set": set, "down": down, "ask": ask} {
+	for what, err := range map[string]error{
+		"all": all, "note": note, "downgrade": downgrade, "set": set, "down": down, "ask": ask,
+	} {
 		if !errors.Is(err, driver.ErrRefused) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -116,6 +120,9 @@ func calls(b bundling) map[string]func(context.Context) error {
 		},
 		"annotate": func(ctx context.Context) error {
 			return b.Annotate(ctx, driver.Grant{Name: "a", Owner: "me"}, "")
+		},
+		"downgrade": func(ctx context.Context) error {
+			return b.Downgrade(ctx, driver.Grant{Name: "a", Owner: "me"})
 		},
 		"set latch":   func(ctx context.Context) error { _, err := b.SetLatch(ctx, "l", "1", 2); return err },
 		"count down":  func(ctx context.Context) error { _, err := b.CountDown(ctx, "l", "2", 1); return err },

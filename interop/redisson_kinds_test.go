@@ -8,6 +8,8 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // ofReadWrite are the scenes with RReadWriteLock.
@@ -21,6 +23,7 @@ func ofReadWrite() scenes {
 		"JavaReaderIsKilled":      javaReaderIsKilled,
 		"GoDowngradesBesideJava":  goDowngradesBesideJava,
 		"GoUpgradesBesideJava":    goUpgradesBesideJava,
+		"GoPassesOnToItsReaders":  goPassesOnToItsReaders,
 		"JavaDowngradesBesideGo":  javaDowngradesBesideGo,
 		"JavaHasAnotherKind":      javaHasAnotherKind,
 		"GoHoldsBesideAJavaOther": goReaderOutlivesJava,
@@ -46,6 +49,28 @@ func (e *together) take(l lock.Lockable, d time.Duration) *lock.Lease {
 		e.Fatal(err)
 	}
 	return lease
+}
+
+// takeLater takes a lock of a client as soon as it can be had; so many of Go wait when it returns.
+func (e *together) takeLater(of *lock.Client, l lock.Lockable, waiting int) <-chan *lock.Lease {
+	e.Helper()
+	done := make(chan *lock.Lease, 1)
+	go func() {
+		lease, err := l.Lock(e.Context())
+		if err != nil {
+			e.Error(err)
+		}
+		done <- lease
+	}()
+	for {
+		info, err := of.Inspect(e.Context(), l.Name())
+		if err != nil {
+			e.Fatal(err)
+		}
+		if info.Local >= waiting {
+			return done
+		}
+	}
 }
 
 // refused checks that Go cannot have a lock now.
@@ -163,6 +188,40 @@ func goDowngradesBesideJava(e *together) {
 	e.unlock(r)
 	e.java.want("true", "waiting", "rw.unread", "a", 0)
 	e.java.want("true", "b", "rw.write", "a", 0)
+}
+
+// goPassesOnToItsReaders: a reader in Go has the lock from the writer before it, without asking. When that turn is over
+// Java reads, too, and writes when all have gone.
+func goPassesOnToItsReaders(e *together) {
+	opts := e.options()
+	opts.Lock.HandOff.Time = watchdog // Java is asleep before the writer has gone
+	locks, err := redislock.New(goredis.Wrap(e.rdb), opts)
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() { _ = locks.Stop(context.Background()) })
+	rw := locks.RWMutex("a", nil)
+	first := e.take(rw.Writer(), time.Second)
+	writer := e.takeLater(locks, rw.Writer(), 1)
+	reader := e.takeLater(locks, rw.Reader(), 2)
+	e.unlock(first)
+	w := <-writer
+	var r *lock.Lease
+	e.javaWoken("rw.read", "a", func() {
+		e.unlock(w)
+		r = <-reader
+	})
+	if r.Owner() != w.Owner() || r.Token() <= w.Token() {
+		e.Errorf("it has not been passed on: %s had %d, and %s has %d", w.Owner(), w.Token(), r.Owner(), r.Token())
+	}
+	e.java.want("false", "b", "rw.write", "a", 0)
+	e.java.want("true", "waiting", "rw.unread", "a", 0)
+	e.java.want("false", "b", "rw.write", "a", 0)
+	<-time.After(watchdog) // it is renewed
+	e.java.want("false", "b", "rw.write", "a", 0)
+	e.unlock(r)
+	e.java.want("true", "b", "rw.write", "a", 0)
+	e.java.want("true", "b", "rw.unwrite", "a", 0)
 }
 
 func goUpgradesBesideJava(e *together) {

@@ -20,14 +20,16 @@ import (
 //
 // A Client is safe for concurrent use.
 type Client struct {
-	backend   driver.Backend
-	successor driver.Successor // the backend again, nil if its store passes no lock on
-	notified  bool             // of what others want of this client's grants
-	missed    atomic.Uint64    // how often it may have missed that
-	opts      Options
-	meta      string               // what is stored beside a grant
-	now       func() time.Duration // the clock by which leases are judged
-	draw      chance.Draw          // the random part of pauses
+	backend    driver.Backend
+	successor  driver.Successor  // the backend again, nil if its store passes no lock on
+	notified   bool              // of what others want of this client's grants
+	downgrader driver.Downgrader // the backend again, nil if a grant to write cannot become one to read
+	onlyWrites atomic.Bool       // it has refused to make one such
+	missed     atomic.Uint64     // how often it may have missed that
+	opts       Options
+	meta       string               // what is stored beside a grant
+	now        func() time.Duration // the clock by which leases are judged
+	draw       chance.Draw          // the random part of pauses
 
 	answers *timelimit.Shared // bounds the wait for one answer
 	unlocks *timelimit.Shared // and that to an Unlock, which Stop does not break off
@@ -88,6 +90,7 @@ func New(backend driver.Backend, opts *Options) (*Client, error) {
 		c.successor = s
 		s.Inherit(c.inherit)
 	}
+	c.downgrader, _ = backend.(driver.Downgrader)
 	return c, nil
 }
 

@@ -27,17 +27,21 @@ func (q *queue) tokensWanted(w *want, linger bool) int {
 // without a round trip. part.mu is held.
 func (h *hold) passOn(now time.Duration) bool {
 	next := h.q.waiters.first
-	if next == nil || h.q.part.closed || !h.budget(now) || *next.want != *h.want {
+	if next == nil || h.q.part.closed || !h.budget(now) || !h.serves(next.want) {
 		return false
 	}
 	h.q.waiters.pop()
 	lease := &Lease{}
 	lease.start(next.ctx, h, h.lease.token+1)
+	lease.reads = next.want.mode != h.want.mode
 	h.lease = lease
 	if h.lingering != nil {
 		h.lingering.passed++
 	}
 	next.turn <- turn{lease: lease}
+	if lease.reads {
+		h.serveReaders(now)
+	}
 	return true
 }
 

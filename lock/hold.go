@@ -38,13 +38,14 @@ type hold struct {
 
 	// Guarded by part.mu.
 	state  possession
-	aside  bool          // others may have the name besides; set once
+	aside  bool          // others may have the name besides; set once, while it is possessed
 	ending bool          // it serves no other lease
 	cause  error         // of the state, if it is not possessed
 	lease  *Lease        // the one it serves now
 	since  time.Duration // by the client's clock
 	beside *hold         // the next one of the same name
 	end    time.Duration // when it is taken away at the latest, 0 for never; set once
+	turn   *time.Timer   // of a grant to write that has served readers: looks whether some read still
 
 	// Guarded by renewer.mu.
 	timer   wheel.Entry

@@ -21,6 +21,7 @@ type Lease struct {
 	inner    map[*Lease]struct{} // of the root: those besides itself; guarded by part.mu
 	unlocked bool                // guarded by part.mu
 	released bool                // unlocked while the lock was held; guarded by part.mu
+	reads    bool                // of the root: it reads by a grant to write; set before it is had
 	joined   bool                // it shares the grant of others, and was not made from their contexts
 	acquired time.Time
 

@@ -5,7 +5,7 @@ import "context"
 // What several may have at once, they have aside: who has it leaves the front of the queue to the next one
 // at once, who may have it, too.
 
-// joinReaders gives the caller a lease of a grant that readers of this process have, if it wants the same
+// joinReaders gives the caller a lease of a grant by which others of this process read, if it wants the same
 // and nobody waits: then it need not ask the backend. That is not done for long, since writers of other
 // processes are not heard of meanwhile.
 func (t *queues) joinReaders(parent context.Context, w *want) *Lease {
@@ -13,17 +13,23 @@ func (t *queues) joinReaders(parent context.Context, w *want) *Lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.byName[w.name]
-	if q == nil || q.fronted || p.closed {
+	if q == nil || p.closed || q.fronted && !q.isRead() {
 		return nil
 	}
 	now := t.client.now()
 	for h := q.holds.first; h != nil; h = h.beside {
-		if *h.want == *w && h.state == possessed && !h.isAsked() && !h.expired(now) && !h.late.Load() &&
-			now-h.since < t.client.opts.HandOff.Time && t.client.opts.HandOff.Count > 1 {
+		if h.isReadBy(w) && !h.expired(now) && now-h.since < t.client.opts.HandOff.Time {
 			return h.lease.joinGrant(parent)
 		}
 	}
 	return nil
+}
+
+// isReadBy reports whether others read by that grant who wanted the same, and who wants it may join them. part.mu is
+// held.
+func (h *hold) isReadBy(w *want) bool {
+	same := *h.want == *w || h.lease.reads && h.serves(w)
+	return same && h.state == possessed && !h.isAsked() && !h.late.Load() && h.q.client.opts.HandOff.Count > 1
 }
 
 // joinGrant returns one more lease of a grant that several share. part.mu is held.

@@ -44,7 +44,7 @@ func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
 	for ; l != nil && inner == nil; l = l.outer() {
 		switch {
 		case !l.isOf(m):
-		case l.hold.want.covers(&m.want):
+		case l.covers(&m.want):
 			inner = l.reenter(ctx)
 		case l.Err() == nil:
 			return nil, l.wouldWaitForItself(&m.want)
@@ -57,6 +57,21 @@ func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
 func (l *Lease) isOf(m *Mutex) bool {
 	return l.hold.q.client == m.client && l.hold.grant.Name == m.want.name &&
 		l.hold.want.mode.Kind() == m.want.mode.Kind()
+}
+
+// isHadFor returns what this lease is: by a grant to write somebody may read.
+func (l *Lease) isHadFor() want {
+	w := *l.hold.want
+	if l.root.reads {
+		w.mode = driver.Shared
+	}
+	return w
+}
+
+// covers reports whether who has this lease has what is wanted, too.
+func (l *Lease) covers(other *want) bool {
+	has := l.isHadFor()
+	return has.covers(other)
 }
 
 // covers reports whether who has what is wanted here has what the other one wants, too.
@@ -73,8 +88,9 @@ func (w *want) covers(other *want) bool {
 
 // wouldWaitForItself refuses a lock that would be waited for by who is in its way.
 func (l *Lease) wouldWaitForItself(w *want) error {
-	has, wanted := l.hold.want.describe(), w.describe()
-	return input.Errorf("ctx", "carries a lease of this lock, %s, which is in the way of one %s", has, wanted)
+	has := l.isHadFor()
+	return input.Errorf("ctx", "carries a lease of this lock, %s, which is in the way of one %s",
+		has.describe(), w.describe())
 }
 
 // describe says what is wanted in the words of [RWMutex].

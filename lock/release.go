@@ -50,6 +50,9 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 // possession.
 func (h *hold) release(ctx, limit context.Context, now time.Duration) error {
 	h.q.client.renewer.remove(h)
+	if h.turn != nil {
+		h.turn.Stop()
+	}
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	h.call.Begin(bounded, limit)

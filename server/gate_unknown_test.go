@@ -26,8 +26,8 @@ func TestWhatIsNoCallIsAnsweredInWords(t *testing.T) {
 		"unknown procedure": {
 			http.MethodPost, locks + "Explode", "application/json", "{}", 404,
 			"there is no procedure bedrock.v1.LockService/Explode; there are Acquire, AcquireAll, Annotate, " +
-				"Ask, Attend, Browse, CountDown, Diagnose, DropLatch, ForceRelease, Identify, Inspect, LatchCount, " +
-				"Listen, Release, Renew, SetLatch",
+				"Ask, Attend, Browse, CountDown, Diagnose, Downgrade, DropLatch, ForceRelease, Identify, Inspect, " +
+				"LatchCount, Listen, Release, Renew, SetLatch",
 		},
 		"unknown service": {
 			http.MethodPost, "/bedrock.v1.Nonsense/X", "application/json", "{}", 404,

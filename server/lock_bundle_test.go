@@ -65,7 +65,8 @@ func TestWhatTheStoreLacksIsAFailure(t *testing.T) {
 	s := serve(t, setup{Services: server.Services{Locks: plain{memory}}}, nil)
 	for method, body := range map[string]string{
 		"AcquireAll": `{"requests":[{"name":"a"}]}`, "Annotate": `{"grant":{"name":"a","owner":"o"}}`,
-		"SetLatch": `{"name":"a","count":1}`, "CountDown": `{"name":"a"}`, "LatchCount": `{"name":"a"}`,
+		"Downgrade": `{"grant":{"name":"a","owner":"o"}}`,
+		"SetLatch":  `{"name":"a","count":1}`, "CountDown": `{"name":"a"}`, "LatchCount": `{"name":"a"}`,
 		"DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
 		s.post(t, locks+method, body).want(t, 501, `"unimplemented"`, `"kind":"unsupported"`)

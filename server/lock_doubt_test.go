@@ -38,6 +38,7 @@ func (frozen) AcquireAll(context.Context, []driver.Request) ([]driver.Grant, err
 	return nil, errFrozen
 }
 func (frozen) Annotate(context.Context, driver.Grant, string) error        { return errFrozen }
+func (frozen) Downgrade(context.Context, driver.Grant) error               { return errFrozen }
 func (frozen) SetLatch(context.Context, string, string, int) (bool, error) { return false, errFrozen }
 func (frozen) CountDown(context.Context, string, string, int) (int, error) { return 0, errFrozen }
 func (frozen) LatchCount(context.Context, string) (int, error)             { return 0, errFrozen }
@@ -66,7 +67,8 @@ func TestASilentStoreIsToldAsAFailureOfTheServer(t *testing.T) {
 	for method, body := range map[string]string{
 		"Acquire": `{"name":"a"}`, "Release": `{"grant":{"name":"a","owner":"known"}}`,
 		"ForceRelease": `{"name":"a","reason":"r"}`, "AcquireAll": `{"requests":[{"name":"a"}]}`,
-		"Annotate": `{"grant":{"name":"a","owner":"known"}}`, "SetLatch": `{"name":"a","count":1}`,
+		"Annotate": `{"grant":{"name":"a","owner":"known"}}`, "Downgrade": `{"grant":{"name":"a","owner":"known"}}`,
+		"SetLatch":  `{"name":"a","count":1}`,
 		"CountDown": `{"name":"a"}`, "DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
 		a := s.post(t, locks+method, body)

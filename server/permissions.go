@@ -34,6 +34,7 @@ func procedures() map[string]procedure {
 		bedrockv1connect.LockServiceRenewProcedure:        {least: auth.Client},
 		bedrockv1connect.LockServiceReleaseProcedure:      {least: auth.Client},
 		bedrockv1connect.LockServiceAnnotateProcedure:     {least: auth.Client},
+		bedrockv1connect.LockServiceDowngradeProcedure:    {least: auth.Client},
 		bedrockv1connect.LockServiceSetLatchProcedure:     {least: auth.Client},
 		bedrockv1connect.LockServiceCountDownProcedure:    {least: auth.Client},
 		bedrockv1connect.LockServiceLatchCountProcedure:   {least: auth.Viewer},

@@ -23,7 +23,7 @@ func least() map[string]string {
 		locks + "Acquire": "client", locks + "Renew": "client", locks + "Release": "client", locks + "Listen": "viewer",
 		locks + "Inspect": "viewer", locks + "Browse": "viewer", locks + "ForceRelease": "operator",
 		locks + "Diagnose": "viewer", locks + "Identify": "viewer",
-		locks + "AcquireAll": "client", locks + "Annotate": "client",
+		locks + "AcquireAll": "client", locks + "Annotate": "client", locks + "Downgrade": "client",
 		locks + "SetLatch": "client", locks + "CountDown": "client", locks + "DropLatch": "client",
 		locks + "LatchCount": "viewer", locks + "Ask": "client", locks + "Attend": "client",
 	}

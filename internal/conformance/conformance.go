@@ -49,7 +49,7 @@ func Redlock() Backend {
 	b.Exempt["MetadataIsLost"] = why
 	for _, c := range []locktest.Capability{
 		locktest.Passing, locktest.Telling, locktest.Sharing, locktest.Permitting, locktest.Ordering, locktest.Noting,
-		locktest.Latching, locktest.Pleading, locktest.Attending,
+		locktest.Downgrading, locktest.Latching, locktest.Pleading, locktest.Attending,
 	} {
 		b.Exempt[c] = why
 	}
@@ -100,6 +100,7 @@ func severalStores() map[locktest.Capability]string {
 	return map[locktest.Capability]string{
 		locktest.Passing:     "no store alone can pass the lock on",
 		locktest.Sharing:     "a writer who waits would have to be known to each node while it is refused by others",
+		locktest.Downgrading: "there are no writers",
 		locktest.Permitting:  "nodes that know nothing of each other grant more permits than each of them has",
 		locktest.Ordering:    "each node would have a line of its own",
 		locktest.Telling:     "nobody tells that a lock is wanted, so none lingers",

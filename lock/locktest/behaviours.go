@@ -23,6 +23,7 @@ func themes() []theme {
 		{"A name is that of one kind of lock at a time", kinds()},
 		{"Many readers, or one writer", sharing()},
 		{"A reader becomes a writer, and a writer a reader, with nobody in between", upgrading()},
+		{"A grant to write becomes one to read, and stays what it is", downgrading()},
 		{"So many permits at a time, and none is ever lost", permits()},
 		{"A fair lock is had in the order of coming", ordering()},
 		{"Every holder has a higher token than all before it", tokens()},

@@ -23,6 +23,7 @@ const (
 	Identifying   Capability = "identifying"   // driver.Identifier
 	Bundling      Capability = "bundling"      // driver.Bundler
 	Noting        Capability = "noting"        // driver.Annotator
+	Downgrading   Capability = "downgrading"   // driver.Downgrader
 	Latching      Capability = "latching"      // driver.Latches
 	Pleading      Capability = "pleading"      // driver.Pleader, and driver.Notifier
 	Attending     Capability = "attending"     // driver.Attender

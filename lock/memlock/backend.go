@@ -28,6 +28,7 @@ var (
 	_ driver.Identifier = (*backend)(nil)
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)
+	_ driver.Downgrader = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
 	_ driver.Pleader    = (*backend)(nil)
 	_ driver.Attender   = (*backend)(nil)

@@ -66,6 +66,7 @@ var (
 	_ driver.Sharder    = (*backend)(nil)
 	_ driver.Bundler    = (*backend)(nil)
 	_ driver.Annotator  = (*backend)(nil)
+	_ driver.Downgrader = (*backend)(nil)
 	_ driver.Latches    = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)

@@ -93,6 +93,9 @@ var bundleText string
 //go:embed scripts/annotate.lua
 var annotateText string
 
+//go:embed scripts/rw_downgrade.lua
+var rwDowngradeText string
+
 //go:embed scripts/rw_annotate.lua
 var rwAnnotateText string
 
@@ -181,7 +184,10 @@ type scripts struct {
 type countdownScripts struct{ set, down, left, drop *redisconn.Script }
 
 // crowdScripts are those of a kind that several may have at once.
-type crowdScripts struct{ acquire, release, renew, annotate *redisconn.Script }
+type crowdScripts struct {
+	acquire, release, renew, annotate *redisconn.Script
+	downgrade                         *redisconn.Script // nil where nobody writes
+}
 
 func redissonScripts(semaphores Semaphores) scripts {
 	counting := permitCountText
@@ -213,9 +219,10 @@ func redissonScripts(semaphores Semaphores) scripts {
 		rw: crowdScripts{
 			acquire: redisconn.NewScript(
 				keysText, kindText, semaphoreText, crowdText, rwText, advanceText, rwAcquireText),
-			release:  redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
-			renew:    redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
-			annotate: redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
+			release:   redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
+			renew:     redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
+			annotate:  redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
+			downgrade: redisconn.NewScript(tellText, keysText, rwText, rwDowngradeText),
 		},
 		permit: crowdScripts{
 			acquire: redisconn.NewScript(

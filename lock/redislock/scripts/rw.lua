@@ -98,6 +98,11 @@ local function writer(lock, holders)
   return owner, left
 end
 
+-- hasBecomeReader reports whether the owner of a grant to write reads by it: see rw_downgrade.lua.
+local function hasBecomeReader(lock, owner)
+  return redis.pcall('hexists', lock, owner) == 1 and redis.call('exists', holdKey(lock, owner, 1)) == 1
+end
+
 -- hasHold reports whether the owner has the lock, to write or to read: its own hold lives.
 local function hasHold(lock, hold, holders, owner, writes)
   local has = writer(lock, holders)

@@ -12,7 +12,8 @@ local owner = ARGV[1]
 local mode = redis.pcall('hget', lock, 'mode')
 if type(mode) == 'table' and not string.find(mode.err, 'WRONGTYPE') then
   return mode
-elseif type(mode) == 'table' or not hasHold(lock, hold, holders, owner, ARGV[2] == 'write') then
+elseif type(mode) == 'table' or
+  not hasBecomeReader(lock, owner) and not hasHold(lock, hold, holders, owner, ARGV[2] == 'write') then
   return 0
 end
 local first, given = recorded(holders, counter, owner)

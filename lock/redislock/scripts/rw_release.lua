@@ -15,6 +15,10 @@ if call('exists', latch) == 1 then
   return 0
 end
 
+if writes and hasBecomeReader(lock, owner) then
+  writes, hold = false, holdKey(lock, owner, 1)
+end
+
 -- withdraw takes back what the owner has by waiting.
 local function withdraw()
   local freed = call('get', claim) == owner and call('del', claim) == 1

@@ -25,6 +25,9 @@ local function renew(lock, hold, holders, upgrade, owner, how, lease)
   if type(has) == 'table' then
     return string.find(has.err, 'WRONGTYPE') and -1 or has
   end
+  if writes and hasBecomeReader(lock, owner) then
+    writes, hold = false, holdKey(lock, owner, 1)
+  end
   if not hasHold(lock, hold, holders, owner, writes) then
     return 0
   end

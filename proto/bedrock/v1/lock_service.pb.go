@@ -780,6 +780,87 @@ func (*AnnotateResponse) Descriptor() ([]byte, []int) {
 	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{11}
 }
 
+type DowngradeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As for a release.
+	Grant         *Grant `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DowngradeRequest) Reset() {
+	*x = DowngradeRequest{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DowngradeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DowngradeRequest) ProtoMessage() {}
+
+func (x *DowngradeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DowngradeRequest.ProtoReflect.Descriptor instead.
+func (*DowngradeRequest) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *DowngradeRequest) GetGrant() *Grant {
+	if x != nil {
+		return x.Grant
+	}
+	return nil
+}
+
+type DowngradeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DowngradeResponse) Reset() {
+	*x = DowngradeResponse{}
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DowngradeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DowngradeResponse) ProtoMessage() {}
+
+func (x *DowngradeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DowngradeResponse.ProtoReflect.Descriptor instead.
+func (*DowngradeResponse) Descriptor() ([]byte, []int) {
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+}
+
 type SetLatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As that of a lock, and shared with none.
@@ -795,7 +876,7 @@ type SetLatchRequest struct {
 
 func (x *SetLatchRequest) Reset() {
 	*x = SetLatchRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +888,7 @@ func (x *SetLatchRequest) String() string {
 func (*SetLatchRequest) ProtoMessage() {}
 
 func (x *SetLatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[12]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +901,7 @@ func (x *SetLatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLatchRequest.ProtoReflect.Descriptor instead.
 func (*SetLatchRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{12}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SetLatchRequest) GetName() string {
@@ -854,7 +935,7 @@ type SetLatchResponse struct {
 
 func (x *SetLatchResponse) Reset() {
 	*x = SetLatchResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +947,7 @@ func (x *SetLatchResponse) String() string {
 func (*SetLatchResponse) ProtoMessage() {}
 
 func (x *SetLatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[13]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +960,7 @@ func (x *SetLatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetLatchResponse.ProtoReflect.Descriptor instead.
 func (*SetLatchResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{13}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetLatchResponse) GetSet() bool {
@@ -902,7 +983,7 @@ type CountDownRequest struct {
 
 func (x *CountDownRequest) Reset() {
 	*x = CountDownRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +995,7 @@ func (x *CountDownRequest) String() string {
 func (*CountDownRequest) ProtoMessage() {}
 
 func (x *CountDownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[14]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1008,7 @@ func (x *CountDownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountDownRequest.ProtoReflect.Descriptor instead.
 func (*CountDownRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{14}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CountDownRequest) GetName() string {
@@ -961,7 +1042,7 @@ type CountDownResponse struct {
 
 func (x *CountDownResponse) Reset() {
 	*x = CountDownResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -973,7 +1054,7 @@ func (x *CountDownResponse) String() string {
 func (*CountDownResponse) ProtoMessage() {}
 
 func (x *CountDownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[15]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -986,7 +1067,7 @@ func (x *CountDownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountDownResponse.ProtoReflect.Descriptor instead.
 func (*CountDownResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{15}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CountDownResponse) GetLeft() uint32 {
@@ -1005,7 +1086,7 @@ type LatchCountRequest struct {
 
 func (x *LatchCountRequest) Reset() {
 	*x = LatchCountRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1098,7 @@ func (x *LatchCountRequest) String() string {
 func (*LatchCountRequest) ProtoMessage() {}
 
 func (x *LatchCountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[16]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1111,7 @@ func (x *LatchCountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatchCountRequest.ProtoReflect.Descriptor instead.
 func (*LatchCountRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{16}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LatchCountRequest) GetName() string {
@@ -1050,7 +1131,7 @@ type LatchCountResponse struct {
 
 func (x *LatchCountResponse) Reset() {
 	*x = LatchCountResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1062,7 +1143,7 @@ func (x *LatchCountResponse) String() string {
 func (*LatchCountResponse) ProtoMessage() {}
 
 func (x *LatchCountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[17]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1075,7 +1156,7 @@ func (x *LatchCountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LatchCountResponse.ProtoReflect.Descriptor instead.
 func (*LatchCountResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{17}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LatchCountResponse) GetCount() uint32 {
@@ -1094,7 +1175,7 @@ type DropLatchRequest struct {
 
 func (x *DropLatchRequest) Reset() {
 	*x = DropLatchRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1106,7 +1187,7 @@ func (x *DropLatchRequest) String() string {
 func (*DropLatchRequest) ProtoMessage() {}
 
 func (x *DropLatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[18]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1119,7 +1200,7 @@ func (x *DropLatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropLatchRequest.ProtoReflect.Descriptor instead.
 func (*DropLatchRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{18}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DropLatchRequest) GetName() string {
@@ -1139,7 +1220,7 @@ type DropLatchResponse struct {
 
 func (x *DropLatchResponse) Reset() {
 	*x = DropLatchResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1232,7 @@ func (x *DropLatchResponse) String() string {
 func (*DropLatchResponse) ProtoMessage() {}
 
 func (x *DropLatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[19]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1245,7 @@ func (x *DropLatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DropLatchResponse.ProtoReflect.Descriptor instead.
 func (*DropLatchResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{19}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DropLatchResponse) GetDropped() bool {
@@ -1189,7 +1270,7 @@ type ListenRequest struct {
 
 func (x *ListenRequest) Reset() {
 	*x = ListenRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1282,7 @@ func (x *ListenRequest) String() string {
 func (*ListenRequest) ProtoMessage() {}
 
 func (x *ListenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[20]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1295,7 @@ func (x *ListenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenRequest.ProtoReflect.Descriptor instead.
 func (*ListenRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{20}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListenRequest) GetName() string {
@@ -1246,7 +1327,7 @@ type ListenResponse struct {
 
 func (x *ListenResponse) Reset() {
 	*x = ListenResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1339,7 @@ func (x *ListenResponse) String() string {
 func (*ListenResponse) ProtoMessage() {}
 
 func (x *ListenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[21]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1352,7 @@ func (x *ListenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListenResponse.ProtoReflect.Descriptor instead.
 func (*ListenResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{21}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
 }
 
 type AskRequest struct {
@@ -1287,7 +1368,7 @@ type AskRequest struct {
 
 func (x *AskRequest) Reset() {
 	*x = AskRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1380,7 @@ func (x *AskRequest) String() string {
 func (*AskRequest) ProtoMessage() {}
 
 func (x *AskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[22]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1393,7 @@ func (x *AskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
 func (*AskRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{22}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AskRequest) GetName() string {
@@ -1346,7 +1427,7 @@ type AskResponse struct {
 
 func (x *AskResponse) Reset() {
 	*x = AskResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1439,7 @@ func (x *AskResponse) String() string {
 func (*AskResponse) ProtoMessage() {}
 
 func (x *AskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[23]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1452,7 @@ func (x *AskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
 func (*AskResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{23}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AskResponse) GetTold() uint32 {
@@ -1391,7 +1472,7 @@ type AttendRequest struct {
 
 func (x *AttendRequest) Reset() {
 	*x = AttendRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1403,7 +1484,7 @@ func (x *AttendRequest) String() string {
 func (*AttendRequest) ProtoMessage() {}
 
 func (x *AttendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[24]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1416,7 +1497,7 @@ func (x *AttendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttendRequest.ProtoReflect.Descriptor instead.
 func (*AttendRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{24}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AttendRequest) GetClient() string {
@@ -1443,7 +1524,7 @@ type AttendResponse struct {
 
 func (x *AttendResponse) Reset() {
 	*x = AttendResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1536,7 @@ func (x *AttendResponse) String() string {
 func (*AttendResponse) ProtoMessage() {}
 
 func (x *AttendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[25]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1549,7 @@ func (x *AttendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttendResponse.ProtoReflect.Descriptor instead.
 func (*AttendResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{25}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AttendResponse) GetKind() string {
@@ -1527,7 +1608,7 @@ type Lock struct {
 
 func (x *Lock) Reset() {
 	*x = Lock{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1539,7 +1620,7 @@ func (x *Lock) String() string {
 func (*Lock) ProtoMessage() {}
 
 func (x *Lock) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[26]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1552,7 +1633,7 @@ func (x *Lock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lock.ProtoReflect.Descriptor instead.
 func (*Lock) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{26}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Lock) GetName() string {
@@ -1630,7 +1711,7 @@ type Holder struct {
 
 func (x *Holder) Reset() {
 	*x = Holder{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1723,7 @@ func (x *Holder) String() string {
 func (*Holder) ProtoMessage() {}
 
 func (x *Holder) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[27]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +1736,7 @@ func (x *Holder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Holder.ProtoReflect.Descriptor instead.
 func (*Holder) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{27}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Holder) GetOwner() string {
@@ -1728,7 +1809,7 @@ type InLine struct {
 
 func (x *InLine) Reset() {
 	*x = InLine{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1821,7 @@ func (x *InLine) String() string {
 func (*InLine) ProtoMessage() {}
 
 func (x *InLine) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[28]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1834,7 @@ func (x *InLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InLine.ProtoReflect.Descriptor instead.
 func (*InLine) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{28}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *InLine) GetOwner() string {
@@ -1786,7 +1867,7 @@ type InspectRequest struct {
 
 func (x *InspectRequest) Reset() {
 	*x = InspectRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1879,7 @@ func (x *InspectRequest) String() string {
 func (*InspectRequest) ProtoMessage() {}
 
 func (x *InspectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[29]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +1892,7 @@ func (x *InspectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectRequest.ProtoReflect.Descriptor instead.
 func (*InspectRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{29}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *InspectRequest) GetName() string {
@@ -1830,7 +1911,7 @@ type InspectResponse struct {
 
 func (x *InspectResponse) Reset() {
 	*x = InspectResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +1923,7 @@ func (x *InspectResponse) String() string {
 func (*InspectResponse) ProtoMessage() {}
 
 func (x *InspectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[30]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +1936,7 @@ func (x *InspectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InspectResponse.ProtoReflect.Descriptor instead.
 func (*InspectResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{30}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *InspectResponse) GetLock() *Lock {
@@ -1876,7 +1957,7 @@ type BrowseRequest struct {
 
 func (x *BrowseRequest) Reset() {
 	*x = BrowseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +1969,7 @@ func (x *BrowseRequest) String() string {
 func (*BrowseRequest) ProtoMessage() {}
 
 func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[31]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +1982,7 @@ func (x *BrowseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseRequest.ProtoReflect.Descriptor instead.
 func (*BrowseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{31}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *BrowseRequest) GetPrefix() string {
@@ -1927,7 +2008,7 @@ type BrowseResponse struct {
 
 func (x *BrowseResponse) Reset() {
 	*x = BrowseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1939,7 +2020,7 @@ func (x *BrowseResponse) String() string {
 func (*BrowseResponse) ProtoMessage() {}
 
 func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[32]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2033,7 @@ func (x *BrowseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BrowseResponse.ProtoReflect.Descriptor instead.
 func (*BrowseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{32}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *BrowseResponse) GetLocks() []*Lock {
@@ -1973,7 +2054,7 @@ type ForceReleaseRequest struct {
 
 func (x *ForceReleaseRequest) Reset() {
 	*x = ForceReleaseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2066,7 @@ func (x *ForceReleaseRequest) String() string {
 func (*ForceReleaseRequest) ProtoMessage() {}
 
 func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[33]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2079,7 @@ func (x *ForceReleaseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseRequest.ProtoReflect.Descriptor instead.
 func (*ForceReleaseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{33}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ForceReleaseRequest) GetName() string {
@@ -2024,7 +2105,7 @@ type ForceReleaseResponse struct {
 
 func (x *ForceReleaseResponse) Reset() {
 	*x = ForceReleaseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2117,7 @@ func (x *ForceReleaseResponse) String() string {
 func (*ForceReleaseResponse) ProtoMessage() {}
 
 func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[34]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2130,7 @@ func (x *ForceReleaseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForceReleaseResponse.ProtoReflect.Descriptor instead.
 func (*ForceReleaseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{34}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ForceReleaseResponse) GetHeld() bool {
@@ -2067,7 +2148,7 @@ type DiagnoseRequest struct {
 
 func (x *DiagnoseRequest) Reset() {
 	*x = DiagnoseRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2160,7 @@ func (x *DiagnoseRequest) String() string {
 func (*DiagnoseRequest) ProtoMessage() {}
 
 func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[35]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2173,7 @@ func (x *DiagnoseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseRequest.ProtoReflect.Descriptor instead.
 func (*DiagnoseRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{35}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{37}
 }
 
 type DiagnoseResponse struct {
@@ -2105,7 +2186,7 @@ type DiagnoseResponse struct {
 
 func (x *DiagnoseResponse) Reset() {
 	*x = DiagnoseResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2198,7 @@ func (x *DiagnoseResponse) String() string {
 func (*DiagnoseResponse) ProtoMessage() {}
 
 func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[36]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2211,7 @@ func (x *DiagnoseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnoseResponse.ProtoReflect.Descriptor instead.
 func (*DiagnoseResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{36}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DiagnoseResponse) GetFindings() []*Finding {
@@ -2148,7 +2229,7 @@ type IdentifyRequest struct {
 
 func (x *IdentifyRequest) Reset() {
 	*x = IdentifyRequest{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2160,7 +2241,7 @@ func (x *IdentifyRequest) String() string {
 func (*IdentifyRequest) ProtoMessage() {}
 
 func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[37]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2173,7 +2254,7 @@ func (x *IdentifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyRequest.ProtoReflect.Descriptor instead.
 func (*IdentifyRequest) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{37}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{39}
 }
 
 type IdentifyResponse struct {
@@ -2186,7 +2267,7 @@ type IdentifyResponse struct {
 
 func (x *IdentifyResponse) Reset() {
 	*x = IdentifyResponse{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2279,7 @@ func (x *IdentifyResponse) String() string {
 func (*IdentifyResponse) ProtoMessage() {}
 
 func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[38]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2292,7 @@ func (x *IdentifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentifyResponse.ProtoReflect.Descriptor instead.
 func (*IdentifyResponse) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{38}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *IdentifyResponse) GetIdentity() string {
@@ -2234,7 +2315,7 @@ type Finding struct {
 
 func (x *Finding) Reset() {
 	*x = Finding{}
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2246,7 +2327,7 @@ func (x *Finding) String() string {
 func (*Finding) ProtoMessage() {}
 
 func (x *Finding) ProtoReflect() protoreflect.Message {
-	mi := &file_bedrock_v1_lock_service_proto_msgTypes[39]
+	mi := &file_bedrock_v1_lock_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2259,7 +2340,7 @@ func (x *Finding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finding.ProtoReflect.Descriptor instead.
 func (*Finding) Descriptor() ([]byte, []int) {
-	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{39}
+	return file_bedrock_v1_lock_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Finding) GetLevel() string {
@@ -2336,7 +2417,10 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x0fAnnotateRequest\x12'\n" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\x12\x12\n" +
 	"\x04meta\x18\x02 \x01(\tR\x04meta\"\x12\n" +
-	"\x10AnnotateResponse\"K\n" +
+	"\x10AnnotateResponse\";\n" +
+	"\x10DowngradeRequest\x12'\n" +
+	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"\x13\n" +
+	"\x11DowngradeResponse\"K\n" +
 	"\x0fSetLatchRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -2427,14 +2511,15 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\aFinding\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\tR\x05level\x12\x12\n" +
 	"\x04what\x18\x02 \x01(\tR\x04what\x12\x14\n" +
-	"\x05means\x18\x03 \x01(\tR\x05means2\xb3\t\n" +
+	"\x05means\x18\x03 \x01(\tR\x05means2\xfd\t\n" +
 	"\vLockService\x12B\n" +
 	"\aAcquire\x12\x1a.bedrock.v1.AcquireRequest\x1a\x1b.bedrock.v1.AcquireResponse\x12K\n" +
 	"\n" +
 	"AcquireAll\x12\x1d.bedrock.v1.AcquireAllRequest\x1a\x1e.bedrock.v1.AcquireAllResponse\x12<\n" +
 	"\x05Renew\x12\x18.bedrock.v1.RenewRequest\x1a\x19.bedrock.v1.RenewResponse\x12B\n" +
 	"\aRelease\x12\x1a.bedrock.v1.ReleaseRequest\x1a\x1b.bedrock.v1.ReleaseResponse\x12E\n" +
-	"\bAnnotate\x12\x1b.bedrock.v1.AnnotateRequest\x1a\x1c.bedrock.v1.AnnotateResponse\x12E\n" +
+	"\bAnnotate\x12\x1b.bedrock.v1.AnnotateRequest\x1a\x1c.bedrock.v1.AnnotateResponse\x12H\n" +
+	"\tDowngrade\x12\x1c.bedrock.v1.DowngradeRequest\x1a\x1d.bedrock.v1.DowngradeResponse\x12E\n" +
 	"\bSetLatch\x12\x1b.bedrock.v1.SetLatchRequest\x1a\x1c.bedrock.v1.SetLatchResponse\x12H\n" +
 	"\tCountDown\x12\x1c.bedrock.v1.CountDownRequest\x1a\x1d.bedrock.v1.CountDownResponse\x12K\n" +
 	"\n" +
@@ -2461,7 +2546,7 @@ func file_bedrock_v1_lock_service_proto_rawDescGZIP() []byte {
 	return file_bedrock_v1_lock_service_proto_rawDescData
 }
 
-var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_bedrock_v1_lock_service_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*Grant)(nil),                 // 0: bedrock.v1.Grant
 	(*AcquireRequest)(nil),        // 1: bedrock.v1.AcquireRequest
@@ -2475,44 +2560,46 @@ var file_bedrock_v1_lock_service_proto_goTypes = []any{
 	(*ReleaseResponse)(nil),       // 9: bedrock.v1.ReleaseResponse
 	(*AnnotateRequest)(nil),       // 10: bedrock.v1.AnnotateRequest
 	(*AnnotateResponse)(nil),      // 11: bedrock.v1.AnnotateResponse
-	(*SetLatchRequest)(nil),       // 12: bedrock.v1.SetLatchRequest
-	(*SetLatchResponse)(nil),      // 13: bedrock.v1.SetLatchResponse
-	(*CountDownRequest)(nil),      // 14: bedrock.v1.CountDownRequest
-	(*CountDownResponse)(nil),     // 15: bedrock.v1.CountDownResponse
-	(*LatchCountRequest)(nil),     // 16: bedrock.v1.LatchCountRequest
-	(*LatchCountResponse)(nil),    // 17: bedrock.v1.LatchCountResponse
-	(*DropLatchRequest)(nil),      // 18: bedrock.v1.DropLatchRequest
-	(*DropLatchResponse)(nil),     // 19: bedrock.v1.DropLatchResponse
-	(*ListenRequest)(nil),         // 20: bedrock.v1.ListenRequest
-	(*ListenResponse)(nil),        // 21: bedrock.v1.ListenResponse
-	(*AskRequest)(nil),            // 22: bedrock.v1.AskRequest
-	(*AskResponse)(nil),           // 23: bedrock.v1.AskResponse
-	(*AttendRequest)(nil),         // 24: bedrock.v1.AttendRequest
-	(*AttendResponse)(nil),        // 25: bedrock.v1.AttendResponse
-	(*Lock)(nil),                  // 26: bedrock.v1.Lock
-	(*Holder)(nil),                // 27: bedrock.v1.Holder
-	(*InLine)(nil),                // 28: bedrock.v1.InLine
-	(*InspectRequest)(nil),        // 29: bedrock.v1.InspectRequest
-	(*InspectResponse)(nil),       // 30: bedrock.v1.InspectResponse
-	(*BrowseRequest)(nil),         // 31: bedrock.v1.BrowseRequest
-	(*BrowseResponse)(nil),        // 32: bedrock.v1.BrowseResponse
-	(*ForceReleaseRequest)(nil),   // 33: bedrock.v1.ForceReleaseRequest
-	(*ForceReleaseResponse)(nil),  // 34: bedrock.v1.ForceReleaseResponse
-	(*DiagnoseRequest)(nil),       // 35: bedrock.v1.DiagnoseRequest
-	(*DiagnoseResponse)(nil),      // 36: bedrock.v1.DiagnoseResponse
-	(*IdentifyRequest)(nil),       // 37: bedrock.v1.IdentifyRequest
-	(*IdentifyResponse)(nil),      // 38: bedrock.v1.IdentifyResponse
-	(*Finding)(nil),               // 39: bedrock.v1.Finding
-	nil,                           // 40: bedrock.v1.Holder.MetaEntry
-	nil,                           // 41: bedrock.v1.InLine.MetaEntry
-	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 43: google.protobuf.Timestamp
+	(*DowngradeRequest)(nil),      // 12: bedrock.v1.DowngradeRequest
+	(*DowngradeResponse)(nil),     // 13: bedrock.v1.DowngradeResponse
+	(*SetLatchRequest)(nil),       // 14: bedrock.v1.SetLatchRequest
+	(*SetLatchResponse)(nil),      // 15: bedrock.v1.SetLatchResponse
+	(*CountDownRequest)(nil),      // 16: bedrock.v1.CountDownRequest
+	(*CountDownResponse)(nil),     // 17: bedrock.v1.CountDownResponse
+	(*LatchCountRequest)(nil),     // 18: bedrock.v1.LatchCountRequest
+	(*LatchCountResponse)(nil),    // 19: bedrock.v1.LatchCountResponse
+	(*DropLatchRequest)(nil),      // 20: bedrock.v1.DropLatchRequest
+	(*DropLatchResponse)(nil),     // 21: bedrock.v1.DropLatchResponse
+	(*ListenRequest)(nil),         // 22: bedrock.v1.ListenRequest
+	(*ListenResponse)(nil),        // 23: bedrock.v1.ListenResponse
+	(*AskRequest)(nil),            // 24: bedrock.v1.AskRequest
+	(*AskResponse)(nil),           // 25: bedrock.v1.AskResponse
+	(*AttendRequest)(nil),         // 26: bedrock.v1.AttendRequest
+	(*AttendResponse)(nil),        // 27: bedrock.v1.AttendResponse
+	(*Lock)(nil),                  // 28: bedrock.v1.Lock
+	(*Holder)(nil),                // 29: bedrock.v1.Holder
+	(*InLine)(nil),                // 30: bedrock.v1.InLine
+	(*InspectRequest)(nil),        // 31: bedrock.v1.InspectRequest
+	(*InspectResponse)(nil),       // 32: bedrock.v1.InspectResponse
+	(*BrowseRequest)(nil),         // 33: bedrock.v1.BrowseRequest
+	(*BrowseResponse)(nil),        // 34: bedrock.v1.BrowseResponse
+	(*ForceReleaseRequest)(nil),   // 35: bedrock.v1.ForceReleaseRequest
+	(*ForceReleaseResponse)(nil),  // 36: bedrock.v1.ForceReleaseResponse
+	(*DiagnoseRequest)(nil),       // 37: bedrock.v1.DiagnoseRequest
+	(*DiagnoseResponse)(nil),      // 38: bedrock.v1.DiagnoseResponse
+	(*IdentifyRequest)(nil),       // 39: bedrock.v1.IdentifyRequest
+	(*IdentifyResponse)(nil),      // 40: bedrock.v1.IdentifyResponse
+	(*Finding)(nil),               // 41: bedrock.v1.Finding
+	nil,                           // 42: bedrock.v1.Holder.MetaEntry
+	nil,                           // 43: bedrock.v1.InLine.MetaEntry
+	(*durationpb.Duration)(nil),   // 44: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 45: google.protobuf.Timestamp
 }
 var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
-	42, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
-	42, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
-	42, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
-	42, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
+	44, // 0: bedrock.v1.Grant.ttl:type_name -> google.protobuf.Duration
+	44, // 1: bedrock.v1.AcquireRequest.ttl:type_name -> google.protobuf.Duration
+	44, // 2: bedrock.v1.AcquireRequest.wait:type_name -> google.protobuf.Duration
+	44, // 3: bedrock.v1.AcquireRequest.age:type_name -> google.protobuf.Duration
 	0,  // 4: bedrock.v1.AcquireResponse.grant:type_name -> bedrock.v1.Grant
 	1,  // 5: bedrock.v1.AcquireAllRequest.requests:type_name -> bedrock.v1.AcquireRequest
 	0,  // 6: bedrock.v1.AcquireAllResponse.grants:type_name -> bedrock.v1.Grant
@@ -2520,58 +2607,61 @@ var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
 	7,  // 8: bedrock.v1.RenewResponse.renewals:type_name -> bedrock.v1.Renewal
 	0,  // 9: bedrock.v1.ReleaseRequest.grant:type_name -> bedrock.v1.Grant
 	0,  // 10: bedrock.v1.AnnotateRequest.grant:type_name -> bedrock.v1.Grant
-	42, // 11: bedrock.v1.AskRequest.within:type_name -> google.protobuf.Duration
-	42, // 12: bedrock.v1.AttendResponse.within:type_name -> google.protobuf.Duration
-	27, // 13: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	28, // 14: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	43, // 15: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	42, // 16: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	40, // 17: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	42, // 18: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	43, // 19: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	41, // 20: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	26, // 21: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	26, // 22: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	39, // 23: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 24: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 25: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
-	5,  // 26: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	8,  // 27: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	10, // 28: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
-	12, // 29: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
-	14, // 30: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
-	16, // 31: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
-	18, // 32: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
-	20, // 33: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	22, // 34: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
-	24, // 35: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
-	29, // 36: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	31, // 37: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	33, // 38: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	35, // 39: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	37, // 40: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
-	2,  // 41: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 42: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
-	6,  // 43: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	9,  // 44: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	11, // 45: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
-	13, // 46: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
-	15, // 47: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
-	17, // 48: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
-	19, // 49: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
-	21, // 50: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	23, // 51: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
-	25, // 52: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
-	30, // 53: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	32, // 54: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	34, // 55: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	36, // 56: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	38, // 57: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
-	41, // [41:58] is the sub-list for method output_type
-	24, // [24:41] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	0,  // 11: bedrock.v1.DowngradeRequest.grant:type_name -> bedrock.v1.Grant
+	44, // 12: bedrock.v1.AskRequest.within:type_name -> google.protobuf.Duration
+	44, // 13: bedrock.v1.AttendResponse.within:type_name -> google.protobuf.Duration
+	29, // 14: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	30, // 15: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	45, // 16: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	44, // 17: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	42, // 18: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	44, // 19: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	45, // 20: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	43, // 21: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	28, // 22: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	28, // 23: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	41, // 24: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 25: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 26: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
+	5,  // 27: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	8,  // 28: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	10, // 29: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
+	12, // 30: bedrock.v1.LockService.Downgrade:input_type -> bedrock.v1.DowngradeRequest
+	14, // 31: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
+	16, // 32: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
+	18, // 33: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
+	20, // 34: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
+	22, // 35: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	24, // 36: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
+	26, // 37: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
+	31, // 38: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	33, // 39: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	35, // 40: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	37, // 41: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	39, // 42: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 43: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 44: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
+	6,  // 45: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	9,  // 46: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	11, // 47: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
+	13, // 48: bedrock.v1.LockService.Downgrade:output_type -> bedrock.v1.DowngradeResponse
+	15, // 49: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
+	17, // 50: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
+	19, // 51: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
+	21, // 52: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
+	23, // 53: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	25, // 54: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
+	27, // 55: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
+	32, // 56: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	34, // 57: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	36, // 58: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	38, // 59: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	40, // 60: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	43, // [43:61] is the sub-list for method output_type
+	25, // [25:43] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }
@@ -2585,7 +2675,7 @@ func file_bedrock_v1_lock_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bedrock_v1_lock_service_proto_rawDesc), len(file_bedrock_v1_lock_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   42,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

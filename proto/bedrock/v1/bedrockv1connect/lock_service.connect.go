@@ -43,6 +43,8 @@ const (
 	LockServiceReleaseProcedure = "/bedrock.v1.LockService/Release"
 	// LockServiceAnnotateProcedure is the fully-qualified name of the LockService's Annotate RPC.
 	LockServiceAnnotateProcedure = "/bedrock.v1.LockService/Annotate"
+	// LockServiceDowngradeProcedure is the fully-qualified name of the LockService's Downgrade RPC.
+	LockServiceDowngradeProcedure = "/bedrock.v1.LockService/Downgrade"
 	// LockServiceSetLatchProcedure is the fully-qualified name of the LockService's SetLatch RPC.
 	LockServiceSetLatchProcedure = "/bedrock.v1.LockService/SetLatch"
 	// LockServiceCountDownProcedure is the fully-qualified name of the LockService's CountDown RPC.
@@ -87,6 +89,9 @@ type LockServiceClient interface {
 	Release(context.Context, *v1.ReleaseRequest) (*v1.ReleaseResponse, error)
 	// Annotate stores metadata beside a grant, in place of what is there.
 	Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error)
+	// Downgrade makes a grant to write one to read, with no writer in between; it goes on to be renewed and released as
+	// it is. It may be repeated. A store that cannot is the error unimplemented.
+	Downgrade(context.Context, *v1.DowngradeRequest) (*v1.DowngradeResponse, error)
 	// SetLatch gives a latch its count, if it has none: a count that many wait for to come down to zero. It may be
 	// repeated under its ID.
 	SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error)
@@ -158,6 +163,12 @@ func NewLockServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			httpClient,
 			baseURL+LockServiceAnnotateProcedure,
 			connect.WithSchema(lockServiceMethods.ByName("Annotate")),
+			connect.WithClientOptions(opts...),
+		),
+		downgrade: connect.NewClient[v1.DowngradeRequest, v1.DowngradeResponse](
+			httpClient,
+			baseURL+LockServiceDowngradeProcedure,
+			connect.WithSchema(lockServiceMethods.ByName("Downgrade")),
 			connect.WithClientOptions(opts...),
 		),
 		setLatch: connect.NewClient[v1.SetLatchRequest, v1.SetLatchResponse](
@@ -242,6 +253,7 @@ type lockServiceClient struct {
 	renew        *connect.Client[v1.RenewRequest, v1.RenewResponse]
 	release      *connect.Client[v1.ReleaseRequest, v1.ReleaseResponse]
 	annotate     *connect.Client[v1.AnnotateRequest, v1.AnnotateResponse]
+	downgrade    *connect.Client[v1.DowngradeRequest, v1.DowngradeResponse]
 	setLatch     *connect.Client[v1.SetLatchRequest, v1.SetLatchResponse]
 	countDown    *connect.Client[v1.CountDownRequest, v1.CountDownResponse]
 	latchCount   *connect.Client[v1.LatchCountRequest, v1.LatchCountResponse]
@@ -295,6 +307,15 @@ func (c *lockServiceClient) Release(ctx context.Context, req *v1.ReleaseRequest)
 // Annotate calls bedrock.v1.LockService.Annotate.
 func (c *lockServiceClient) Annotate(ctx context.Context, req *v1.AnnotateRequest) (*v1.AnnotateResponse, error) {
 	response, err := c.annotate.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Downgrade calls bedrock.v1.LockService.Downgrade.
+func (c *lockServiceClient) Downgrade(ctx context.Context, req *v1.DowngradeRequest) (*v1.DowngradeResponse, error) {
+	response, err := c.downgrade.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -418,6 +439,9 @@ type LockServiceHandler interface {
 	Release(context.Context, *v1.ReleaseRequest) (*v1.ReleaseResponse, error)
 	// Annotate stores metadata beside a grant, in place of what is there.
 	Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error)
+	// Downgrade makes a grant to write one to read, with no writer in between; it goes on to be renewed and released as
+	// it is. It may be repeated. A store that cannot is the error unimplemented.
+	Downgrade(context.Context, *v1.DowngradeRequest) (*v1.DowngradeResponse, error)
 	// SetLatch gives a latch its count, if it has none: a count that many wait for to come down to zero. It may be
 	// repeated under its ID.
 	SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error)
@@ -485,6 +509,12 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 		LockServiceAnnotateProcedure,
 		svc.Annotate,
 		connect.WithSchema(lockServiceMethods.ByName("Annotate")),
+		connect.WithHandlerOptions(opts...),
+	)
+	lockServiceDowngradeHandler := connect.NewUnaryHandlerSimple(
+		LockServiceDowngradeProcedure,
+		svc.Downgrade,
+		connect.WithSchema(lockServiceMethods.ByName("Downgrade")),
 		connect.WithHandlerOptions(opts...),
 	)
 	lockServiceSetLatchHandler := connect.NewUnaryHandlerSimple(
@@ -571,6 +601,8 @@ func NewLockServiceHandler(svc LockServiceHandler, opts ...connect.HandlerOption
 			lockServiceReleaseHandler.ServeHTTP(w, r)
 		case LockServiceAnnotateProcedure:
 			lockServiceAnnotateHandler.ServeHTTP(w, r)
+		case LockServiceDowngradeProcedure:
+			lockServiceDowngradeHandler.ServeHTTP(w, r)
 		case LockServiceSetLatchProcedure:
 			lockServiceSetLatchHandler.ServeHTTP(w, r)
 		case LockServiceCountDownProcedure:
@@ -622,6 +654,10 @@ func (UnimplementedLockServiceHandler) Release(context.Context, *v1.ReleaseReque
 
 func (UnimplementedLockServiceHandler) Annotate(context.Context, *v1.AnnotateRequest) (*v1.AnnotateResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Annotate is not implemented"))
+}
+
+func (UnimplementedLockServiceHandler) Downgrade(context.Context, *v1.DowngradeRequest) (*v1.DowngradeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("bedrock.v1.LockService.Downgrade is not implemented"))
 }
 
 func (UnimplementedLockServiceHandler) SetLatch(context.Context, *v1.SetLatchRequest) (*v1.SetLatchResponse, error) {

@@ -1,0 +1,41 @@
+package redislock
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/redisconn"
+)
+
+// Downgrade implements [driver.Downgrader].
+func (b *backend) Downgrade(ctx context.Context, g driver.Grant) error {
+	if err := b.downgrade(ctx, &g); err != nil {
+		return describe("downgrade", g.Name, err)
+	}
+	return nil
+}
+
+func (b *backend) downgrade(ctx context.Context, g *driver.Grant) error {
+	if b.scripts.rw.downgrade == nil || g.Mode != driver.Write {
+		return fmt.Errorf("%w: a grant in mode %s made one to read", driver.ErrUnsupported, g.Mode)
+	}
+	if err := b.checkGrant(g); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return notSent(err)
+	}
+	keys := []string{
+		g.Name, b.layout.channelOf(g.Name, driver.ReadWrite), beside(holdersKey, g.Name), beside(readersKey, g.Name),
+		beside(turnKey, g.Name),
+	}
+	args := []string{b.pubsub.command(b), g.Owner, readersTurn}
+	reply, err := redisconn.Repeat(ctx, func() (redisconn.Reply, error) {
+		return b.conn.Eval(ctx, b.scripts.rw.downgrade, keys, args)
+	})
+	if err == nil && reply.Int != 1 {
+		err = driver.ErrLost
+	}
+	return err
+}
