@@ -49,10 +49,10 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 // in line, who waits for that no longer than the limit. The hold has been taken out of
 // possession.
 func (h *hold) release(ctx, limit context.Context, now time.Duration) error {
-	h.q.client.renewer.remove(h)
 	if h.turn != nil {
 		h.turn.Stop()
 	}
+	h.q.client.renewer.remove(h)
 	bounded, cancel := releaseContext(ctx)
 	defer cancel()
 	h.call.Begin(bounded, limit)

@@ -14,10 +14,10 @@ import (
 // kind than a [Mutex]: see [ErrKind].
 //
 // A writer that waits keeps readers off who come later, so that it has its turn; then those readers have
-// theirs. So who has the lock to read must not wait for somebody else to read it, too. Each reader has a
-// lease of its own in the store, whatever becomes of the others; those of one process share one for as long
-// as [HandOff.Time]. All leases have a fencing token, that of a writer higher than those of all who had the
-// lock before.
+// theirs, at first those of its process, to whom it passes the lock on. So who has the lock to read must not wait
+// for somebody else to read it, too. Each reader has a lease of its own in the store, whatever becomes of the
+// others; those of one process share one for as long as [HandOff.Time]. All leases have a fencing token, that of a
+// writer higher than those of all who had the lock before.
 //
 // As with a Mutex, a context that carries a lease re-enters it: one to read with RLock, and one to write with
 // both Lock and RLock. Lock with a context that carries a lease to read would wait for itself, and is refused:

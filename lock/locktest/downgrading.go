@@ -137,13 +137,18 @@ func downgradePassesReadersWhoWait(e *env) {
 // readersOfAWritersProcessKeepOthersOff: a writer's process goes on to read, and after its turn readers elsewhere and
 // new ones there are let in; what it has is renewed, and keeps writers off.
 func readersOfAWritersProcessKeepOthersOff(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+	turn := lock.HandOff{Time: soon / 4}
+	a, b, name := e.client(&lock.Options{TTL: e.ttl, HandOff: turn}), e.client(nil), e.name("a")
 	here, there := a.RWMutex(name, nil), b.RWMutex(name, nil)
-	w := e.takeSoon(here.Writer())
-	waiting := e.startTaking(e.contextFor(cleanUp), here.Reader())
+	first := e.takeSoon(here.Writer())
+	writer := e.startTaking(e.contextFor(cleanUp), here.Writer())
 	e.queued(a, name, 1)
+	reader := e.startTaking(e.contextFor(cleanUp), here.Reader())
+	e.queued(a, name, 2)
+	e.unlock(first)
+	w := e.served(writer, soon)
 	e.unlock(w)
-	reads := e.served(waiting, soon)
+	reads := e.served(reader, soon)
 	if reads.Token() <= w.Token() {
 		e.Errorf("a reader's token is %d, that of the writer before is %d", reads.Token(), w.Token())
 	}

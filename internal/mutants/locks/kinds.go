@@ -9,7 +9,7 @@ import (
 // kindMutants are faults in read-write locks, semaphores and the longest hold.
 func kindMutants() []mutants.Mutant {
 	return slices.Concat(
-		kindFrontMutants(), sideMutants(), kindServerMutants(), crowdMutants(),
+		kindFrontMutants(), sideMutants(), turnMutants(), kindServerMutants(), crowdMutants(),
 		kindRedisMutants(), sharingRedisMutants(), permitRedisMutants(),
 	)
 }
@@ -29,12 +29,12 @@ func asideMutants() []mutants.Mutant {
 		},
 		{
 			Name: "readers join who waits for a writer", File: "lock/queue_shared.go", Pkg: front,
-			Old: "	if q == nil || q.fronted || p.closed {", New: "	if q == nil || p.closed {",
+			Old: "	if q == nil || p.closed || q.fronted && !q.isRead() {", New: "	if q == nil || p.closed {",
 			Test: "TestAReaderPassesTheWriterOfItsOwnProcess",
 		},
 		{
 			Name: "readers join for ever", File: "lock/queue_shared.go", Pkg: front,
-			Old: "now-h.since < t.client.opts.HandOff.Time && t.client", New: "t.client",
+			Old: " && now-h.since < t.client.opts.HandOff.Time {", New: " {",
 			Test: "TestAWriterIsStarvedByReaders",
 		},
 		{
