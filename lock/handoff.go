@@ -49,7 +49,7 @@ func (h *hold) passOn(now time.Duration) bool {
 // other processes have not waited too long, and renewal is in order.
 func (h *hold) budget(now time.Duration) bool {
 	return h.hasToken() && h.mayPassOn() && now-h.since < h.q.client.opts.HandOff.Time &&
-		!h.late.Load() && !h.ending && !h.isAsked() && h.want.passable()
+		!h.late.Load() && !h.ending && !h.onlyRead && !h.isAsked() && h.want.passable()
 }
 
 // mayPassOn reports whether the budget has a lease left. One that lingers has tokens for more.

@@ -50,7 +50,8 @@ func (q *queue) isRead() bool {
 // turnOver lets readers of other processes in if somebody reads still by a grant to write.
 func (h *hold) turnOver() {
 	h.q.part.mu.Lock()
-	reads := h.state == possessed && h.lease.reads
+	h.onlyRead = h.state == possessed && h.lease.reads
+	reads := h.onlyRead
 	h.q.part.mu.Unlock()
 	if reads {
 		h.inBackground(h.becomeReader)

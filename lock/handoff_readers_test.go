@@ -133,6 +133,22 @@ func TestReadersLetOthersReadAfterTheirTurn(t *testing.T) {
 	}
 }
 
+// TestAClockGoesBackAfterATurn, by which that would not be over: what others read nobody writes.
+func TestAClockGoesBackAfterATurn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s := newTurn(t, nil)
+		s.backend.Fail(bedrocktest.Downgrade, bedrocktest.Fault{After: bedrocktest.ErrReplyLost})
+		reads := s.read(t, 1)
+		writer := lockLater(t, t.Context(), s.rw.Writer())
+		there := granted(t, lockLater(t, t.Context(), s.other.Reader()))
+		s.backend.suspend(-time.Second)
+		mustUnlock(t, reads[0])
+		stillWaits(t, writer)
+		mustUnlock(t, there)
+		mustUnlock(t, granted(t, writer))
+	})
+}
+
 func TestATurnThatEndsInTimeAsksForNothing(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s := newTurn(t, nil)

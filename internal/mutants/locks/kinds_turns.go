@@ -24,6 +24,10 @@ func turnFrontMutants() []mutants.Mutant {
 			Old: "	if reads {\n", New: "	if reads && false {\n", Test: "TestReadersLetOthersReadAfterTheirTurn",
 		},
 		{
+			Name: "a grant that others read is passed on to write", File: "lock/handoff.go", Pkg: front,
+			Old: " && !h.onlyRead", New: "", Test: "TestAClockGoesBackAfterATurn",
+		},
+		{
 			Name: "a downgrade without an answer is not repeated", File: readers, Pkg: front,
 			Old: "		if !h.isInStore() ||", New: "		if err != nil ||",
 			Test: "TestReadersLetOthersReadAfterTheirTurn",
