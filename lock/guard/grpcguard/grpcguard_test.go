@@ -180,6 +180,20 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestTicketsAreMixedUp: a call shows the innermost ticket.
+func TestTicketsAreMixedUp(t *testing.T) {
+	t.Parallel()
+	opts := &grpcguard.Options{Optional: true}
+	conn := dial(t, serve(t, onShelf(&guardtest.Shelf{}), guard.NewMemory(nil), opts))
+	for name, do := range map[string]func(context.Context, *grpc.ClientConn, string) (string, error){
+		"call": put, "stream": puts,
+	} {
+		t.Run(name, func(t *testing.T) {
+			guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, conn, "") })
+		})
+	}
+}
+
 // TestAHandlerMayFindOutItself: what its own check says is the same to the caller.
 func TestAHandlerMayFindOutItself(t *testing.T) {
 	t.Parallel()
