@@ -202,12 +202,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTicketsAreMixedUp: a call shows the innermost ticket.
+// TestTicketsAreMixedUp: a call shows the innermost ticket, and one without has not that of its server.
 func TestTicketsAreMixedUp(t *testing.T) {
 	t.Parallel()
-	url := serve(t, &guardtest.Shelf{}, guard.NewMemory(nil), &connectguard.Options{Optional: true}).URL
+	service := onShelf(&guardtest.Shelf{}, guard.NewMemory(nil), &connectguard.Options{Optional: true})
+	server := guardtest.ServeHTTP2(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ofServer := guard.ContextWithTicket(r.Context(), guard.Ticket{Name: "server", Token: 1})
+		service.ServeHTTP(w, r.WithContext(ofServer))
+	}))
 	for protocol := range protocols() {
-		for name, do := range newCaller(connections(t), url, protocol).ways() {
+		for name, do := range newCaller(connections(t), server.URL, protocol).ways() {
 			t.Run(protocol+" "+name, func(t *testing.T) {
 				guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, "") })
 			})

@@ -3,6 +3,7 @@ package httpguard_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -95,5 +96,31 @@ func TestHandlerLosesALockOfItsOwn(t *testing.T) {
 	_ = response.Body.Close()
 	if !errors.Is(answer, guard.ErrStale) || writes > 0 {
 		t.Errorf("a stale holder of \"inner\" was let in: %v, %d writes", answer, writes)
+	}
+}
+
+// TestServerHasALeaseItself: a service runs under a lease of its own, as a leader that serves, so its requests'
+// contexts are made from that. A request without a ticket, which Optional lets through, has none.
+func TestServerHasALeaseItself(t *testing.T) {
+	t.Parallel()
+	lease, err := openLocks(t).Mutex("leader", nil).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got guard.Ticket
+	var ok bool
+	s := httptest.NewUnstartedServer(httpguard.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got, ok = guard.TicketFrom(r.Context())
+	}), guard.NewMemory(nil), &httpguard.Options{Optional: true}))
+	s.Config.BaseContext = func(net.Listener) context.Context { return lease.Context() }
+	s.Start()
+	defer s.Close()
+	response, err := s.Client().Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if ok {
+		t.Errorf("a request without a ticket came with %+v", got)
 	}
 }

@@ -41,6 +41,10 @@ func InnermostTicketIsShown(t *testing.T, shown func(ctx context.Context) (name 
 		{[]layer{lease("c"), ticket("d")}, "d"},
 		{[]layer{lease("e"), lease("f")}, "f"},
 		{[]layer{ticket("g"), lease("h"), ticket("i"), lease("j")}, "j"},
+		{[]layer{lease("k"), guard.ContextWithoutTicket}, ""},
+		{[]layer{ticket("l"), guard.ContextWithoutTicket}, ""},
+		{[]layer{lease("m"), guard.ContextWithoutTicket, lease("n")}, "n"},
+		{[]layer{lease("o"), guard.ContextWithoutTicket, ticket("p")}, "p"},
 	} {
 		ctx := t.Context()
 		for _, put := range c.nested {
