@@ -124,3 +124,20 @@ func TestServerHasALeaseItself(t *testing.T) {
 		t.Errorf("a request without a ticket came with %+v", got)
 	}
 }
+
+// TestRequestWithoutHeaders: a transport must not panic. Nobody listens there.
+func TestRequestWithoutHeaders(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("panic: %v", p)
+		}
+	}()
+	ctx := guard.ContextWithTicket(t.Context(), guard.Ticket{Name: "a", Token: 7})
+	request, _ := http.NewRequestWithContext(ctx, http.MethodPut, "http://127.0.0.1:1", nil)
+	request.Header = nil
+	response, err := httpguard.NewTransport(nil).RoundTrip(request)
+	if err == nil {
+		_ = response.Body.Close()
+	}
+}

@@ -33,6 +33,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("httpguard: %w", err)
 	}
 	r = r.Clone(r.Context()) // a transport must not change what it is given
+	if r.Header == nil {
+		r.Header = make(http.Header)
+	}
 	header.Write(ticket, r.Header.Set)
 	return t.base.RoundTrip(r)
 }
