@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -178,4 +179,63 @@ func TestOldServersAreAskedForMessagesInALoop(t *testing.T) {
 	if n := len(calls); n > 2 {
 		t.Errorf("%d calls", n)
 	}
+}
+
+// TestManyHoldersAreAskedAtOnce: one process has many permits of a semaphore. All of them were told, says the server,
+// and so they have to hear it.
+func TestManyHoldersAreAskedAtOnce(t *testing.T) {
+	url := serve(t, serving(t, memlock.NewBackend(nil))).url()
+	h, other := holder(t, url), holder(t, url)
+	warm := take(t, h, "warm")
+	askUntilHeard(t, other, "warm")
+	wantAsked(t, warm)
+	const permits = 400
+	leases := make([]*lock.Lease, permits)
+	for i := range leases {
+		var err error
+		if leases[i], err = h.Semaphore("s", permits, nil).Permits(1).Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told, err := other.Ask(t.Context(), "s", "maintenance", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	deaf := 0
+	for _, l := range leases {
+		select {
+		case <-l.Asked():
+		case <-ctx.Done():
+			if _, asked := l.Plea(); !asked {
+				deaf++
+			}
+		}
+	}
+	if deaf > 0 {
+		t.Errorf("%d of %d holders were told, and %d of them have not heard it", told, permits, deaf)
+	}
+}
+
+// TestAskOfAServerWhoseStoreHangs ends with its context.
+func TestAskOfAServerWhoseStoreHangs(t *testing.T) {
+	store := bedrocktest.NewBackend(memlock.NewBackend(nil))
+	url := serve(t, serving(t, hangs{store})).url()
+	h := holder(t, url)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := h.Ask(ctx, "a", "", 0)
+	if took := time.Since(began); err == nil || took > 500*time.Millisecond {
+		t.Errorf("it took %v: %v", took, err)
+	}
+}
+
+// hangs is a store that does not answer who asks.
+type hangs struct{ *bedrocktest.Backend }
+
+func (hangs) Plead(ctx context.Context, _ string, _ driver.Plea) (int, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
 }

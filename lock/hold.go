@@ -56,7 +56,7 @@ type hold struct {
 	kept    time.Duration // until when it is left in the backend, if it is; set once
 
 	first     Lease      // the first lease, allocated with the hold
-	plea      *pleas     // nil if nobody has asked, nor waits to be asked; guarded by part.mu
+	plea      *Plea      // what it was asked last, nil if nobody has asked; guarded by part.mu
 	lingering *lingering // nil if it must not linger; guarded by part.mu
 }
 

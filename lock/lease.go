@@ -20,6 +20,8 @@ type Lease struct {
 	entered  int                 // of the root: leases not yet unlocked; guarded by part.mu
 	inner    map[*Lease]struct{} // of the root: those besides itself; guarded by part.mu
 	unlocked bool                // guarded by part.mu
+	plea     *Plea               // once it is unlocked: what it was asked last; guarded by part.mu
+	asked    chan struct{}       // nil unless somebody waits to be asked; guarded by part.mu
 	released bool                // unlocked while the lock was held; guarded by part.mu
 	reads    bool                // of the root: it reads by a grant to write; set before it is had
 	joined   bool                // it shares the grant of others, and was not made from their contexts

@@ -37,7 +37,7 @@ func (k *contest) mayLinger() time.Duration {
 // linger lets the grant stay with the client, if it may, when nobody here has it nor waits for it. part.mu is held.
 func (h *hold) linger(now time.Duration) bool {
 	l, q := h.lingering, h.q
-	if l == nil || l.wanted || l.missed != q.client.missed.Load() || now-h.since >= longestLinger ||
+	if l == nil || l.wanted || h.isAsked() || l.missed != q.client.missed.Load() || now-h.since >= longestLinger ||
 		q.waiters.first != nil || q.part.closed || !h.hasToken() || h.late.Load() || h.doubt != nil {
 		return false
 	}

@@ -40,59 +40,68 @@ func (c *Client) Ask(ctx context.Context, name, reason string, within time.Durat
 }
 
 // Asked is closed when somebody has asked for the lock, see [Client.Ask]: [Lease.Plea] says why, and by when. The lease
-// goes on. Once it is unlocked other processes have their turn, before those who wait in this one.
+// goes on. Once it is unlocked other processes have their turn, before those who wait in this one. A lease that is over
+// is not asked any more, whoever has the lock then.
 func (l *Lease) Asked() <-chan struct{} {
-	h := l.hold
-	h.q.part.mu.Lock()
-	defer h.q.part.mu.Unlock()
-	return h.pleas().asked
+	l.hold.q.part.mu.Lock()
+	defer l.hold.q.part.mu.Unlock()
+	if l.asked == nil {
+		l.asked = make(chan struct{})
+		if l.lastPlea() != nil {
+			close(l.asked)
+		}
+	}
+	return l.asked
 }
 
 // Plea returns what was asked last; asked is false if nothing was.
 func (l *Lease) Plea() (p Plea, asked bool) {
-	h := l.hold
-	h.q.part.mu.Lock()
-	defer h.q.part.mu.Unlock()
-	if h.plea == nil || h.plea.last == nil {
+	l.hold.q.part.mu.Lock()
+	defer l.hold.q.part.mu.Unlock()
+	last := l.lastPlea()
+	if last == nil {
 		return Plea{}, false
 	}
-	return *h.plea.last, true
+	return *last, true
 }
 
-// pleas are those that a holder has heard, or waits for.
-type pleas struct {
-	asked chan struct{} // closed with the first
-	last  *Plea
-}
-
-// pleas returns what was asked of the hold. part.mu is held.
-func (h *hold) pleas() *pleas {
-	if h.plea == nil {
-		h.plea = &pleas{asked: make(chan struct{})}
+// lastPlea returns what was asked last of this lease; of one that goes on that is what its hold was asked. part.mu is
+// held.
+func (l *Lease) lastPlea() *Plea {
+	if l.unlocked {
+		return l.plea
 	}
-	return h.plea
+	return l.hold.plea
 }
 
-// hearPlea records what a holder is asked, and what follows: it serves nobody else here. part.mu is held.
+// hearPlea closes what is waited for, unless the lease is over. part.mu is held.
+func (l *Lease) hearPlea() {
+	if l.asked != nil && !l.unlocked && !isClosed(l.asked) {
+		close(l.asked)
+	}
+}
+
+// hearPlea records what the holders are asked, and what follows: the grant serves nobody else here. part.mu is held.
 func (h *hold) hearPlea(p driver.Plea) {
-	all := h.pleas()
-	if all.last == nil {
-		close(all.asked)
-	}
-	all.last = &Plea{Reason: p.Reason}
-	if p.Within > 0 {
-		all.last.By = time.Now().Add(p.Within)
-	}
 	h.endLinger()
-	if h.state == possessed {
-		c := h.q.client
-		e := Event{
-			Kind: EventAsked, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Held: c.now() - h.since,
-			Plea: *all.last,
-		}
-		c.work.Go(func() { c.observe(c.background, e) })
+	if h.state != possessed {
+		return
 	}
+	h.plea = &Plea{Reason: p.Reason}
+	if p.Within > 0 {
+		h.plea.By = time.Now().Add(p.Within)
+	}
+	h.lease.hearPlea()
+	for inner := range h.lease.inner {
+		inner.hearPlea()
+	}
+	c := h.q.client
+	e := Event{
+		Kind: EventAsked, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Held: c.now() - h.since,
+		Plea: *h.plea,
+	}
+	c.work.Go(func() { c.observe(c.background, e) })
 }
 
 // isAsked reports whether somebody has asked for it. part.mu is held.
-func (h *hold) isAsked() bool { return h.plea != nil && h.plea.last != nil }
+func (h *hold) isAsked() bool { return h.plea != nil }

@@ -173,3 +173,140 @@ func TestUnsoundPlea(t *testing.T) {
 		wantErr(t, err, lock.ErrUnsupported)
 	})
 }
+
+// TestWhoHasGivenItBackIsAsked: a lease was unlocked, and the lock passed on to the next one of this process. Who
+// asks then asks the next one, and not the one before.
+func TestWhoHasGivenItBackIsAsked(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		one, other := twoProcesses(t, nil)
+		first := mustLock(t, one.Mutex("a", nil))
+		next := make(chan *lock.Lease)
+		go func() {
+			l, err := one.Mutex("a", nil).Lock(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			next <- l
+		}()
+		synctest.Wait()
+		asked := first.Asked()
+		mustUnlock(t, first)
+		second := <-next
+		mustAsk(t, other, 1)
+		wantAsked(t, second)
+		select {
+		case <-asked:
+			t.Error("who has given it back is asked for it")
+		default:
+		}
+		if p, ok := first.Plea(); ok {
+			t.Errorf("a lease that is over was asked for: %+v", p)
+		}
+		mustUnlock(t, second)
+	})
+}
+
+// TestWhoHasHandedItOnIsAsked is the same after the lock was passed on within the process, under one grant.
+func TestWhoHasHandedItOnIsAsked(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		one, other := twoProcesses(t, &lock.Options{HandOff: lock.HandOff{Count: 100, Time: time.Minute}})
+		turns := make(chan *lock.Lease)
+		for range 6 {
+			go func() {
+				l, err := one.Mutex("a", nil).Lock(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				turns <- l
+			}()
+		}
+		synctest.Wait()
+		var over []*lock.Lease
+		var heard []<-chan struct{}
+		for range 5 {
+			l := <-turns
+			over, heard = append(over, l), append(heard, l.Asked())
+			mustUnlock(t, l)
+			synctest.Wait()
+		}
+		last := <-turns
+		mustAsk(t, other, 1)
+		wantAsked(t, last)
+		for i, l := range over {
+			if p, ok := l.Plea(); ok {
+				t.Errorf("lease %d, token %d, was unlocked before %d was granted, and was asked for: %+v",
+					i, l.Token(), last.Token(), p)
+			}
+			select {
+			case <-heard[i]:
+				t.Errorf("lease %d hears what the next one is asked", i)
+			case <-l.Asked():
+				t.Errorf("lease %d says that it was asked", i)
+			default:
+			}
+		}
+		mustUnlock(t, last)
+	})
+}
+
+// TestReaderWhoHasGoneIsAsked: readers share a grant. One that has given back is not asked.
+func TestReaderWhoHasGoneIsAsked(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		one, other := twoProcesses(t, nil)
+		first := mustLock(t, one.RWMutex("a", nil).Reader())
+		second := mustLock(t, one.RWMutex("a", nil).Reader())
+		asked := first.Asked()
+		mustUnlock(t, first)
+		mustAsk(t, other, 1)
+		wantAsked(t, second)
+		if p, ok := first.Plea(); ok {
+			t.Errorf("who has given it back was asked for it: %+v", p)
+		}
+		select {
+		case <-asked:
+			t.Error("who has given it back hears it")
+		default:
+		}
+		mustUnlock(t, second)
+	})
+}
+
+// TestPleaIsForgottenWithTheLock: a lease that is over tells what it was asked, and not what those were after it.
+func TestPleaIsForgottenWithTheLock(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		one, other := twoProcesses(t, nil)
+		first := mustLock(t, one.RWMutex("a", nil).Reader())
+		second := mustLock(t, one.RWMutex("a", nil).Reader())
+		wantEqual(t, "they share a grant", first.Owner(), second.Owner())
+		mustAsk(t, other, 1)
+		mustUnlock(t, first)
+		wantAsked(t, first)
+		wantAsked(t, second)
+		time.Sleep(time.Second)
+		mustAsk(t, other, 1)
+		wantAsked(t, second)
+		if p, asked := first.Plea(); !asked || time.Until(p.By) != 59*time.Second {
+			t.Errorf("a lease that is over was asked, and tells of %+v", p)
+		}
+		mustUnlock(t, second)
+	})
+}
+
+// TestAskedForAndLingers: who was asked for it while it had it gives it back at once.
+func TestAskedForAndLingers(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		one := open(t, memlock.NewBackend(store), &lock.Options{Linger: 50 * time.Millisecond})
+		other := open(t, memlock.NewBackend(store), nil)
+		for range 5 {
+			mustUnlock(t, mustLock(t, one.Mutex("a", nil)))
+		}
+		lease := mustLock(t, one.Mutex("a", nil))
+		mustAsk(t, other, 1)
+		wantAsked(t, lease)
+		mustUnlock(t, lease)
+		if info, err := other.Inspect(t.Context(), "a"); err != nil || info.Held() {
+			t.Errorf("it lingers: %v", err)
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 	if l.unlocked {
 		return false, opError("unlock", h.grant.Name, ErrReleased)
 	}
-	l.unlocked = true
+	l.unlocked, l.plea = true, h.plea
 	if h.lease == l.root && h.state != possessed {
 		return false, opError("unlock", h.grant.Name, h.cause)
 	}

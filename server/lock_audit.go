@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // LockOperator asks for locks that others have, and takes them away; a *lock.Client does.
@@ -41,6 +43,11 @@ func (a *AuditedLocks) ForceRelease(ctx context.Context, name, reason string) (h
 // Ask asks all who have a lock to give it back, and returns how many were told.
 func (a *AuditedLocks) Ask(ctx context.Context, name, reason string, within time.Duration) (told int, err error) {
 	told, err = a.operator.Ask(ctx, name, reason, within)
-	audit(ctx, a.log, "ask", err, "lock", name, "told", told, "within", within, "reason", reason)
+	auditAsk(ctx, a.log, name, driver.Plea{Reason: reason, Within: within}, told, err)
 	return told, err
+}
+
+// auditAsk writes who has asked for a lock, by whatever way: the lines of all are found by the same words.
+func auditAsk(ctx context.Context, log *slog.Logger, name string, p driver.Plea, told int, err error) {
+	audit(ctx, log, "ask", err, "lock", name, "told", told, "within", p.Within, "reason", p.Reason)
 }

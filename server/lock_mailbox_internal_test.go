@@ -3,28 +3,50 @@ package server
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// TestAFullMailboxForgetsThatItWasFull: who learns of it looks after its grants.
-func TestAFullMailboxForgetsThatItWasFull(t *testing.T) {
+// TestMailboxIsFull: what was counted as told is told to every grant of a client that is slow, in order, and to each
+// only what came last of a kind.
+func TestMailboxIsFull(t *testing.T) {
+	const grants = 5000
 	box := newMailbox()
-	for range mailboxSize + 3 {
-		box.putMessage(driver.Message{Name: "a", Kind: driver.Asked})
-	}
-	if m, err := box.takeMessage(t.Context()); err != nil || m.Kind != driver.Missed {
-		t.Errorf("first is %+v, %v", m, err)
-	}
-	for i := range mailboxSize {
-		if m, err := box.takeMessage(t.Context()); err != nil || m.Kind != driver.Asked {
-			t.Fatalf("number %d is %+v, %v", i, m, err)
+	message := func(i int, kind driver.MessageKind, reason string) driver.Message {
+		return driver.Message{
+			Name: "a", Owner: "me:" + strconv.Itoa(i), Kind: kind, Plea: driver.Plea{Reason: reason},
 		}
 	}
+	for _, reason := range []string{"first", "last"} {
+		for i := range grants {
+			box.putMessage(message(i, driver.Asked, reason))
+		}
+	}
+	for i := range grants {
+		box.putMessage(message(i, driver.Taken, ""))
+	}
+	want := func(m driver.Message) {
+		t.Helper()
+		if got, err := box.takeMessage(t.Context()); err != nil || got != m {
+			t.Fatalf("next is %+v, %v; want %+v", got, err, m)
+		}
+	}
+	for i := range grants {
+		want(message(i, driver.Asked, "last"))
+	}
+	box.putMessage(message(0, driver.Asked, "again"))
+	for i := range grants {
+		want(message(i, driver.Taken, ""))
+	}
+	want(message(0, driver.Asked, "again"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := box.takeMessage(ctx); err == nil || errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an empty one: %v", err)
+	if m, err := box.takeMessage(ctx); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an empty one: %+v, %v", m, err)
+	}
+	if len(box.waiting)+len(box.order) > 0 {
+		t.Errorf("%d slots are taken", len(box.waiting)+len(box.order))
 	}
 }

@@ -25,7 +25,7 @@ func (l *locks) Ask(ctx context.Context, m *bedrockv1.AskRequest) (*bedrockv1.As
 		return nil, l.translate(ctx, "ask", err)
 	}
 	told, err := pleader.Plead(ctx, m.GetName(), plea)
-	audit(ctx, l.log, "ask", err, "lock", m.GetName(), "told", told, "reason", plea.Reason)
+	auditAsk(ctx, l.log, m.GetName(), plea, told, err)
 	if err != nil {
 		return nil, l.translate(ctx, "ask", err)
 	}

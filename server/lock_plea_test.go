@@ -67,8 +67,8 @@ func TestPleasLeaveNoTrace(t *testing.T) {
 		Services: server.Services{Locks: memlock.NewBackend(nil)},
 		Options:  server.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))},
 	}
-	serve(t, c, nil).post(t, locks+"Ask", `{"name": "a", "reason": "because"}`).want(t, 200)
-	for _, want := range []string{"audit", "action=ask", "lock=a", "reason=because", "told=0"} {
+	serve(t, c, nil).post(t, locks+"Ask", `{"name": "a", "reason": "because", "within": "90s"}`).want(t, 200)
+	for _, want := range []string{"audit", "action=ask", "lock=a", "reason=because", "told=0", "within=1m30s"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log has no %s: %s", want, &log)
 		}

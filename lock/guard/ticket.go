@@ -32,20 +32,40 @@ func (t Ticket) Check() error {
 	return driver.CheckToken(t.Token)
 }
 
+// ticketKey finds what was put into a context.
 type ticketKey struct{}
+
+// carried is a ticket that was put into a context, or that it has none from there on.
+type carried struct {
+	ticket Ticket
+	none   bool
+	under  *lock.Lease // the innermost lease that the context carried then
+}
 
 // ContextWithTicket returns a context that carries a ticket: to the transports of a client, which send it along,
 // and to the handlers of a service, which find the one they were sent.
 func ContextWithTicket(ctx context.Context, t Ticket) context.Context {
-	return context.WithValue(ctx, ticketKey{}, t)
+	return withCarried(ctx, carried{ticket: t})
 }
 
-// TicketFrom returns the ticket that a context carries: one that was put there, else that of the innermost lease
-// from whose context it is made.
+// ContextWithoutTicket returns a context that carries no ticket, whatever ctx does: a request that came without one is
+// not its server's, although its context may be made from that of a lease which the server has.
+func ContextWithoutTicket(ctx context.Context) context.Context {
+	return withCarried(ctx, carried{none: true})
+}
+
+func withCarried(ctx context.Context, c carried) context.Context {
+	c.under, _ = lock.LeaseFrom(ctx)
+	return context.WithValue(ctx, ticketKey{}, c)
+}
+
+// TicketFrom returns the ticket that a context carries: of those that were put there and those of the leases from whose
+// contexts it is made, the innermost one. A lease that was taken with a context which carries a ticket, as a handler
+// of a service may do, shows its own.
 func TicketFrom(ctx context.Context) (Ticket, bool) {
-	if t, ok := ctx.Value(ticketKey{}).(Ticket); ok {
-		return t, true
+	lease, leased := lock.LeaseFrom(ctx)
+	if c, ok := ctx.Value(ticketKey{}).(carried); ok && c.under == lease {
+		return c.ticket, !c.none
 	}
-	lease, ok := lock.LeaseFrom(ctx)
-	return Of(lease), ok
+	return Of(lease), leased
 }

@@ -24,11 +24,12 @@ func (b *Barrier) Migrate(ctx context.Context) error {
 }
 
 // migration is the schema. PostgreSQL's IF NOT EXISTS fails when two make the same
-// table at the same time, so one waits for the other.
+// table at the same time, so one waits for the other; whatever tables they make, for
+// one table has many spellings.
 func (b *Barrier) migration() []string {
 	if b.layout.dialect != Postgres {
 		return b.layout.schema
 	}
-	lock := "SELECT pg_advisory_xact_lock(hashtext('" + b.layout.table + "'))"
+	lock := "SELECT pg_advisory_xact_lock(hashtext('bedrock_barrier'))"
 	return append([]string{lock}, b.layout.schema...)
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn/barrier"
 )
 
@@ -42,6 +44,34 @@ func testOwnTable(t *testing.T, e *engine) {
 	var marks int
 	if err := e.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&marks); err != nil || marks != 1 {
 		t.Errorf("%d marks in %s, %v", marks, table, err)
+	}
+}
+
+// TestTableOfSeveralSpellingsIsMadeAtOnce: PostgreSQL takes Marks and public.marks for one table.
+func TestTableOfSeveralSpellingsIsMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := testenv.StartPostgres(t, nil)
+	s.CreateDatabase("spellings")
+	db, err := sql.Open("pgx", s.DSN("spellings"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for round := range 30 {
+		var calls []func()
+		for _, name := range []string{"Marks%d", "marks%d", "public.marks%d", "public.MARKS%d"} {
+			b, err := barrier.New(db, barrier.Postgres, &barrier.Options{Table: fmt.Sprintf(name, round)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			migrate := func() {
+				if err := b.Migrate(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			calls = append(calls, migrate, migrate)
+		}
+		together(calls...)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard/header"
 )
 
-// Client returns what adds to each call and stream the ticket that its context carries: that of the lease it was made
-// from, or of [guard.ContextWithTicket]. A refusal is a [*guard.StaleError], and still a [*connect.Error].
+// Client returns what adds to each call and stream the ticket that its context carries, see [guard.TicketFrom]. A
+// refusal is a [*guard.StaleError], and still a [*connect.Error].
 func Client() connect.Interceptor { return client{} }
 
 type client struct{}

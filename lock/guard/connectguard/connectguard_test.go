@@ -36,9 +36,14 @@ type (
 	client = connect.Client[text, text]
 )
 
-// serve starts a service that replaces a value, unless there is none to put.
+// serve starts a service on a shelf.
 func serve(t *testing.T, shelf *guardtest.Shelf, store guard.Store, opts *connectguard.Options) *httptest.Server {
 	t.Helper()
+	return guardtest.ServeHTTP2(t, onShelf(shelf, store, opts))
+}
+
+// onShelf is a service that replaces a value, unless there is none to put.
+func onShelf(shelf *guardtest.Shelf, store guard.Store, opts *connectguard.Options) http.Handler {
 	put := func(ctx context.Context, value string) *text {
 		if value != "" {
 			shelf.Put(value)
@@ -67,7 +72,7 @@ func serve(t *testing.T, shelf *guardtest.Shelf, store guard.Store, opts *connec
 				}
 			}
 		}, guarded))
-	return guardtest.ServeHTTP2(t, mux)
+	return mux
 }
 
 // http2 is a client without TLS. Who uses it closes its connections.
@@ -193,6 +198,23 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%s, %s: %v has the refusal %+v", protocol, name, err, stale)
 				}
 			}
+		}
+	}
+}
+
+// TestTicketsAreMixedUp: a call shows the innermost ticket, and one without has not that of its server.
+func TestTicketsAreMixedUp(t *testing.T) {
+	t.Parallel()
+	service := onShelf(&guardtest.Shelf{}, guard.NewMemory(nil), &connectguard.Options{Optional: true})
+	server := guardtest.ServeHTTP2(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ofServer := guard.ContextWithTicket(r.Context(), guard.Ticket{Name: "server", Token: 1})
+		service.ServeHTTP(w, r.WithContext(ofServer))
+	}))
+	for protocol := range protocols() {
+		for name, do := range newCaller(connections(t), server.URL, protocol).ways() {
+			t.Run(protocol+" "+name, func(t *testing.T) {
+				guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, "") })
+			})
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // Options configure [Server]. The zero value and nil mean the defaults.
 type Options struct {
-	// Optional lets calls through that have no ticket. By default they are refused.
+	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server has.
+	// By default they are refused.
 	Optional bool
 	// Logger is told when the store does not answer. Defaults to slog.Default().
 	Logger *slog.Logger
@@ -72,14 +73,14 @@ func (s *server) WrapStreamingClient(next connect.StreamingClientFunc) connect.S
 	return next
 }
 
-// admitCall returns the context of a call that may go on, with its ticket.
+// admitCall returns the context of a call that may go on, with its ticket, or without one.
 func (s *server) admitCall(ctx context.Context, sent http.Header) (context.Context, error) {
 	ticket, ok, err := header.Parse(sent.Values)
 	switch {
 	case err != nil:
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	case !ok && s.opts.Optional:
-		return ctx, nil
+		return guard.ContextWithoutTicket(ctx), nil // not what the server has itself
 	case !ok:
 		return nil, connect.NewError(connect.CodeFailedPrecondition,
 			errors.New("want the headers "+header.Name+" and "+header.Token))

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/bedrock-go/bedrock/input"
@@ -30,14 +31,16 @@ func TestMain(m *testing.M) {
 }
 
 // serve starts a server with one service, and returns its address.
-func serve(t *testing.T, s *guardtest.Service, store guard.Store, opts *grpcguard.Options) string {
+func serve(
+	t *testing.T, s *guardtest.Service, store guard.Store, opts *grpcguard.Options, more ...grpc.ServerOption,
+) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer(grpc.UnaryInterceptor(grpcguard.UnaryServer(store, opts)),
-		grpc.StreamInterceptor(grpcguard.StreamServer(store, opts)))
+	server := grpc.NewServer(append(more, grpc.UnaryInterceptor(grpcguard.UnaryServer(store, opts)),
+		grpc.StreamInterceptor(grpcguard.StreamServer(store, opts)))...)
 	server.RegisterService(s.Description(), nil)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
@@ -177,6 +180,23 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s: %v has the refusal %+v", name, err, stale)
 			}
 		}
+	}
+}
+
+// TestTicketsAreMixedUp: a call shows the innermost ticket, and one without has not that of its server.
+func TestTicketsAreMixedUp(t *testing.T) {
+	t.Parallel()
+	ofServer := grpc.InTapHandle(func(ctx context.Context, _ *tap.Info) (context.Context, error) {
+		return guard.ContextWithTicket(ctx, guard.Ticket{Name: "server", Token: 1}), nil
+	})
+	opts := &grpcguard.Options{Optional: true}
+	conn := dial(t, serve(t, onShelf(&guardtest.Shelf{}), guard.NewMemory(nil), opts, ofServer))
+	for name, do := range map[string]func(context.Context, *grpc.ClientConn, string) (string, error){
+		"call": put, "stream": puts,
+	} {
+		t.Run(name, func(t *testing.T) {
+			guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, conn, "") })
+		})
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 
 // Options configure the interceptors of a server. The zero value and nil mean the defaults.
 type Options struct {
-	// Optional lets calls through that have no ticket. By default they are refused.
+	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server has.
+	// By default they are refused.
 	Optional bool
 	// Logger is told when the store does not answer. Defaults to slog.Default().
 	Logger *slog.Logger
@@ -74,7 +75,7 @@ func newChecker(store guard.Store, opts *Options) *checker {
 	return c
 }
 
-// admitCall returns the context of a call that may go on, with its ticket.
+// admitCall returns the context of a call that may go on, with its ticket, or without one.
 func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	sent, _ := metadata.FromIncomingContext(ctx)
 	ticket, ok, err := header.Parse(sent.Get)
@@ -82,7 +83,7 @@ func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	case err != nil:
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	case !ok && c.opts.Optional:
-		return ctx, nil
+		return guard.ContextWithoutTicket(ctx), nil // not what the server has itself
 	case !ok:
 		return nil, status.Error(codes.FailedPrecondition, "want the metadata "+header.Name+" and "+header.Token)
 	}

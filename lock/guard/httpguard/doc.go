@@ -4,7 +4,9 @@
 //	client := &http.Client{Transport: httpguard.NewTransport(nil)}
 //	request, err := http.NewRequestWithContext(lease.Context(), http.MethodPut, url, nil)
 //	response, err := client.Do(request) // with Bedrock-Lock-Name and Bedrock-Lock-Token
-//	err = httpguard.Refusal(response)   // a *guard.StaleError, if it was refused
+//	if err == nil {
+//		err = httpguard.Refusal(response) // a *guard.StaleError, if it was refused
+//	}
 //
 // and at the service
 //

@@ -11,7 +11,8 @@ import (
 
 // Options configure [Handler]. The zero value and nil mean the defaults.
 type Options struct {
-	// Optional lets requests through that have no ticket. By default they are refused.
+	// Optional lets requests through that have no ticket: they have none in their context, either, whatever the server
+	// has. By default they are refused.
 	Optional bool
 	// NameFunc returns the name of the lock that guards what a request is about; a request that has the ticket of
 	// another lock is refused. Defaults to any.
@@ -47,7 +48,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	case !ok && h.opts.Optional:
-		h.next.ServeHTTP(w, r)
+		h.next.ServeHTTP(w, r.WithContext(guard.ContextWithoutTicket(r.Context()))) // not what the server has itself
 		return
 	case !ok:
 		http.Error(w, "want the headers "+header.Name+" and "+header.Token, http.StatusPreconditionRequired)

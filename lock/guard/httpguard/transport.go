@@ -8,9 +8,9 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard/header"
 )
 
-// NewTransport returns a transport that adds to each request the ticket that its context carries: that of the
-// lease it was made from, or of [guard.ContextWithTicket]. A request without one is sent as it is. base does the rest;
-// nil stands for [http.DefaultTransport].
+// NewTransport returns a transport that adds to each request the ticket that its context carries, see
+// [guard.TicketFrom]. A request without one is sent as it is. base does the rest; nil stands for
+// [http.DefaultTransport].
 func NewTransport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
@@ -33,6 +33,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("httpguard: %w", err)
 	}
 	r = r.Clone(r.Context()) // a transport must not change what it is given
+	if r.Header == nil {
+		r.Header = make(http.Header)
+	}
 	header.Write(ticket, r.Header.Set)
 	return t.base.RoundTrip(r)
 }

@@ -22,12 +22,13 @@
 // as in price:{orders/42}. A name that has a hash tag of its own is kept at bedrock:guard: followed by a colon and the
 // name, in the slot of that tag.
 //
-// Tokens are kept for ever unless [Options.TTL] says otherwise, and are as durable as the data beside them. A server
+// Tokens are kept for ever unless [Options.TTL] says otherwise. Of several guards over one key, such as those of two
+// releases, the one that keeps tokens for longest has its way. They are as durable as the data beside them. A server
 // that evicts keys may evict them: set maxmemory-policy to noeviction, or to one of the volatile ones. A fail-over
 // that loses the latest writes loses tokens, too; then an older holder may be let in, as long as the newer one does
 // not write.
 //
 // # Permissions
 //
-// A user needs EVALSHA, EVAL, GET and SET on these keys, besides what the scripts do.
+// A user needs EVALSHA, EVAL, GET, PTTL and SET on these keys, besides what the scripts do.
 package redisguard

@@ -18,7 +18,8 @@ type Options struct {
 	// Prefix begins the keys of tokens. Defaults to "bedrock:guard:".
 	Prefix string
 	// TTL lets a token be forgotten this long after it was last shown, at least 1s. It must be longer than any holder
-	// may be paused and any request may be on its way, or late writes are let in. Defaults to never.
+	// may be paused and any request may be on its way, or late writes are let in. Defaults to never. A token that
+	// another guard keeps for longer, or for ever, stays for as long as that.
 	TTL time.Duration
 	// Observer is told of every refusal, see [lock.EventRefused]. Defaults to nobody.
 	Observer lock.Observer

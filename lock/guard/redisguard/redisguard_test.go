@@ -216,8 +216,8 @@ func TestTokensAreForgotten(t *testing.T) {
 
 	brief := over(t, conn, &redisguard.Options{TTL: time.Minute})
 	for range 2 {
-		mustAccept(t, brief.Announce(t.Context(), ticket(t, 3)))
-		key := "bedrock:guard:{" + t.Name() + "}"
+		mustAccept(t, brief.Announce(t.Context(), guard.Ticket{Name: "brief", Token: 3}))
+		key := "bedrock:guard:{brief}"
 		if left := s.Do("PTTL", key).(int64); left < 59_000 || left > 60_000 {
 			t.Errorf("%d ms are left", left)
 		}

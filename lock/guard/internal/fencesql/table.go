@@ -68,7 +68,8 @@ func checkTable(kind sqlkind.Kind, name string) error {
 }
 
 // schemaOf makes the table. Names are compared byte by byte: no collation may take two locks for one. PostgreSQL's
-// IF NOT EXISTS fails when two make the same table at the same time, so one waits for the other.
+// IF NOT EXISTS fails when two make the same table at the same time, so one waits for the other; whatever tables they
+// make, for one table has many spellings.
 func schemaOf(kind sqlkind.Kind, table string) []string {
 	text, tail := "TEXT", " WITHOUT ROWID"
 	switch kind {
@@ -83,7 +84,7 @@ func schemaOf(kind sqlkind.Kind, table string) []string {
 		"\ttoken BIGINT NOT NULL,\n" +
 		"\traised BIGINT NOT NULL\n)" + tail // when the token was first seen, in microseconds since 1970
 	if kind == sqlkind.Postgres {
-		return []string{"SELECT pg_advisory_xact_lock(hashtext('" + table + "'))", create}
+		return []string{"SELECT pg_advisory_xact_lock(hashtext('bedrock_guard'))", create}
 	}
 	return []string{create}
 }
