@@ -31,6 +31,17 @@ func LeaseFrom(ctx context.Context) (*Lease, bool) {
 	return l, ok
 }
 
+// ExclusiveFrom is LeaseFrom, but passes over leases to read and permits: it returns the innermost lease whose token is
+// higher than those of all who had the lock before.
+func ExclusiveFrom(ctx context.Context) (*Lease, bool) {
+	l, ok := LeaseFrom(ctx)
+	for ok && l.isHadFor().hasCompany() {
+		l = l.outer()
+		ok = l != nil
+	}
+	return l, ok
+}
+
 // reenter returns one more lease of this lock if ctx carries one that goes on, and
 // else none. A lease that is over excludes nobody: a context may outlive it, as one
 // made by [context.WithoutCancel] does, and then stands in the queue like any other.
@@ -44,7 +55,7 @@ func (m *Mutex) reenter(ctx context.Context) (inner *Lease, err error) {
 	for ; l != nil && inner == nil; l = l.outer() {
 		switch {
 		case !l.isOf(m):
-		case l.covers(&m.want):
+		case l.isHadFor().covers(&m.want):
 			inner = l.reenter(ctx)
 		case l.Err() == nil:
 			return nil, l.wouldWaitForItself(&m.want)
@@ -60,18 +71,13 @@ func (l *Lease) isOf(m *Mutex) bool {
 }
 
 // isHadFor returns what this lease is: by a grant to write somebody may read.
-func (l *Lease) isHadFor() want {
-	w := *l.hold.want
-	if l.root.reads {
-		w.mode = driver.Shared
+func (l *Lease) isHadFor() *want {
+	if !l.root.reads {
+		return l.hold.want
 	}
-	return w
-}
-
-// covers reports whether who has this lease has what is wanted, too.
-func (l *Lease) covers(other *want) bool {
-	has := l.isHadFor()
-	return has.covers(other)
+	w := *l.hold.want
+	w.mode = driver.Shared
+	return &w
 }
 
 // covers reports whether who has what is wanted here has what the other one wants, too.
@@ -88,9 +94,8 @@ func (w *want) covers(other *want) bool {
 
 // wouldWaitForItself refuses a lock that would be waited for by who is in its way.
 func (l *Lease) wouldWaitForItself(w *want) error {
-	has := l.isHadFor()
-	return input.Errorf("ctx", "carries a lease of this lock, %s, which is in the way of one %s",
-		has.describe(), w.describe())
+	has, wanted := l.isHadFor().describe(), w.describe()
+	return input.Errorf("ctx", "carries a lease of this lock, %s, which is in the way of one %s", has, wanted)
 }
 
 // describe says what is wanted in the words of [RWMutex].

@@ -142,7 +142,7 @@ func (l *Lease) lostIfBelow(err error) error {
 
 // toWrite returns what an upgrade asks for, or one more lease of an upgrade that ctx carries.
 func (l *Lease) toWrite(ctx context.Context) (m *Mutex, again *Lease, err error) {
-	w := l.isHadFor()
+	w := *l.isHadFor()
 	if w.mode != driver.Shared || !w.role.includes(upgradeable) {
 		return nil, nil, &InvalidError{Field: "lease", Problem: "is not one of RLockUpgradeable: it cannot be upgraded"}
 	}
@@ -171,7 +171,7 @@ func (m *Mutex) reenterOver(ctx context.Context, over *Lease) *Lease {
 // between, and readers who wait may come now. On an error this lease goes on, unless that matches [ErrLost] or
 // [ErrReleased]. A lease that was entered more than once is refused.
 func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
-	w := l.isHadFor()
+	w := *l.isHadFor()
 	if w.mode != driver.Write {
 		return nil, &InvalidError{Field: "lease", Problem: "is not one to write, so it cannot be downgraded"}
 	}

@@ -133,6 +133,49 @@ func TestTicketOfALease(t *testing.T) {
 	}
 }
 
+// TestTicketsWithoutOrder: readers who hold a lock together, and permits, have tokens by which nobody could be refused.
+// The mutex around them is shown.
+func TestTicketsWithoutOrder(t *testing.T) {
+	locks, err := memlock.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = locks.Stop(context.WithoutCancel(t.Context())) }()
+	inside := func(ctx context.Context, l lock.Lockable) *lock.Lease {
+		lease, err := l.Lock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lease
+	}
+	rw, permits := locks.RWMutex("rw", nil), locks.Semaphore("permits", 2, nil)
+	for name, l := range map[string]lock.Lockable{"reader": rw.Reader(), "permit": permits} {
+		lease := inside(t.Context(), l)
+		if ticket, ok := guard.TicketFrom(lease.Context()); ok {
+			t.Errorf("a %s shows %+v", name, ticket)
+		}
+		_ = lease.Unlock(t.Context())
+	}
+	outer := inside(t.Context(), locks.Mutex("outer", nil))
+	reader := inside(outer.Context(), rw.Reader())
+	permit := inside(reader.Context(), permits)
+	if ticket, ok := guard.TicketFrom(permit.Context()); !ok || ticket != guard.Of(outer) {
+		t.Errorf("%+v, %v", ticket, ok)
+	}
+	other := guard.Ticket{Name: "other", Token: 1}
+	if ticket, ok := guard.TicketFrom(guard.ContextWithTicket(permit.Context(), other)); !ok || ticket != other {
+		t.Errorf("%+v, %v", ticket, ok)
+	}
+	sent := inside(guard.ContextWithTicket(outer.Context(), other), permits)
+	if ticket, ok := guard.TicketFrom(sent.Context()); !ok || ticket != other {
+		t.Errorf("%+v, %v", ticket, ok)
+	}
+	writer := inside(permit.Context(), locks.RWMutex("other", nil).Writer())
+	if ticket, ok := guard.TicketFrom(writer.Context()); !ok || ticket != guard.Of(writer) {
+		t.Errorf("%+v, %v", ticket, ok)
+	}
+}
+
 type panics struct{ events []lock.Event }
 
 func (p *panics) Observe(_ context.Context, e lock.Event) {

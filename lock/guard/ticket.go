@@ -14,7 +14,8 @@ type Ticket struct {
 }
 
 // Of returns the ticket of a lease, or of none the zero one, which is refused everywhere. It stays the same when
-// the lease is over: that is what it is for.
+// the lease is over: that is what it is for. Only tokens of mutexes, and of locks held to write, are higher than all
+// before.
 func Of(lease *lock.Lease) Ticket {
 	if lease == nil {
 		return Ticket{}
@@ -39,7 +40,7 @@ type ticketKey struct{}
 type carried struct {
 	ticket Ticket
 	none   bool
-	under  *lock.Lease // the innermost lease that the context carried then
+	under  *lock.Lease // the innermost that the context carried then of the leases whose tokens rise
 }
 
 // ContextWithTicket returns a context that carries a ticket: to the transports of a client, which send it along,
@@ -55,15 +56,16 @@ func ContextWithoutTicket(ctx context.Context) context.Context {
 }
 
 func withCarried(ctx context.Context, c carried) context.Context {
-	c.under, _ = lock.LeaseFrom(ctx)
+	c.under, _ = lock.ExclusiveFrom(ctx)
 	return context.WithValue(ctx, ticketKey{}, c)
 }
 
-// TicketFrom returns the ticket that a context carries: of those that were put there and those of the leases from whose
-// contexts it is made, the innermost one. A lease that was taken with a context which carries a ticket, as a handler
-// of a service may do, shows its own.
+// TicketFrom returns the ticket that a context carries: of those that were put there and those of the leases from
+// whose contexts it is made, the innermost one. A lease that was taken with a context which carries a ticket, as a
+// handler of a service may do, shows its own. Leases to read and permits show none: their tokens are in no order
+// that a resource could go by.
 func TicketFrom(ctx context.Context) (Ticket, bool) {
-	lease, leased := lock.LeaseFrom(ctx)
+	lease, leased := lock.ExclusiveFrom(ctx)
 	if c, ok := ctx.Value(ticketKey{}).(carried); ok && c.under == lease {
 		return c.ticket, !c.none
 	}

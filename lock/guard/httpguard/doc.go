@@ -13,7 +13,12 @@
 //	fences, err := sqlguard.New(db, sqlguard.Postgres, nil) // or another guard.Store
 //	orders := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 //		ticket, _ := guard.TicketFrom(r.Context())
-//		err := fences.Check(r.Context(), tx, ticket) // in the transaction of the write, see below
+//		err := save(r.Context(), ticket, r.Body) // with fences.Check in the transaction of the write, see below
+//		if stale, ok := errors.AsType[*guard.StaleError](err); ok {
+//			httpguard.WriteRefusal(w, stale)
+//		} else if err != nil {
+//			http.Error(w, "not saved", http.StatusInternalServerError)
+//		}
 //	})
 //	http.Handle("/orders/", httpguard.Handler(orders, fences, nil))
 //

@@ -42,7 +42,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Refusal returns a [*guard.StaleError] if a response says that the request's token was stale, else nil.
 func Refusal(r *http.Response) error {
-	if r.StatusCode != http.StatusPreconditionFailed {
+	if r == nil || r.StatusCode != http.StatusPreconditionFailed {
 		return nil
 	}
 	if stale := header.ParseStale(r.Header.Values); stale != nil {

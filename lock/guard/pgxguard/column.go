@@ -64,7 +64,7 @@ func (c *Column) Announce(ctx context.Context, db Queryer, t guard.Ticket, key a
 	if err != nil {
 		return fmt.Errorf("pgxguard: announce %q: %w", t.Name, err)
 	}
-	return c.Check(ctx, db, t, key, result)
+	return c.whyUntouched(ctx, "announce", db, t, key, result)
 }
 
 // Check says of a statement whether it was refused, by its result: one that touched the row was not. Of one that has
@@ -77,6 +77,13 @@ func (c *Column) Check(ctx context.Context, db Queryer, t guard.Ticket, key any,
 	if err := checkArguments(db, t); err != nil {
 		return fmt.Errorf("pgxguard: check: %w", err)
 	}
+	return c.whyUntouched(ctx, "check", db, t, key, result)
+}
+
+// whyUntouched says why a statement has touched no row.
+func (c *Column) whyUntouched(
+	ctx context.Context, what string, db Queryer, t guard.Ticket, key any, result pgconn.CommandTag,
+) error {
 	if result.RowsAffected() > 0 {
 		return nil
 	}
@@ -91,7 +98,7 @@ func (c *Column) Check(ctx context.Context, db Queryer, t guard.Ticket, key any,
 	if err == nil || errors.Is(err, guard.ErrStale) {
 		return err
 	}
-	return fmt.Errorf("pgxguard: check %q: %w", t.Name, err)
+	return fmt.Errorf("pgxguard: %s %q: %w", what, t.Name, err)
 }
 
 func checkArguments(db Queryer, t guard.Ticket) error {

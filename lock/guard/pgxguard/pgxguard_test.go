@@ -3,6 +3,7 @@ package pgxguard_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -228,7 +229,8 @@ func (e *engine) testColumn(t *testing.T) {
 	mustAccept(t, c.Announce(t.Context(), e.pool, ticket(t, 5), t.Name()))
 	mustAccept(t, c.Announce(t.Context(), e.pool, ticket(t, 5), t.Name()))
 	wantStale(t, c.Announce(t.Context(), e.pool, ticket(t, 4), t.Name()), 4, 5)
-	if err := c.Announce(t.Context(), e.pool, ticket(t, 6), "other"); !errors.Is(err, pgxguard.ErrNoRow) {
+	if err := c.Announce(t.Context(), e.pool, ticket(t, 6), "other"); !errors.Is(err, pgxguard.ErrNoRow) ||
+		!strings.HasPrefix(err.Error(), "pgxguard: announce ") {
 		t.Error(err)
 	}
 }

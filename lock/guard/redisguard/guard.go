@@ -87,7 +87,11 @@ func (g *Guard) Run(
 	ctx context.Context, t guard.Ticket, s *Script, keys []string, args ...string,
 ) (redisconn.Reply, error) {
 	err := t.Check()
-	if err == nil {
+	switch {
+	case err != nil:
+	case s == nil:
+		err = &input.Error{Field: "s", Problem: "is nil"}
+	default:
 		err = g.checkKeys(t.Name, keys)
 	}
 	if err != nil {

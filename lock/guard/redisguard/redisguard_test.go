@@ -297,6 +297,7 @@ func TestWrongInput(t *testing.T) {
 		"token":  g.Set(t.Context(), guard.Ticket{Name: "a"}, "k", "v"),
 		"conn":   second(redisguard.New(nil, nil)),
 		"prefix": second(redisguard.New(conn, &redisguard.Options{Prefix: "{a}"})),
+		"s":      second(g.Run(t.Context(), guard.Ticket{Name: "a", Token: 1}, nil, nil)),
 		"ttl":    second(redisguard.New(conn, &redisguard.Options{TTL: 5})),
 	} {
 		if wrong, ok := errors.AsType[*input.Error](got); !ok || wrong.Field != want {

@@ -17,7 +17,8 @@ var ErrNoRow = fencesql.ErrNoRow
 
 // ColumnOptions say which rows a [Column] guards.
 type ColumnOptions struct {
-	// Table has the rows.
+	// Table has the rows: a plain name, perhaps after that of a schema and a dot. It stands in statements as it is,
+	// so it cannot be a word of SQL.
 	Table string
 	// Key is the column that tells them apart. Defaults to id.
 	Key string
@@ -58,7 +59,7 @@ func (c *Column) Announce(ctx context.Context, db Tx, t guard.Ticket, key any) e
 	if err != nil {
 		return fmt.Errorf("sqlguard: announce %q: %w", t.Name, err)
 	}
-	return c.Check(ctx, db, t, key, result)
+	return c.whyUntouched(ctx, "announce", db, t, key, result)
 }
 
 // Check says of a statement whether it was refused, by its result: one that touched the row was not. Of one that has
@@ -73,6 +74,13 @@ func (c *Column) Check(ctx context.Context, tx Tx, t guard.Ticket, key any, resu
 	if err := checkResult(tx, t, result); err != nil {
 		return fmt.Errorf("sqlguard: check: %w", err)
 	}
+	return c.whyUntouched(ctx, "check", tx, t, key, result)
+}
+
+// whyUntouched says why a statement has touched no row.
+func (c *Column) whyUntouched(
+	ctx context.Context, what string, tx Tx, t guard.Ticket, key any, result sql.Result,
+) error {
 	touched, err := result.RowsAffected()
 	if err != nil || touched > 0 {
 		return err
@@ -88,7 +96,7 @@ func (c *Column) Check(ctx context.Context, tx Tx, t guard.Ticket, key any, resu
 	if err == nil || errors.Is(err, guard.ErrStale) {
 		return err
 	}
-	return fmt.Errorf("sqlguard: check %q: %w", t.Name, err)
+	return fmt.Errorf("sqlguard: %s %q: %w", what, t.Name, err)
 }
 
 func checkResult(tx Tx, t guard.Ticket, result sql.Result) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/lock/guard"
@@ -47,11 +48,12 @@ func testColumn(t *testing.T, e *engine) {
 	if status := e.text(t, "SELECT status FROM orders WHERE id = ?", id); status != "packed" {
 		t.Error(status)
 	}
-	for _, err := range []error{
-		write(8, id+"?", "nothing"), c.Announce(t.Context(), e.db, ticket(t, 8), id+"?"),
+	for what, err := range map[string]error{
+		"check": write(8, id+"?", "nothing"), "announce": c.Announce(t.Context(), e.db, ticket(t, 8), id+"?"),
 	} {
-		if !errors.Is(err, sqlguard.ErrNoRow) || errors.Is(err, guard.ErrStale) {
-			t.Errorf("no such row: %v", err)
+		if !errors.Is(err, sqlguard.ErrNoRow) || errors.Is(err, guard.ErrStale) ||
+			!strings.HasPrefix(err.Error(), "sqlguard: "+what+" ") {
+			t.Errorf("%s: no such row: %v", what, err)
 		}
 	}
 	// A statement that is about something else is not taken for one that was accepted.
