@@ -117,6 +117,7 @@ func (h *hold) recordHold(ctx context.Context) error {
 		h.lingering.wanted = h.q.wasTold(driver.Wanted)
 	}
 	h.q.holds.add(h)
+	h.hearEarlyPlea()
 	return nil
 }
 

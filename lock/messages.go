@@ -25,15 +25,28 @@ func (c *Client) hearMessage(m driver.Message) {
 	switch h := p.holdOf(m.Name, m.Owner); {
 	case h == nil:
 		if q := p.queueAsking(m.Name, m.Owner); q != nil {
-			q.told.Or(messageBit(m.Kind))
+			q.hearEarly(m)
 		}
 	case m.Kind == driver.Asked:
-		h.hearPlea(m.Plea)
+		h.hearPlea(pleaNow(m.Plea))
 	case m.Kind == driver.Taken:
 		c.work.Go(func() { h.lose(errForced) })
 	default:
 		h.recall()
 	}
+}
+
+// hearEarly keeps what was told of the owner under which the one at the front asks, until its grant is here. part.mu is
+// held.
+func (q *queue) hearEarly(m driver.Message) {
+	switch m.Kind {
+	case driver.Asked:
+		q.early = &earlyPlea{Plea: pleaNow(m.Plea), owner: m.Owner}
+		return
+	case driver.Taken:
+		q.early = nil // it was for what is gone
+	}
+	q.told.Or(messageBit(m.Kind))
 }
 
 // messageBit marks a kind of message among others.

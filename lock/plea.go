@@ -16,6 +16,15 @@ type Plea struct {
 	By time.Time
 }
 
+// pleaNow returns what is asked at this moment.
+func pleaNow(asked driver.Plea) Plea {
+	p := Plea{Reason: asked.Reason}
+	if asked.Within > 0 {
+		p.By = time.Now().Add(asked.Within)
+	}
+	return p
+}
+
 // Ask asks all who have the lock to give it back, with a reason for people to read and the time in which it is
 // wanted; 0 for as soon as it can be. Those who use this package learn of it at once by [Lease.Asked], and it is
 // theirs to decide what comes of it: nothing is taken away, for that there is [Client.ForceRelease]. It returns how
@@ -82,15 +91,12 @@ func (l *Lease) hearPlea() {
 }
 
 // hearPlea records what the holders are asked, and what follows: the grant serves nobody else here. part.mu is held.
-func (h *hold) hearPlea(p driver.Plea) {
+func (h *hold) hearPlea(p Plea) {
 	h.endLinger()
 	if h.state != possessed {
 		return
 	}
-	h.plea = &Plea{Reason: p.Reason}
-	if p.Within > 0 {
-		h.plea.By = time.Now().Add(p.Within)
-	}
+	h.plea = &p
 	h.lease.hearPlea()
 	for inner := range h.lease.inner {
 		inner.hearPlea()
@@ -98,9 +104,26 @@ func (h *hold) hearPlea(p driver.Plea) {
 	c := h.q.client
 	e := Event{
 		Kind: EventAsked, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Held: c.now() - h.since,
-		Plea: *h.plea,
+		Plea: p,
 	}
 	c.work.Go(func() { c.observe(c.background, e) })
+}
+
+// earlyPlea is what an owner was asked before its grant was here: the message of a plea may overtake the answer to a
+// request, or the message of a grant that was passed on.
+type earlyPlea struct {
+	Plea
+
+	owner string
+}
+
+// hearEarlyPlea hears what the hold was asked before it was here. part.mu is held.
+func (h *hold) hearEarlyPlea() {
+	early := h.q.early
+	h.q.early = nil
+	if early != nil && early.owner == h.grant.Owner {
+		h.hearPlea(early.Plea)
+	}
 }
 
 // isAsked reports whether somebody has asked for it. part.mu is held.

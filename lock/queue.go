@@ -28,6 +28,7 @@ type queue struct {
 	fronted  bool          // somebody is at the front
 	called   bool          // the call below is in use
 	told     atomic.Uint32 // what was told of the owner who asks before its grant was here, by messageBit
+	early    *earlyPlea    // what somebody was asked before its grant was here; nil if nobody was
 	waiters  line
 	holds    holds             // what is held here
 	served   int32             // leases the last grant has served
