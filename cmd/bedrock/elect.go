@@ -47,7 +47,8 @@ goes on. With --yield it is ended as above and the exit code is 79: whoever has 
 this process decides whether it campaigns again.
 
 With --observe it runs nothing: it prints who leads, and every change, until
-interrupted.
+interrupted; then the exit code is 0. While the backend does not answer it keeps trying,
+and says so. One that refuses at the start, as for a wrong password, ends it.
 
 Exit codes: the command's own; 64 usage; 69 the backend refused; 77 the server wants another
 token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, was not found;
@@ -60,6 +61,12 @@ token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, w
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.observe {
 				return sys.observe(c.Context(), args[0])
+			}
+			if err := refuseZero(c.Flags()); err != nil {
+				return err
+			}
+			if err := sys.backend.refuseMore(c.Flags(), "fair"); err != nil {
+				return err
 			}
 			return sys.elect(c.Context(), args[0], args[1:], &flags)
 		},
@@ -82,9 +89,13 @@ func electArgs(c *cobra.Command, args []string, flags *electFlags) error {
 		return commandArgs(c, args)
 	case len(args) > 1 || c.ArgsLenAtDash() >= 0:
 		return errors.New("elect: --observe runs no command")
-	default:
-		return wants("NAME")(c, args)
 	}
+	for _, flag := range []string{"ttl", "grace", "max-hold", "fair", "yield", "meta"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("elect: --%s is for a command, and --observe runs none", flag)
+		}
+	}
+	return wants("NAME")(c, args)
 }
 
 // elect runs a command whenever this process leads, until the command ends by itself.

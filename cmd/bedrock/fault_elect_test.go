@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -47,7 +48,7 @@ func TestALeaderThatIsKilledIsNotReplaced(t *testing.T) {
 	pid, token := nextTerm(t, lines)
 	other, others := member(t, backend, ttl.String())
 	defer func() { _ = other.Process.Signal(syscall.SIGTERM); _ = other.Wait() }()
-	awaitWaiter(t, backend)
+	awaitWaiter(t, backend, "scheduler")
 	if err := leader.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +65,11 @@ func TestALeaderThatIsKilledIsNotReplaced(t *testing.T) {
 	}
 }
 
-// awaitWaiter waits until somebody waits for the leader to end.
-func awaitWaiter(t *testing.T, backend string) {
+// awaitWaiter waits until somebody waits for the lock.
+func awaitWaiter(t *testing.T, backend, name string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		shown, err := exec.CommandContext(t.Context(), "bedrock", "lock", "show", "scheduler",
+		shown, err := exec.CommandContext(t.Context(), "bedrock", "lock", "show", name,
 			"--backend", backend, "-o", "json").Output()
 		if err == nil && strings.Contains(string(shown), `"waiting": 1`) {
 			return
@@ -89,5 +90,47 @@ func TestAMemberGivesUpWithItsBackend(t *testing.T) {
 	server.Thaw()
 	if again, _ := nextTerm(t, lines); again == pid {
 		t.Errorf("process %d again", again)
+	}
+}
+
+// TestAnObserverNeedsItsBackendAtTheStart: it waits for one that is away, and says so. One that refuses ends it.
+func TestAnObserverNeedsItsBackendAtTheStart(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, &testenv.RedisOptions{Password: "secret"})
+	server.Kill()
+	observe := func(password string) (*exec.Cmd, *bufio.Scanner) {
+		cmd := exec.CommandContext(t.Context(), "bedrock", "elect", "scheduler", "--observe",
+			"--backend", "redis://:"+password+"@"+server.Addr())
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line := bufio.NewScanner(said); password == "secret" &&
+			(!line.Scan() || !strings.HasPrefix(line.Text(), "bedrock: still trying: ")) {
+			t.Errorf("told: %q", line.Text())
+		}
+		go func() { _, _ = io.Copy(io.Discard, said) }()
+		return cmd, bufio.NewScanner(out)
+	}
+	patient, lines := observe("secret")
+	server.Restart(true)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "nobody leads") {
+		t.Errorf("seen: %q", lines.Text())
+	}
+	_ = patient.Process.Signal(syscall.SIGTERM)
+	if err := patient.Wait(); err != nil {
+		t.Error(err)
+	}
+	wrong, _ := observe("wrong")
+	_ = wrong.Wait()
+	if code := wrong.ProcessState.ExitCode(); code != exitUnavailable {
+		t.Errorf("exit code %d of a wrong password", code)
 	}
 }
