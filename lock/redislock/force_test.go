@@ -38,3 +38,19 @@ func TestForceByWhoMayNotPublish(t *testing.T) {
 		})
 	}
 }
+
+// TestForceOfManyReadersWithoutACounter: the counter is lost, or its time is over while they read on. They can be
+// forced out however many they are.
+func TestForceOfManyReadersWithoutACounter(t *testing.T) {
+	for _, many := range []int{2, 2001} {
+		s := testenv.Redis(t, nil)
+		b := open(t, connectGoredis(t, single(s)), nil)
+		crowd(t, b, driver.Request{Name: "readers", Mode: driver.Shared}, many)
+		if s.Do("DEL", "redisson_lock_token:{readers}") != int64(1) {
+			t.Fatal("no counter")
+		}
+		if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "readers"); err != nil || !held {
+			t.Errorf("%d readers: held %t, %v", many, held, err)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func pleadingRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a forced release is told to one holder", File: scripts + "owners.lua", Pkg: redis,
-			Old: "        found[#found + 1] = field\n", New: "        found[1] = field\n",
+			Old: "      found[#found + 1] = field\n", New: "      found[1] = field\n",
 			Test: "TestEveryHolderIsToldOfForce",
 		},
 	}
