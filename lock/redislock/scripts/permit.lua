@@ -61,12 +61,18 @@ local function setEnds(taken, prefix, count, at)
   end
 end
 
--- keep has the semaphore live for longer than its permits, if it does not live for ever.
+-- A time in ms that does not end in practice. PERSIST is one more command to be allowed.
+local FOREVER = 3000000000000
+
+-- keep has the semaphore live for longer than its permits, and those as long as it does. Somebody may have it live for
+-- ever that had an end before.
 local function keep(name, taken, life)
   local left = redis.call('pttl', name)
   if left >= 0 and left < life then
     redis.call('pexpire', name, life)
     left = life
+  elseif left == -1 and redis.call('pttl', taken) >= 0 then
+    left = FOREVER
   end
   if left >= 0 then
     redis.call('pexpire', taken, left)
