@@ -227,7 +227,7 @@ func redissonScripts(semaphores Semaphores) scripts {
 		permit: crowdScripts{
 			acquire: redisconn.NewScript(
 				keysText, kindText, semaphoreText, crowdText, permitText, counting, advanceText, permitAcquireText),
-			release:  redisconn.NewScript(tellText, permitText, permitReleaseText),
+			release:  redisconn.NewScript(tellText, crowdText, permitText, permitReleaseText),
 			renew:    redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
 			annotate: redisconn.NewScript(crowdText, permitText, permitAnnotateText),
 		},

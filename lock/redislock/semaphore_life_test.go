@@ -104,3 +104,79 @@ func TestPermitsOfASemaphoreThatIsMadeToLast(t *testing.T) {
 		}
 	})
 }
+
+// endsSoon has what is kept of a semaphore end soon, as when somebody has had permits and renewed them for a day.
+func endsSoon(t *testing.T, s *testenv.RedisServer, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		if s.Do("PEXPIRE", key, 5000) != int64(1) {
+			t.Fatalf("no key %s", key)
+		}
+	}
+}
+
+// livesOn checks that keys are kept for a day after the use of a semaphore.
+func livesOn(t *testing.T, s *testenv.RedisServer, after string, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		if left, _ := s.Do("PTTL", key).(int64); left < time.Hour.Milliseconds() {
+			t.Errorf("after %s %s is kept for %d ms, want a day", after, key, left)
+		}
+	}
+}
+
+// TestNumberIsForgottenRightAfterItsUse: what Java has of a number that Bedrock has made would be given out again. It
+// is forgotten a day after the last use by Bedrock: renewals and releases are that, too.
+func TestNumberIsForgottenRightAfterItsUse(t *testing.T) {
+	eachPlain(t, func(p *plain) {
+		keys := []string{"a", "bedrock_holders:{a}", "bedrock_permits:{a}"}
+		ours, others := p.take(1, 3), p.take(1, 3)
+		p.s.Do("DECRBY", "a", 1) // Java has the third one
+		endsSoon(p.T, p.s, keys...)
+		if errs := p.b.Renew(ctxFor(p), []driver.Grant{ours}); errs[0] != nil {
+			p.Fatal(errs)
+		}
+		livesOn(p.T, p.s, "a renewal", keys...)
+		endsSoon(p.T, p.s, keys...)
+		mustRelease(p, p.b, others)
+		livesOn(p.T, p.s, "a release", keys...)
+		endsSoon(p.T, p.s, keys...)
+		mustRelease(p, p.b, ours)
+		livesOn(p.T, p.s, "the last release", keys[:2]...)
+		p.refused(3, 3) // Java has one of the three
+	})
+}
+
+// TestSemaphoreIsForgottenRightAfterItsUse is the same of the layout in which Java's permits have an end.
+func TestSemaphoreIsForgottenRightAfterItsUse(t *testing.T) {
+	eachExpirable(t, func(t *testing.T, s *testenv.RedisServer, b driver.Backend) {
+		keys := []string{"a", "bedrock_holders:{a}", "{a}:timeout"}
+		g := mustAcquire(t, b, permitsOf("a", 1, 2))
+		endsSoon(t, s, keys...)
+		if errs := b.Renew(ctxFor(t), []driver.Grant{g}); errs[0] != nil {
+			t.Fatal(errs)
+		}
+		livesOn(t, s, "a renewal", keys...)
+		endsSoon(t, s, keys...)
+		mustRelease(t, b, g)
+		livesOn(t, s, "a release", keys[:2]...)
+	})
+}
+
+// TestRenewalProlongsAnotherLock: somebody has deleted the number, and has a lock of that name, which in Java looks at
+// nothing else. That one's life is not ours to prolong.
+func TestRenewalProlongsAnotherLock(t *testing.T) {
+	eachPlain(t, func(p *plain) {
+		ours := p.take(1, 2)
+		p.s.Do("DEL", "a")
+		p.s.Do("HSET", "a", javas, 1)
+		p.s.Do("PEXPIRE", "a", 5000)
+		if errs := p.b.Renew(ctxFor(p), []driver.Grant{ours}); errs[0] != nil {
+			p.Error(errs)
+		}
+		livesOn(p.T, p.s, "a renewal", "bedrock_permits:{a}")
+		if left, _ := p.s.Do("PTTL", "a").(int64); left > 5000 {
+			p.Errorf("somebody's lock lives for %d ms", left)
+		}
+	})
+}

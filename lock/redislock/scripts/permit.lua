@@ -30,6 +30,15 @@ end
 -- isPlain reports whether those are permits of an RSemaphore.
 local function isPlain(taken) return string.find(taken, 'bedrock_permits:', 1, true) == 1 end
 
+-- countOf returns how many permits are there, by the semaphore's number; nothing if there is none.
+local function countOf(name)
+  local number = redis.pcall('get', name)
+  if type(number) == 'table' and not string.find(number.err, 'WRONGTYPE') then
+    error(number)
+  end
+  return tonumber(number or nil)
+end
+
 -- comeBack adds those of our permits of an RSemaphore to its number whose time is over: nobody else does. It returns
 -- how many they are.
 local function comeBack(name, taken, holders, now)
@@ -64,19 +73,22 @@ end
 -- A time in ms that does not end in practice. PERSIST is one more command to be allowed.
 local FOREVER = 3000000000000
 
--- keep has the semaphore live for longer than its permits, and those as long as it does. Somebody may have it live for
--- ever that had an end before.
-local function keep(name, taken, life)
-  local left = redis.call('pttl', name)
-  if left >= 0 and left < life then
-    redis.call('pexpire', name, life)
-    left = life
+-- keep has the semaphore live for so long at least, and its permits as long as it does: somebody may have it live for
+-- ever that had an end before. What is known of its holders, and that it is ours, is kept for longer: else the limit
+-- would not be known to have moved. If the number is gone, whatever has come in its place is not ours.
+local function keep(name, taken, holders, life)
+  local left = countOf(name) and redis.call('pttl', name)
+  if not left then
+    atLeast(taken, life)
   elseif left == -1 and redis.call('pttl', taken) >= 0 then
-    left = FOREVER
+    redis.call('pexpire', taken, FOREVER)
+  elseif left >= 0 then
+    if left < life then
+      redis.call('pexpire', name, life)
+    end
+    redis.call('pexpire', taken, math.max(left, life))
   end
-  if left >= 0 then
-    redis.call('pexpire', taken, left)
-  end
+  atLeast(holders, life + 60000)
 end
 
 -- prefixText is how an owner's IDs begin, for people.
