@@ -42,10 +42,12 @@ end
 -- comeBack adds those of our permits of an RSemaphore to its number whose time is over: nobody else does. It returns
 -- how many they are.
 local function comeBack(name, taken, holders, now)
-  local over = redis.call('zremrangebyscore', taken, '-inf', now)
+  local over = redis.call('zcount', taken, '-inf', now)
   if over > 0 then
+    local number = countOf(name) -- before anything is changed: whatever is there may not be one
+    redis.call('zremrangebyscore', taken, '-inf', now)
     forgetDead(holders, taken)
-    if redis.call('exists', name) == 1 then
+    if number then
       redis.call('incrby', name, over)
     end
   end

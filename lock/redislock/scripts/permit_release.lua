@@ -28,16 +28,17 @@ end
 if away == 0 then
   return -1
 end
--- Publishing goes first: if this user may not, nothing has happened.
-local woken = away
+-- Publishing goes first: if this user may not, nothing has happened. If the number is gone, what has come in its place
+-- is not ours.
+local woken, number = away, countOf(name)
 if isPlain(taken) then
-  woken = math.max((tonumber(call('get', name) or nil) or 0) + away, 1) -- Redisson tells the number
+  woken = math.max((number or 0) + away, 1) -- Redisson tells the number
 end
 local listening = tell(channel, string.format('%.0f', woken))
 for i = 1, count do
   call('zrem', taken, idOf(prefix, i))
 end
-if call('exists', name) == 1 then
+if number then
   call('incrby', name, away)
 end
 call('hdel', holders, owner)
