@@ -63,7 +63,9 @@ end
 local function free()
   if kind == SEMAPHORE then
     local away = redis.call('zcard', taken)
-    redis.call('incrby', lock, away)
+    if redis.call('exists', lock) == 1 then
+      redis.call('incrby', lock, away)
+    end
     redis.call('del', taken)
     for _, owner in ipairs(redis.call('hkeys', holders)) do
       if string.sub(owner, 1, 8) ~= 'bedrock:' then
