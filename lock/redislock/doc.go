@@ -67,7 +67,8 @@
 // lock.Client.Ask tells all holders that are clients of Bedrock, in one round trip, by the channel of each client;
 // older versions pass over what they do not know. It counts those who listen at this moment. A server of a cluster
 // knows of those alone who listen at itself, so there it counts who has the lock by Bedrock, whether it listens or
-// not. Of a name that more than 2000 have at once nobody is told, nor of a forced release.
+// not. Of a name that more than 2000 have at once, 2000 of them are told, whichever the server picks; of a forced
+// release, too, of which the others hear at their next renewal.
 //
 // With the profile Redlock the keys beside a lock are ~bedrock_token:*
 // ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:* instead.

@@ -126,7 +126,7 @@ func (b *backend) releaseGrant(ctx context.Context, g *driver.Grant) (int, error
 func (b *backend) renewCrowd(grants []driver.Grant, batch []int, publish string, kind driver.Kind) redisconn.Call {
 	call := redisconn.Call{Script: b.scripts.rw.renew, Args: []string{publish, rwChannel}}
 	if kind == driver.Semaphore {
-		call = redisconn.Call{Script: b.scripts.permit.renew, Args: []string{publish, permitChannel}}
+		call = redisconn.Call{Script: b.scripts.permit.renew, Args: []string{publish, permitChannel, semaphoreLife}}
 	}
 	for _, at := range batch {
 		b.crowdOf(&grants[at]).renewing(b, &call, grants[at].TTL)

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn"
 )
 
@@ -131,4 +133,29 @@ func TestLatchOfRedisson(t *testing.T) {
 		sem.Name, sem.Limit = "c", 4
 		mustAcquire(t, b, sem)
 	})
+}
+
+// TestLatchAfterTheDead: a semaphore that is only remembered has permits of the dead, which have not come back yet.
+// They are no part of the latch that is set.
+func TestLatchAfterTheDead(t *testing.T) {
+	for _, kept := range []redislock.Semaphores{redislock.RPermitExpirableSemaphore, redislock.RSemaphore} {
+		each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+			server := testenv.Redis(t, nil)
+			b := open(t, connect(t, single(server)), &redislock.Options{Semaphores: kept})
+			dead := permitsOf("a", 1, 2)
+			dead.TTL = time.Millisecond
+			g := mustAcquire(t, b, dead)
+			until(t, "the semaphore to be only remembered", func() bool {
+				_, err := b.(driver.Latches).LatchCount(ctxFor(t), "a")
+				return err == nil
+			})
+			setLatch(t, b, "a", 3)
+			if errs := b.Renew(ctxFor(t), []driver.Grant{g}); !errors.Is(errs[0], driver.ErrLost) {
+				t.Errorf("renewed: %v", errs[0])
+			}
+			wantCount(t, b, "a", 3)
+			countDown(t, b, "a", "all", 3, 0)
+			mustAcquire(t, b, request("a", uuidB+":1"))
+		})
+	}
 }

@@ -20,7 +20,8 @@ type permits struct {
 	taken       string // the key of all that are taken
 }
 
-// semaphoreLife is for how long a semaphore that Bedrock has made is kept when nobody uses it, in ms.
+// semaphoreLife is for how long a semaphore that Bedrock has made is kept when nobody uses it, in ms. Grants,
+// renewals and releases are use.
 const semaphoreLife = "86400000"
 
 // idPrefix is how much of an ID is the owner's; the rest numbers its permits.
@@ -55,7 +56,7 @@ func (p *permits) releasing(b *backend, publish string) redisconn.Call {
 			p.name, b.layout.channelOf(p.name, driver.Semaphore), b.layout.latchOf(p.name, p.owner), p.taken,
 			beside(holdersKey, p.name),
 		},
-		Args: []string{publish, p.owner, crowdLatch, strconv.Itoa(p.count), p.ids},
+		Args: []string{publish, p.owner, crowdLatch, strconv.Itoa(p.count), p.ids, semaphoreLife},
 	}
 }
 

@@ -169,3 +169,34 @@ func TestNonsenseOnAClientsChannel(t *testing.T) {
 		}
 	}
 }
+
+// crowd has so many hold a name: read it, or have permits of it.
+func crowd(t *testing.T, b driver.Backend, req driver.Request, many int) {
+	t.Helper()
+	req.TTL, req.Tokens = 10*time.Minute, 1
+	for i := range many {
+		req.Owner = fmt.Sprint(uuidA, ":", i+2)
+		mustAcquire(t, b, req)
+	}
+}
+
+// TestManyHoldersAreNotAsked: those who have permits, or read, may be very many. Then 2000 are asked at least.
+func TestManyHoldersAreNotAsked(t *testing.T) {
+	s := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(s)), nil)
+	b.(driver.Notifier).Notify(func(driver.Message) {})
+	mustRelease(t, b, mustAcquire(t, b, request("listens", uuidA+":1")))
+	awaitListeners(t, s, "bedrock_client:"+uuidA[:18], 1)
+	for _, req := range []driver.Request{
+		{Name: "readers", Mode: driver.Shared}, {Name: "permits", Mode: driver.Permit, Permits: 1, Limit: 9999},
+	} {
+		for _, many := range []int{1998, 2001, 2500} {
+			req.Name = fmt.Sprint(many, " ", req.Mode)
+			crowd(t, b, req, many)
+			told, err := b.(driver.Pleader).Plead(ctxFor(t), req.Name, driver.Plea{})
+			if err != nil || told < min(many, 2000) || told > many {
+				t.Errorf("%q: %d of %d holders were told: %v", req.Name, told, many, err)
+			}
+		}
+	}
+}

@@ -213,3 +213,31 @@ func TestSemaphoresOfTwoLayouts(t *testing.T) {
 		}
 	})
 }
+
+// TestPermitsComeBackToAnotherLock: somebody has deleted the number, and has a lock of that name, which in Java looks
+// at nothing else. Permits of ours are released, and those of the dead come back, without a number.
+func TestPermitsComeBackToAnotherLock(t *testing.T) {
+	eachPlain(t, func(p *plain) {
+		ours, others, dead := p.take(1, 9), p.take(1, 9), p.ask(1, 9)
+		dead.TTL = time.Millisecond
+		mustAcquire(p, p.b, dead)
+		p.s.Do("DEL", "a")
+		p.s.Do("HSET", "a", javas, 1)
+		before := p.s.Do("DUMP", "a")
+		until(p.T, "the dead to come back", func() bool {
+			if errs := p.b.Renew(ctxFor(p), []driver.Grant{ours}); errs[0] != nil {
+				p.Fatal(errs)
+			}
+			return p.s.Do("ZCARD", "bedrock_permits:{a}") == int64(2)
+		})
+		for _, g := range []driver.Grant{ours, ours, others} {
+			mustRelease(p, p.b, g)
+		}
+		if left := p.s.Do("EXISTS", "bedrock_permits:{a}"); left != int64(0) {
+			p.Error("they are taken still")
+		}
+		if after := p.s.Do("DUMP", "a"); after != before {
+			p.Errorf("somebody's lock is changed: %v", after)
+		}
+	})
+}

@@ -69,6 +69,9 @@ var permitReleaseText string
 //go:embed scripts/permit_renew.lua
 var permitRenewText string
 
+//go:embed scripts/free.lua
+var freeText string
+
 //go:embed scripts/acquire_free.lua
 var acquireFreeText string
 
@@ -189,36 +192,43 @@ type crowdScripts struct {
 	downgrade                         *redisconn.Script // nil where nobody writes
 }
 
+// A script with the former looks for permits of an RSemaphore whose number is gone, see kind.lua. What is granted looks
+// where semaphores are kept like that: others would pay for it, and need one more permission.
+const (
+	looksForPermits = "local NUMBERLESS = true"
+	looksForNumbers = "local NUMBERLESS = false"
+)
+
 func redissonScripts(semaphores Semaphores) scripts {
-	counting := permitCountText
+	counting, looks := permitCountText, looksForNumbers
 	if semaphores == RSemaphore {
-		counting = plainCountText
+		counting, looks = plainCountText, looksForPermits
 	}
 	return scripts{
 		acquire: redisconn.NewScript(
-			acquireFreeText, heirText, keysText, semaphoreText, advanceText, heldText, acquireHeldText, giveText,
-			acquireText),
+			looks, freeText, acquireFreeText, heirText, keysText, semaphoreText, advanceText, heldText,
+			acquireHeldText, giveText, acquireText),
 		bundle: redisconn.NewScript(
-			heirText, keysText, semaphoreText, advanceText, heldText, giveText, bundleMutexText, bundleText),
+			looks, heirText, keysText, semaphoreText, advanceText, heldText, giveText, bundleMutexText, bundleText),
 		vote: redisconn.NewScript(
-			advanceText, voteRulesText, giveText, voteText, heirText, keysText, semaphoreText, heldText,
-			acquireHeldText, voteHeldText),
+			looks, freeText, advanceText, voteRulesText, giveText, voteText, heirText, keysText, semaphoreText,
+			heldText, acquireHeldText, voteHeldText),
 		fair: redisconn.NewScript(
-			heirText, keysText, kindText, semaphoreText, advanceText, lineText, fairAcquireText),
+			looks, heirText, keysText, kindText, semaphoreText, advanceText, lineText, fairAcquireText),
 		release: redisconn.NewScript(
 			releaseAloneText, tellText, heirText, keysText, advanceText, lineText, passText, releaseText),
 		renew: redisconn.NewScript(hintText, keysText, renewText),
 		force: redisconn.NewScript(
-			tellText, heirText, keysText, kindText, semaphoreText, rwText, advanceText, lineText, ownersText,
-			forceText),
+			looksForPermits, tellText, heirText, keysText, kindText, semaphoreText, rwText, advanceText, lineText,
+			ownersText, forceText),
 		plead: redisconn.NewScript(
-			heirText, keysText, kindText, semaphoreText, rwText, permitText, ownersText, pleadText),
-		inspect:  redisconn.NewScript(keysText, kindText, semaphoreText, rwText, inspectText),
+			looksForPermits, heirText, keysText, kindText, semaphoreText, rwText, permitText, ownersText, pleadText),
+		inspect:  redisconn.NewScript(looksForPermits, keysText, kindText, semaphoreText, rwText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
 		annotate: redisconn.NewScript(annotateText),
 		rw: crowdScripts{
 			acquire: redisconn.NewScript(
-				keysText, kindText, semaphoreText, crowdText, rwText, advanceText, rwAcquireText),
+				looks, keysText, kindText, semaphoreText, crowdText, rwText, advanceText, rwAcquireText),
 			release:   redisconn.NewScript(tellText, keysText, rwText, rwReleaseText),
 			renew:     redisconn.NewScript(hintText, keysText, crowdText, rwText, rwRenewText),
 			annotate:  redisconn.NewScript(keysText, crowdText, rwText, rwAnnotateText),
@@ -226,20 +236,21 @@ func redissonScripts(semaphores Semaphores) scripts {
 		},
 		permit: crowdScripts{
 			acquire: redisconn.NewScript(
-				keysText, kindText, semaphoreText, crowdText, permitText, counting, advanceText, permitAcquireText),
-			release:  redisconn.NewScript(tellText, permitText, permitReleaseText),
+				looks, keysText, kindText, semaphoreText, crowdText, permitText, counting, advanceText,
+				permitAcquireText),
+			release:  redisconn.NewScript(tellText, crowdText, permitText, permitReleaseText),
 			renew:    redisconn.NewScript(keysText, crowdText, permitText, permitRenewText),
 			annotate: redisconn.NewScript(crowdText, permitText, permitAnnotateText),
 		},
 		countdown: countdownScripts{
-			set: countdownScript(countdownSetText), down: countdownScript(countdownDownText),
-			left: countdownScript(countdownLeftText), drop: countdownScript(countdownDropText),
+			set: countdownScript(looks, countdownSetText), down: countdownScript(looks, countdownDownText),
+			left: countdownScript(looks, countdownLeftText), drop: countdownScript(looks, countdownDropText),
 		},
 	}
 }
 
-func countdownScript(text string) *redisconn.Script {
-	return redisconn.NewScript(tellText, keysText, kindText, semaphoreText, countdownText, text)
+func countdownScript(looks, text string) *redisconn.Script {
+	return redisconn.NewScript(looks, tellText, keysText, kindText, semaphoreText, countdownText, text)
 }
 
 func redlockScripts() scripts {

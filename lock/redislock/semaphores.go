@@ -17,10 +17,14 @@ const (
 	// was asked with last moves the number by the difference, for Java too; what Java has added, drained or not given
 	// back stays so. Apart from that, clients of Bedrock never have more than their limit together.
 	//
-	// A number that Bedrock has made is forgotten a day after the last use by Bedrock, also if Java has permits of it:
-	// where that matters let Java make it, by trySetPermits. Who looks sees what is missing from the limit as permits
-	// of a holder without a name; a number that only Java has used shows nobody, as nothing tells it from any other.
-	// Nor is such a number told from one of an RPermitExpirableSemaphore of which nobody has permits, or from Java's
-	// latch: what cannot be told is not refused. By force only permits of Bedrock are taken away.
+	// A number that Bedrock has made is forgotten a day after the last use by Bedrock, which is a grant, a renewal or a
+	// release, also if Java has permits of it: where that matters let Java make it, by trySetPermits. Who looks sees
+	// what is missing from the limit as permits of a holder without a name; a number that only Java has used shows
+	// nobody, as nothing tells it from any other. Nor is such a number told from one of an RPermitExpirableSemaphore of
+	// which nobody has permits, or from Java's latch: what cannot be told is not refused. By force only permits of
+	// Bedrock are taken away.
+	//
+	// Where Java deletes the number, what Bedrock has stays: it is shown, counts when the next request makes the number
+	// anew, and keeps locks of other kinds out, of clients with this option.
 	RSemaphore
 )

@@ -44,6 +44,35 @@ func plainRedisMutants() []mutants.Mutant {
 			Old: "err == nil && others > 0 {", New: "err == nil && others > 99 {",
 			Test: "TestOthersOfAnRSemaphoreAreShown",
 		},
+		{
+			Name: "redis: permits end before a number that lasts", File: scripts + "permit.lua", Pkg: redis,
+			Old: "elseif left == -1 and", New: "elseif false and", Test: "TestNumberThatIsMadeToLast",
+		},
+		{
+			Name: "redis: a renewal is no use of a semaphore", File: scripts + "permit_renew.lua", Pkg: redis,
+			Old: "math.max(lease, tonumber(ARGV[3]))", New: "lease", Test: "TestNumberIsForgottenRightAfterItsUse",
+		},
+		{
+			Name: "redis: a release is no use of a semaphore", File: scripts + "permit_release.lua", Pkg: redis,
+			Old: "keep(name, taken, holders, tonumber(ARGV[6]))\n", New: "",
+			Test: "TestSemaphoreIsForgottenRightAfterItsUse",
+		},
+		{
+			Name: "redis: plain permits come back to any lock", File: scripts + "permit_release.lua", Pkg: redis,
+			Old: "if number then\n", New: "if true then\n", Test: "TestPermitsComeBackToAnotherLock",
+		},
+		{
+			Name: "redis: a mutex beside permits without a number", File: scripts + "free.lua", Pkg: redis,
+			Old: "NUMBERLESS and", New: "false and", Test: "TestMutexOverPermits",
+		},
+		{
+			Name: "redis: plain permits without a number are not seen", File: scripts + "kind.lua", Pkg: redis,
+			Old: "return NUMBERLESS and", New: "return false and", Test: "TestForceWithoutANumber",
+		},
+		{
+			Name: "redis: a latch keeps permits of the dead", File: scripts + "countdown_set.lua", Pkg: redis,
+			Old: "takenOf(name), ", New: "", Test: "TestLatchAfterTheDead",
+		},
 	}
 }
 
@@ -66,8 +95,20 @@ func pleadingRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a forced release is told to one holder", File: scripts + "owners.lua", Pkg: redis,
-			Old: "        found[#found + 1] = field\n", New: "        found[1] = field\n",
+			Old: "      found[#found + 1] = field\n", New: "      found[1] = field\n",
 			Test: "TestEveryHolderIsToldOfForce",
+		},
+		{
+			Name: "redis: of very many holders nobody is told", File: scripts + "owners.lua", Pkg: redis,
+			Old: "redis.call('hrandfield', hash, 2002)", New: "{}", Test: "TestManyHoldersAreNotAsked",
+		},
+		{
+			Name: "redis: force raises the token before it publishes", File: scripts + "force.lua", Pkg: redis,
+			Old: "tellWaiting()\nlocal last", New: "local last",
+			Also: []mutants.Edit{{
+				File: scripts + "force.lua", Old: "local held = free()", New: "tellWaiting()\nlocal held = free()",
+			}},
+			Test: "TestForceByWhoMayNotPublish",
 		},
 	}
 }

@@ -43,7 +43,7 @@ func redisMutants() []mutants.Mutant {
 			Old: "    clock = time[1] .. string.sub('00000' .. time[2], -6)\n", New: "    clock = '0'\n",
 			Also: []mutants.Edit{{
 				File: scripts + "acquire_free.lua",
-				Old:  "if #KEYS == 2 and ARGV[6] < '~' and redis.call('exists', KEYS[1]) == 0 then",
+				Old:  "if free and ARGV[6] < '~' then",
 				New:  "if #KEYS == 0 then",
 			}},
 			Test: onRedis("TokenGoesBackAfterDataLoss"),

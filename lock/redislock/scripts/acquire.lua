@@ -18,7 +18,7 @@
 local function take(lock, counter, lease, owner, count, meta, how)
   local linger, rest = string.match(how, '^~(%d+) (.*)$')
   how = rest or how
-  if call('exists', lock) == 1 then
+  if not free and (#KEYS == 2 or isThere(lock)) then
     local answer = askHeld(lock, counter, lease, owner, count, meta, how)
     if answer then
       return answer

@@ -1,8 +1,8 @@
 -- The usual way of acquire.lua, by itself and before it: one lock, which is free and must not linger, and a
--- counter behind the clock. Every call is a good part of what a lock costs the server, here there are five;
--- and a function costs time where it is made, so there is none up to here.
+-- counter behind the clock. Every call is a good part of what a lock costs the server, here there are four, behind one
+-- in free.lua.
 
-if #KEYS == 2 and ARGV[6] < '~' and redis.call('exists', KEYS[1]) == 0 then
+if free and ARGV[6] < '~' then
   local time = redis.call('time')
   local floor = time[1] .. string.sub('00000' .. time[2], -6)
   local old

@@ -2,7 +2,7 @@
 
 -- examine finds out what is to be known of a lock, and changes nothing. It returns the lock's kind if that is another.
 local function examine(want)
-  if call('exists', want.lock) == 0 then
+  if not isThere(want.lock) then
     return
   end
   local about, otherKind = aboutOf(want.lock, want.owner)

@@ -20,5 +20,6 @@ return answerAfter(tonumber(ARGV[4]), function()
     call('del', mark)
     error(set)
   end
-  redis.pcall('del', beside('bedrock_holders:', name)) -- of a semaphore that was only remembered
+  -- Of a semaphore that was only remembered. Permits of the dead would come back to the latch, or be taken for it.
+  pcall(function() call('del', takenOf(name), beside('bedrock_holders:', name)) end)
 end)

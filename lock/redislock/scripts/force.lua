@@ -38,6 +38,20 @@ local old = tonumber(redis.call('get', counter) or 0)
 if not old or not (old <= 9e15) then
   return redis.error_reply('WRONGTYPE the fencing counter ' .. counter .. ' is not a usable number')
 end
+
+-- tellWaiting wakes those who wait, as a release does.
+local function tellWaiting()
+  if kind == SEMAPHORE then
+    tell('redisson_sc:' .. tagged(lock), tostring(math.max(redis.call('zcard', taken), 1)))
+  elseif kind == READWRITE then
+    tellAll('redisson_rwlock:' .. tagged(lock))
+  else
+    tell(KEYS[3], '0')
+  end
+end
+
+-- Publishing goes first: if this user may not, nothing has happened.
+tellWaiting()
 local last = string.format('%.0f', math.max(old + 2, now))
 if ARGV[2] == '0' then
   redis.call('set', counter, last)
@@ -49,8 +63,9 @@ end
 local function free()
   if kind == SEMAPHORE then
     local away = redis.call('zcard', taken)
-    tell('redisson_sc:' .. tagged(lock), tostring(math.max(away, 1)))
-    redis.call('incrby', lock, away)
+    if redis.call('exists', lock) == 1 then
+      redis.call('incrby', lock, away)
+    end
     redis.call('del', taken)
     for _, owner in ipairs(redis.call('hkeys', holders)) do
       if string.sub(owner, 1, 8) ~= 'bedrock:' then
@@ -59,7 +74,6 @@ local function free()
     end
     return away > 0 and 1 or 0
   elseif kind == READWRITE then
-    tellAll('redisson_rwlock:' .. tagged(lock))
     local fields = redis.call('hgetall', lock)
     for i = 1, #fields, 2 do
       for n = 1, math.min(tonumber(fields[i + 1]) or 0, 100) do
@@ -70,7 +84,6 @@ local function free()
       beside('bedrock_readers:', lock), beside('bedrock_turn:', lock))
     return redis.call('del', lock)
   end
-  tell(KEYS[3], '0')
   local held = redis.call('del', lock)
   pcall(function() return queueOf(lock) and lineOf(lock).serve(ARGV[1]) end)
   return held

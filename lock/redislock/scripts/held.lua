@@ -1,5 +1,12 @@
 -- held.lua: what is known of a mutex that somebody has.
 
+-- isThere reports whether there is anything to be known of: the lock, or permits of ours, see kind.lua. A user who may
+-- not look for those has none.
+local function isThere(lock)
+  local found = NUMBERLESS and redis.pcall('exists', lock, beside('bedrock_permits:', lock))
+  return (type(found) == 'number' and found or call('exists', lock)) > 0
+end
+
 -- aboutOf returns what a request must know of a lock that is there: what is in the owner's field, and in those of its
 -- line. It is nothing, and an answer {3, kind}, of a lock of another kind; and nothing at all of one that is only
 -- remembered as a semaphore. WRONGTYPE ends it here when the key is not a lock at all.
@@ -18,6 +25,8 @@ local function aboutOf(lock, owner)
   end
   if about[4] == 'read' or about[4] == 'write' then
     return nil, {3, 1}
+  elseif NUMBERLESS and not about[5] and call('exists', lock) == 0 then
+    return nil, not isUnused(lock) and {3, 2} or nil
   end
   return about
 end

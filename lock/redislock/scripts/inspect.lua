@@ -80,10 +80,12 @@ if kind == READWRITE then
   return answer
 end
 
-local time = redis.call('time')
-answer[4] = redis.call('get', lock)
-answer[5] = redis.call('zrange', takenOf(lock), 0, 1999, 'withscores')
+local time, taken = redis.call('time'), takenOf(lock)
+local limit = string.match(redis.call('hget', holders, 'bedrock:plain') or '', '^%d+')
+-- Where the number is gone, the next request makes it from the limit.
+answer[4] = redis.call('get', lock) or tostring((limit or 0) - redis.call('zcard', taken))
+answer[5] = redis.call('zrange', taken, 0, 1999, 'withscores')
 answer[6] = redis.call('hlen', holders) <= 2000 and redis.call('hgetall', holders) or {}
 answer[7] = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-answer[8] = string.match(redis.call('hget', holders, 'bedrock:plain') or '', '^%d+') or ''
+answer[8] = limit or ''
 return answer

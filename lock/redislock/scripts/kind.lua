@@ -1,6 +1,7 @@
 -- kind.lua: what a key is. A mutex is a hash of owners; a read-write lock is one with a mode; a semaphore is a
 -- number; and so is a latch. One that Bedrock has made has a mark beside it. Redisson leaves that when it opens the
--- latch: what has permits that are taken is Redisson's semaphore, which has come later.
+-- latch: what has permits that are taken is Redisson's semaphore, which has come later. Who deletes the number of an
+-- RSemaphore deletes no permits of ours, which keep others out all the same: that is told where NUMBERLESS is true.
 local MUTEX, READWRITE, SEMAPHORE, LATCH = 0, 1, 2, 3
 
 -- hasPermits reports whether permits of a semaphore are taken. Those beside the name "{x}" are of "x".
@@ -12,7 +13,7 @@ end
 local function kindOf(key)
   local found = redis.call('type', key).ok
   if found == 'none' then
-    return
+    return NUMBERLESS and redis.pcall('exists', beside('bedrock_permits:', key)) == 1 and SEMAPHORE or nil
   elseif found == 'hash' then
     local mode = redis.call('hget', key, 'mode')
     if mode ~= 'read' and mode ~= 'write' then

@@ -30,13 +30,24 @@ end
 -- isPlain reports whether those are permits of an RSemaphore.
 local function isPlain(taken) return string.find(taken, 'bedrock_permits:', 1, true) == 1 end
 
+-- countOf returns how many permits are there, by the semaphore's number; nothing if there is none.
+local function countOf(name)
+  local number = redis.pcall('get', name)
+  if type(number) == 'table' and not string.find(number.err, 'WRONGTYPE') then
+    error(number)
+  end
+  return tonumber(number or nil)
+end
+
 -- comeBack adds those of our permits of an RSemaphore to its number whose time is over: nobody else does. It returns
 -- how many they are.
 local function comeBack(name, taken, holders, now)
-  local over = redis.call('zremrangebyscore', taken, '-inf', now)
+  local over = redis.call('zcount', taken, '-inf', now)
   if over > 0 then
+    local number = countOf(name) -- before anything is changed: whatever is there may not be one
+    redis.call('zremrangebyscore', taken, '-inf', now)
     forgetDead(holders, taken)
-    if redis.call('exists', name) == 1 then
+    if number then
       redis.call('incrby', name, over)
     end
   end
@@ -61,16 +72,25 @@ local function setEnds(taken, prefix, count, at)
   end
 end
 
--- keep has the semaphore live for longer than its permits, if it does not live for ever.
-local function keep(name, taken, life)
-  local left = redis.call('pttl', name)
-  if left >= 0 and left < life then
-    redis.call('pexpire', name, life)
-    left = life
+-- A time in ms that does not end in practice. PERSIST is one more command to be allowed.
+local FOREVER = 3000000000000
+
+-- keep has the semaphore live for so long at least, and its permits as long as it does: somebody may have it live for
+-- ever that had an end before. What is known of its holders, and that it is ours, is kept for longer: else the limit
+-- would not be known to have moved. If the number is gone, whatever has come in its place is not ours.
+local function keep(name, taken, holders, life)
+  local left = countOf(name) and redis.call('pttl', name)
+  if not left then
+    atLeast(taken, life)
+  elseif left == -1 and redis.call('pttl', taken) >= 0 then
+    redis.call('pexpire', taken, FOREVER)
+  elseif left >= 0 then
+    if left < life then
+      redis.call('pexpire', name, life)
+    end
+    redis.call('pexpire', taken, math.max(left, life))
   end
-  if left >= 0 then
-    redis.call('pexpire', taken, left)
-  end
+  atLeast(holders, life + 60000)
 end
 
 -- prefixText is how an owner's IDs begin, for people.

@@ -21,12 +21,11 @@ elseif kind and kind ~= SEMAPHORE then
   return {2, kind}
 end
 
-local now = nowMs()
+local now, life = nowMs(), math.max(lease, tonumber(ARGV[10]))
 if has(taken, prefix, count, now) then
   -- An earlier copy of this request was granted.
   setEnds(taken, prefix, count, now + lease)
-  keep(name, taken, math.max(lease, tonumber(ARGV[10])))
-  atLeast(holders, lease)
+  keep(name, taken, holders, life)
   return {1, recorded(holders, counter, owner)}
 end
 
@@ -44,8 +43,8 @@ if not first then
 end
 call('decrby', name, count)
 setEnds(taken, prefix, count, now + lease)
-keep(name, taken, math.max(lease, tonumber(ARGV[10])))
-record(holders, owner, first, given, prefixText(prefix) .. ' ' .. ARGV[5], math.max(lease, tonumber(ARGV[10])))
+record(holders, owner, first, given, prefixText(prefix) .. ' ' .. ARGV[5], life)
+keep(name, taken, holders, life)
 if more > count then
   hintOf(ARGV[9], channel, more - count)
 end

@@ -3,7 +3,7 @@
 -- KEYS  1 the semaphore   2 its channel   3 the latch of this owner   4 the permits that are taken   5 what is known
 --       of its holders
 -- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 owner   3 life of the latch in ms   4 how many
---       permits   5 how the IDs begin
+--       permits   5 how the IDs begin   6 life of the semaphore in ms
 --
 -- Returns how many listen for the release; or -1 when the owner does not have them.
 
@@ -28,19 +28,21 @@ end
 if away == 0 then
   return -1
 end
--- Publishing goes first: if this user may not, nothing has happened.
-local woken = away
+-- Publishing goes first: if this user may not, nothing has happened. If the number is gone, what has come in its place
+-- is not ours.
+local woken, number = away, countOf(name)
 if isPlain(taken) then
-  woken = math.max((tonumber(call('get', name) or nil) or 0) + away, 1) -- Redisson tells the number
+  woken = math.max((number or 0) + away, 1) -- Redisson tells the number
 end
 local listening = tell(channel, string.format('%.0f', woken))
 for i = 1, count do
   call('zrem', taken, idOf(prefix, i))
 end
-if call('exists', name) == 1 then
+if number then
   call('incrby', name, away)
 end
 call('hdel', holders, owner)
+keep(name, taken, holders, tonumber(ARGV[6]))
 local over = isPlain(taken) and comeBack(name, taken, holders, now) or 0
 if over > 0 then
   hintOf(ARGV[1], channel, over)

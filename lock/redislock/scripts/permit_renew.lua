@@ -2,8 +2,8 @@
 -- cut short.
 --
 -- KEYS  of each: the semaphore, the permits that are taken, what is known of its holders
--- ARGV  PUBLISH or SPUBLISH, or empty if it is not known which; how channels begin; then how many permits, how
---       their IDs begin, and lease in ms of each
+-- ARGV  PUBLISH or SPUBLISH, or empty if it is not known which; how channels begin; life of a semaphore in ms; then
+--       how many permits, how their IDs begin, and lease in ms of each
 --
 -- Returns 1 for each that was renewed, 0 for each that is lost, -1 for each whose key holds something else.
 
@@ -26,8 +26,7 @@ local function renew(name, taken, holders, count, prefix, lease)
   end
   local before = tonumber(call('zscore', taken, idOf(prefix, 1)))
   setEnds(taken, prefix, count, now + lease)
-  keep(name, taken, lease)
-  atLeast(holders, lease)
+  keep(name, taken, holders, math.max(lease, tonumber(ARGV[3])))
   if before > now + lease then
     hintOf(ARGV[1], ARGV[2] .. tagged(name), 1)
   end
@@ -37,7 +36,7 @@ end
 local answer = {}
 for i = 1, #KEYS / 3 do
   answer[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i],
-    tonumber(ARGV[3 * i]), ARGV[3 * i + 1], tonumber(ARGV[3 * i + 2]))
+    tonumber(ARGV[3 * i + 1]), ARGV[3 * i + 2], tonumber(ARGV[3 * i + 3]))
   if type(answer[i]) == 'table' then
     return answer[i]
   end

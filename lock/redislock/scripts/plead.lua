@@ -14,6 +14,8 @@ elseif not kind or kind == LATCH then
   return 0 -- nobody has it
 end
 
+local taken = kind == SEMAPHORE and takenOf(lock)
+
 -- lives reports whether the lease of an owner goes on: the dead are there until somebody looks.
 local function lives(owner)
   if kind == READWRITE then
@@ -23,7 +25,7 @@ local function lives(owner)
   elseif kind == SEMAPHORE then
     local record = redis.call('hget', beside('bedrock_holders:', lock), owner)
     local prefix = prefixOf(record)
-    return prefix and has(takenOf(lock), prefix, 1, nowMs())
+    return prefix and has(taken, prefix, 1, nowMs())
   end
   return true
 end

@@ -15,11 +15,12 @@ local old = tonumber(redis.call('get', KEYS[2]) or 0)
 if not old or not (old <= 9e15) then
   return redis.error_reply('WRONGTYPE the fencing counter ' .. KEYS[2] .. ' is not a usable number')
 end
+-- Publishing goes first: if this user may not, nothing has happened.
+tell(KEYS[3], '0')
 local value = string.format('%.0f', math.max(old + 2, now))
 if ARGV[2] == '0' then
   redis.call('set', KEYS[2], value)
 else
   redis.call('set', KEYS[2], value, 'px', ARGV[2])
 end
-tell(KEYS[3], '0')
 return redis.call('del', KEYS[1])

@@ -40,6 +40,6 @@ local function grantFree()
 end
 
 -- The functions for a lock that is held cost time where they are made: they come after this.
-if call('exists', lock) == 0 then
+if free then
   return grantFree()
 end
