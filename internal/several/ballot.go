@@ -30,8 +30,8 @@ type Ballot struct {
 
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
-	plea       driver.Plea   // that it was asked last
-	pleaAt     time.Duration // when; 0 if it was not asked
+	pleas      []heardPlea   // what it was asked lately
+	unheard    *heardPlea    // what it was asked before it was a grant; nil if nothing was
 	life       time.Duration // how long it was to live from the last renewal on; less than the grant once it was cut
 }
 
@@ -78,8 +78,15 @@ func (b *Ballot) Again(ttl, since time.Duration) driver.Grant {
 	return g
 }
 
-// Win makes a grant of the ballot, with those tokens, and for its time since it was asked for.
+// Win makes a grant of the ballot, with those tokens, and for its time since it was asked for. Whoever gets it is told
+// what nodes were told for it meanwhile.
 func (b *Ballot) Win(token uint64, tokens int, since time.Duration) driver.Grant {
+	g := b.becomeGrant(token, tokens, since)
+	b.tellUnheard()
+	return g
+}
+
+func (b *Ballot) becomeGrant(token uint64, tokens int, since time.Duration) driver.Grant {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.won, b.grant.Token, b.grant.Tokens, b.sure = true, token, tokens, since+b.grant.TTL

@@ -2,6 +2,7 @@ package several
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -37,21 +38,55 @@ func (s *Stores) Plead(ctx context.Context, name string, p driver.Plea, least in
 // samePlea is for how long the same plea is not told again: every node tells of it.
 const samePlea = 10 * time.Second
 
+// mostPleas is how many pleas are told apart that come at once.
+const mostPleas = 8
+
+// heardPlea is a plea, and when it was heard first.
+type heardPlea struct {
+	driver.Plea
+
+	at time.Time
+}
+
 // hearPlea tells the holder, once.
 func (s *Stores) hearPlea(m driver.Message) {
-	if b := s.ballotOf(m.Owner); b != nil && b.isAsked(m.Plea) {
+	if b := s.ballotOf(m.Owner); b != nil && b.recordPlea(m.Plea) {
 		s.tellOwner(m)
 	}
 }
 
-// isAsked reports whether the ballot is a grant that has not been asked for like that before.
-func (b *Ballot) isAsked(p driver.Plea) bool {
-	now := b.stores.Now()
+// recordPlea records a plea, and reports whether to tell the holder of it: it is none that was heard from another node.
+// What was asked while votes are on their way is kept until there is a holder.
+func (b *Ballot) recordPlea(p driver.Plea) (tell bool) {
+	heard := heardPlea{p, time.Now()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.won || b.over || b.plea == p && now-b.pleaAt < samePlea && b.pleaAt > 0 {
+	b.pleas = slices.DeleteFunc(b.pleas, func(h heardPlea) bool { return heard.at.Sub(h.at) >= samePlea })
+	if b.over || slices.ContainsFunc(b.pleas, func(h heardPlea) bool { return h.Plea == p }) {
 		return false
 	}
-	b.plea, b.pleaAt = p, max(now, 1)
-	return true
+	if len(b.pleas) == mostPleas {
+		b.pleas = slices.Delete(b.pleas, 0, 1)
+	}
+	b.pleas = append(b.pleas, heard)
+	if !b.won {
+		b.unheard = &heard
+	}
+	return b.won
+}
+
+// tellUnheard tells the holder what was asked last before it was one, with the time that is left.
+func (b *Ballot) tellUnheard() {
+	b.mu.Lock()
+	early := b.unheard
+	b.unheard = nil
+	b.mu.Unlock()
+	if early == nil {
+		return
+	}
+	p := early.Plea
+	if p.Within > 0 {
+		p.Within = max(p.Within-time.Since(early.at), 1) // 0 is for as soon as it can be, which was not said
+	}
+	b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Asked, Plea: p})
 }
