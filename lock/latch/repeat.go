@@ -9,7 +9,6 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/attempt"
-	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 const (
@@ -24,6 +23,7 @@ func repeatCall[T any](
 	ctx context.Context, l *Latch, call func(ctx context.Context) (T, error),
 ) (none T, unknown bool, err error) {
 	began := time.Now()
+	var cause error // what a try was told last: time that has cut off one after it tells nothing
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		value, failure := attempt.Once(ctx, l.locks, l.timeForAnswer(began), call)
 		switch {
@@ -33,15 +33,18 @@ func repeatCall[T any](
 			return none, unknown && !isOfTheState(failure.Err), failure.Err
 		}
 		unknown = unknown || failure.Unknown
+		if !failure.CutOff {
+			cause = failure.Err
+		}
 		left := l.patience - time.Since(began)
 		switch {
 		case ctx.Err() != nil || attempt.IsStopped(l.locks):
 			left = 0
 		case l.patience == -1 || left <= 0:
-			return none, unknown, failure.Err
+			return none, unknown, afterCause(failure, cause)
 		}
 		if ended := attempt.Pause(ctx, l.locks, min(l.spreadPause(pause), left), nil); ended != nil {
-			return none, unknown, endedAfter(began, ended, failure.Err)
+			return none, unknown, endedAfter(began, ended, cause)
 		}
 	}
 }
@@ -70,11 +73,19 @@ func isOfTheState(err error) bool {
 	return errors.Is(err, ErrBelowZero) || errors.Is(err, driver.ErrKind)
 }
 
-// endedAfter says why a call has come to its end before the backend has answered, and what that has said last.
-func endedAfter(began time.Time, ended, last error) error {
+// afterCause says how the last try of a call has failed, and what one before it was told if it was told nothing itself.
+func afterCause(failure *attempt.Failure, cause error) error {
+	if !failure.CutOff || cause == nil {
+		return failure.Err
+	}
+	return fmt.Errorf("%w; before that: %w", failure.Err, cause)
+}
+
+// endedAfter says why a call has come to its end before the backend has answered, and what a try was told last.
+func endedAfter(began time.Time, ended, cause error) error {
 	waited := time.Since(began).Round(time.Microsecond)
-	if last == nil || outcome.IsContextError(last) || errors.Is(last, lock.ErrClosed) {
+	if cause == nil {
 		return fmt.Errorf("waited %s: %w", waited, ended)
 	}
-	return fmt.Errorf("waited %s: %w; before that: %w", waited, ended, last)
+	return fmt.Errorf("waited %s: %w; before that: %w", waited, ended, cause)
 }

@@ -3,6 +3,7 @@ package latch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,6 +150,30 @@ func TestTheEndOfTheContextIsNotTold(t *testing.T) {
 					if c.fault.Before != nil {
 						wantErr(t, err, driver.ErrUnavailable)
 					}
+				}
+				p.backend.Up()
+				p.backend.WaitLate()
+			})
+		})
+	}
+}
+
+// TestTheCauseIsCutOffByTime: what the backend has said last is told, also when a try after it had no time for its
+// answer.
+func TestTheCauseIsCutOffByTime(t *testing.T) {
+	refused := fmt.Errorf("connection refused: %w", driver.ErrUnavailable)
+	for name, limit := range map[string]time.Duration{"the context": time.Second, "the patience": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := processes(t, 1)[0]
+				silent := bedrocktest.Fault{Delay: time.Hour}
+				p.backend.Fail(bedrocktest.LatchCount, bedrocktest.Fault{Before: refused}, silent, silent, silent)
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				_, err := p.latch(nil).Count(ctx)
+				wantErr(t, err, refused)
+				if p.backend.Calls(bedrocktest.LatchCount) < 2 || (limit == time.Second) != errors.Is(err, ctx.Err()) {
+					t.Errorf("%d tries: %v", p.backend.Calls(bedrocktest.LatchCount), err)
 				}
 				p.backend.Up()
 				p.backend.WaitLate()

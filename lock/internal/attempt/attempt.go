@@ -22,6 +22,8 @@ type Failure struct {
 	Err error
 	// Unknown says that the call may have taken effect, or may still do so.
 	Unknown bool
+	// CutOff says that time, or the client's end, has cut the call off: the backend has said nothing.
+	CutOff bool
 }
 
 // Once makes one call, and waits for its answer for so long.
@@ -46,6 +48,7 @@ func Once[T any](
 		return value, nil
 	}
 	failure := &Failure{Err: outcome.NotTheCallersEnd(ctx, err), Unknown: !settle.NothingHappened(err)}
+	failure.CutOff = true
 	switch {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		failure.Err = outcome.ContextError(ctx)
@@ -53,6 +56,8 @@ func Once[T any](
 		failure.Err = lock.ErrClosed
 	case bound.Err() != nil && ctx.Err() == nil && outcome.IsContextError(err):
 		failure.Err = &silence{time.Since(sent)}
+	default:
+		failure.CutOff = false
 	}
 	return value, failure
 }
