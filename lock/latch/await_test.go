@@ -149,6 +149,41 @@ func TestWaitingGoesOn(t *testing.T) {
 	})
 }
 
+// TestWhoGaveUpDoesNotKnowWhatIsLeft: the error tells it, unless the backend was silent when the wait ended.
+func TestWhoGaveUpDoesNotKnowWhatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks func(*bedrocktest.Backend)
+		left   int
+	}{
+		"answered": {func(*bedrocktest.Backend) {}, 2},
+		"away":     {(*bedrocktest.Backend).Down, 0},
+		"frozen":   {(*bedrocktest.Backend).Freeze, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := processes(t, 2)
+				set(t, p[0].latch(nil), 3)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				done := await(ctx, p[1].latch(nil))
+				pass(30 * time.Second)
+				countDown(t, p[0].latch(nil), 2)
+				pass(22 * time.Second)
+				c.breaks(p[1].backend)
+				a := <-done
+				closed, known := errors.AsType[*latch.NotOpenError](a.err)
+				if known != (c.left > 0) || known && closed.Left != c.left || a.after != time.Minute {
+					t.Errorf("ended after %s: %v", a.after, a.err)
+				}
+				wantErr(t, a.err, context.DeadlineExceeded)
+				p[1].backend.Up()
+				p[1].backend.Thaw()
+				p[1].backend.WaitLate()
+			})
+		})
+	}
+}
+
 // TestAnOutageEndsTheWait: only one that is longer than the patience, and then it is told.
 func TestAnOutageEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
