@@ -47,7 +47,7 @@ func TestALeaderThatIsKilledIsNotReplaced(t *testing.T) {
 	pid, token := nextTerm(t, lines)
 	other, others := member(t, backend, ttl.String())
 	defer func() { _ = other.Process.Signal(syscall.SIGTERM); _ = other.Wait() }()
-	awaitWaiter(t, backend)
+	awaitWaiter(t, backend, "scheduler")
 	if err := leader.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,11 @@ func TestALeaderThatIsKilledIsNotReplaced(t *testing.T) {
 	}
 }
 
-// awaitWaiter waits until somebody waits for the leader to end.
-func awaitWaiter(t *testing.T, backend string) {
+// awaitWaiter waits until somebody waits for the lock.
+func awaitWaiter(t *testing.T, backend, name string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		shown, err := exec.CommandContext(t.Context(), "bedrock", "lock", "show", "scheduler",
+		shown, err := exec.CommandContext(t.Context(), "bedrock", "lock", "show", name,
 			"--backend", backend, "-o", "json").Output()
 		if err == nil && strings.Contains(string(shown), `"waiting": 1`) {
 			return

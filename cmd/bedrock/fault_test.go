@@ -149,6 +149,84 @@ func TestAFrozenServerOutlastsTheWait(t *testing.T) {
 	}
 }
 
+// Whoever gives a wait a time has an answer then, also from a server that hangs or is not there, and is told which.
+func TestATimeIsNotKept(t *testing.T) {
+	t.Parallel()
+	server, busy := testenv.Redis(t, nil), testenv.Redis(t, nil)
+	holding := func(args ...string) {
+		if out, err := exec.CommandContext(t.Context(), "bedrock", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	url, closed := "redis://"+server.Addr(), "redis://"+busy.Addr()
+	holding("latch", "set", "parts", "2", "--backend", closed)
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	for name, c := range map[string]struct {
+		args  []string
+		limit time.Duration
+		code  int
+		says  string
+	}{
+		"latch of a frozen server": {
+			[]string{"latch", "await", "parts", "--timeout", "1s", "--backend", url},
+			time.Second, exitUnavailable, "deadline exceeded",
+		},
+		"latch of no server": {
+			[]string{"latch", "await", "parts", "--timeout", "1s", "--backend", "redis://127.0.0.1:1"},
+			time.Second, exitUnavailable, "connection refused",
+		},
+		"latch that is not open": {
+			[]string{"latch", "await", "parts", "--timeout", "1s", "--backend", closed},
+			time.Second, exitHeld, "2 are left",
+		},
+		"yield of a frozen server": {
+			[]string{"lock", "yield", "job", "--wait", "--within", "1s", "--backend", url},
+			time.Second, exitUnavailable, "deadline exceeded",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "bedrock", c.args...)
+			var said strings.Builder
+			cmd.Stderr = &said
+			began := time.Now()
+			_ = cmd.Run()
+			took, code := time.Since(began), cmd.ProcessState.ExitCode()
+			if code != c.code || took < c.limit || took > c.limit+closeLimit/2 {
+				t.Errorf("exit code %d, want %d; told after %v", code, c.code, took)
+			}
+			if !strings.Contains(said.String(), c.says) {
+				t.Errorf("told: %s", said.String())
+			}
+		})
+	}
+}
+
+// The server hangs while somebody waits for a lock that another one has: it was held when it answered last.
+func TestAServerThatHangsAmidAWaitMakesItLonger(t *testing.T) {
+	t.Parallel()
+	const wait = 2 * time.Second
+	server := testenv.Redis(t, nil)
+	holder, lines := program(t, "lock", "run", "job", "--backend", "redis://"+server.Addr(), "--",
+		"sh", "-c", "echo $$; exec sleep 60")
+	defer func() { _ = holder.Process.Kill(); _ = holder.Wait() }()
+	nextInt(t, lines)
+	cmd := exec.CommandContext(t.Context(), "bedrock", "lock", "run", "job",
+		"--backend", "redis://"+server.Addr(), "--wait", wait.String(), "--", "true")
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitWaiter(t, "redis://"+server.Addr(), "job")
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	_ = cmd.Wait()
+	if code, took := cmd.ProcessState.ExitCode(), time.Since(began); code != exitHeld || took > wait+closeLimit/2 {
+		t.Errorf("exit code %d, want %d; told after %v", code, exitHeld, took)
+	}
+}
+
 // When bedrock itself is killed, nobody is left to end the command. The kernel does it,
 // and for the command alone: what that has started works on, and lock run says so.
 func TestCommandDiesWithBedrock(t *testing.T) {

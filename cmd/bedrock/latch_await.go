@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/latch"
 )
 
@@ -27,7 +28,7 @@ func newLatchAwait(sys *system) *cobra.Command {
 is not there is open.
 
 If it is not open within --timeout, the exit code is 75; it is 69 if the backend did not
-answer then.`,
+answer then, which --timeout 0 gives 2 s. Exit code 130: it was interrupted.`,
 		Example: "  bedrock latch await import/42 --timeout 10m && ./report.sh",
 		Args:    wants("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -35,38 +36,61 @@ answer then.`,
 			if flags.timeout < 0 {
 				return &exitError{exitUsage, errors.New("--timeout cannot be negative")}
 			}
-			session, err := sys.open(lock.Options{})
-			if err != nil {
-				return err
-			}
-			defer closeSession(session)
-			if err := flags.awaitOpen(c.Context(), latch.New(session.Client, args[0], nil)); err != nil {
-				return fromBackend(err)
-			}
-			return sys.printLatch(latchView{Name: args[0]})
+			return sys.latchAwait(c.Context(), args[0], &flags)
 		},
 	}
 	c.Flags().DurationVar(&flags.timeout, "timeout", 0, "longest wait; 0 for none (default no limit)")
 	return c
 }
 
-// awaitOpen waits for as long as it may. When that is over it looks once more, which tells how much is left.
-func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
-	bounded := ctx
-	if f.limited {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeout(ctx, f.timeout)
-		defer cancel()
-	}
-	err := l.Await(bounded)
-	if err == nil || bounded.Err() == nil || ctx.Err() != nil {
+// latchAwait waits for a latch, and says that it is open.
+func (s *system) latchAwait(ctx context.Context, name string, flags *awaitFlags) error {
+	session, err := s.open(lock.Options{})
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer closeWithin(session, lostLimit) // there is nothing to give back
+	if err := flags.awaitOpen(ctx, latch.New(session.Client, name, nil)); err != nil {
+		return fromBackend(err)
+	}
+	return s.printLatch(latchView{Name: name})
+}
+
+// awaitOpen waits for as long as it may, and for one answer a little longer if it is not known then what is left: a
+// backend that has not answered is no closed latch.
+func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
+	if !f.limited {
+		return l.Await(ctx)
+	}
+	if f.timeout == 0 {
+		return lookOnce(ctx, l, answerLimit)
+	}
+	bounded, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	err := l.Await(bounded)
+	closed, known := errors.AsType[*latch.NotOpenError](err)
+	switch {
+	case err == nil || bounded.Err() == nil || ctx.Err() != nil:
+		return err
+	case known:
+		return notOpen(l, closed.Left)
+	case errors.Is(err, driver.ErrUnavailable): // a try was told so: another one need not be
+		return err
+	}
+	return lookOnce(ctx, l, answerGrace)
+}
+
+// lookOnce reports whether the latch is open now.
+func lookOnce(ctx context.Context, l *latch.Latch, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	left, err := l.Count(ctx)
 	if err != nil || left == 0 {
 		return err
 	}
+	return notOpen(l, left)
+}
+
+func notOpen(l *latch.Latch, left int) error {
 	return &exitError{exitHeld, fmt.Errorf("latch %q is not open: %d are left", l.Name(), left)}
 }

@@ -38,7 +38,8 @@ func newLockRun(sys *system) *cobra.Command {
 The lock is renewed for as long as the command runs. If it is lost, the command
 gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
 acquired within --wait, the command is not started and the exit code is 75; it is
-69 if the backend did not answer meanwhile, which --wait 0 gives 2 s.
+69 if the backend did not answer meanwhile, which --wait 0 gives 2 s. Of a backend that
+does not answer when --wait is over, both may come half a second later.
 
 When somebody asks for the lock with 'bedrock lock yield' a line says so, with the
 reason and by when, and the command goes on. With --yield it is ended as above, the
@@ -191,8 +192,10 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	return err
 }
 
-// answerLimit is how long an answer is waited for by who does not wait for the lock.
-const answerLimit = 2 * time.Second
+const (
+	answerLimit = 2 * time.Second        // the longest an answer takes, of who does not wait
+	answerGrace = 250 * time.Millisecond // and of who asks once more when the time is over
+)
 
 // patience is such that the one request of who does not wait has answerLimit: half of it.
 func (f *runFlags) patience() time.Duration {
@@ -208,14 +211,22 @@ func whyNot(ctx context.Context, session *lockurl.Session, name string, err erro
 	if !errors.Is(err, lock.ErrHeld) {
 		return fromBackend(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, silentFor)
+	ctx, cancel := context.WithTimeout(ctx, answerGrace)
 	defer cancel()
 	info, failure := session.Inspect(ctx, name)
-	if failure != nil {
+	switch {
+	case failure == nil:
+		return whyNotGiven(info, err)
+	case errors.Is(failure, driver.ErrRefused), errors.Is(failure, lock.ErrUnsupported):
 		return withoutKey(err)
 	}
-	return whyNotGiven(info, err)
+	return &silentError{withoutKey(err)}
 }
+
+// silentError is why a lock was not had, of a backend that did not answer when it was asked who has it.
+type silentError struct{ error }
+
+func (e *silentError) Unwrap() error { return e.error }
 
 // whyNotGiven is whyNot by the state of the lock.
 func whyNotGiven(info lock.Info, err error) error {

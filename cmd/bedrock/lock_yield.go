@@ -43,7 +43,7 @@ hears of it by Lease.Asked. Who uses another library, or has only just come, may
 nothing. 'bedrock lock release --force' asks nobody.
 
 With --wait it goes on until none has the lock any more who had it, whoever has it then,
-or until --within is over.
+or until --within is over; a backend that does not answer takes half a second more.
 
 Exit codes: 0 somebody was told, or nobody has the lock; 1 somebody has it, and none of
 them can be told; 75 with --wait, some of them still have it when the time is over.`,
@@ -52,12 +52,7 @@ them can be told; 75 with --wait, some of them still have it when the time is ov
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,
 		RunE: func(c *cobra.Command, args []string) error {
-			session, err := sys.open(lock.Options{})
-			if err != nil {
-				return err
-			}
-			defer closeSession(session)
-			return fromBackend(sys.lockYield(c.Context(), session, args[0], &flags))
+			return sys.askToYield(c.Context(), args[0], &flags)
 		},
 	}
 	f := c.Flags()
@@ -67,10 +62,27 @@ them can be told; 75 with --wait, some of them still have it when the time is ov
 	return c
 }
 
+func (s *system) askToYield(ctx context.Context, name string, flags *yieldFlags) (err error) {
+	session, err := s.open(lock.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { closeWithin(session, endLimit(err)) }()
+	return fromBackend(s.lockYield(ctx, session, name, flags))
+}
+
+// askingLimit is how long asking may take. Who waits for a time has an answer then, or knows that there is none.
+func (f *yieldFlags) askingLimit() time.Duration {
+	if f.wait && f.within > 0 {
+		return min(f.within+answerGrace, askLimit)
+	}
+	return askLimit
+}
+
 // lockYield asks, and waits if it is to.
 func (s *system) lockYield(ctx context.Context, session *lockurl.Session, name string, flags *yieldFlags) error {
 	began := time.Now()
-	asking, cancel := context.WithTimeout(ctx, askLimit)
+	asking, cancel := context.WithTimeout(ctx, flags.askingLimit())
 	defer cancel()
 	before, err := session.Inspect(asking, name)
 	if err != nil {

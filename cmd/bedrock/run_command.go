@@ -156,7 +156,8 @@ func (r *runner) command(lease *lock.Lease) *child.Command {
 // exit code is to know at once.
 func endLimit(err error) time.Duration {
 	e, ok := errors.AsType[*exitError](err)
-	if isLost(err) || ok && e.err != nil && e.code == exitUnavailable { // not the command's own
+	_, silent := errors.AsType[*silentError](err)
+	if isLost(err) || silent || ok && e.err != nil && e.code == exitUnavailable { // not the command's own
 		return lostLimit
 	}
 	return closeLimit
