@@ -47,7 +47,8 @@ goes on. With --yield it is ended as above and the exit code is 79: whoever has 
 this process decides whether it campaigns again.
 
 With --observe it runs nothing: it prints who leads, and every change, until
-interrupted.
+interrupted; then the exit code is 0. While the backend does not answer it keeps trying,
+and says so. One that refuses at the start, as for a wrong password, ends it.
 
 Exit codes: the command's own; 64 usage; 69 the backend refused; 77 the server wants another
 token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, was not found;

@@ -9,8 +9,9 @@ import (
 	"github.com/bedrock-go/bedrock/lock/election"
 )
 
-// observe prints who leads, and every change, until ctx ends: that is how it is meant to end. As of a watch, what is
-// wrong from the beginning ends it, and a backend that fails later is waited for.
+// observe prints who leads, and every change, until ctx ends: that is how it is meant to end. A backend that does not
+// answer is waited for, also from the beginning: who starts with it, or before it, is to see its leaders. One that
+// refuses from the beginning, as for a wrong password, will do so again.
 func (s *system) observe(ctx context.Context, name string) error {
 	session, err := s.open(lock.Options{})
 	if err != nil {
@@ -20,7 +21,7 @@ func (s *system) observe(ctx context.Context, name string) error {
 	seen := false
 	for leader, err := range election.New(session.Client, name, nil).Observe(ctx) {
 		switch {
-		case err != nil && !seen:
+		case err != nil && !seen && !mayCampaignAgain(err):
 			return fromBackend(err)
 		case err != nil:
 			fmt.Fprintln(s.stderr, "bedrock: still trying:", err)

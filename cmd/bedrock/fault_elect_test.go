@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -89,5 +90,47 @@ func TestAMemberGivesUpWithItsBackend(t *testing.T) {
 	server.Thaw()
 	if again, _ := nextTerm(t, lines); again == pid {
 		t.Errorf("process %d again", again)
+	}
+}
+
+// TestAnObserverNeedsItsBackendAtTheStart: it waits for one that is away, and says so. One that refuses ends it.
+func TestAnObserverNeedsItsBackendAtTheStart(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, &testenv.RedisOptions{Password: "secret"})
+	server.Kill()
+	observe := func(password string) (*exec.Cmd, *bufio.Scanner) {
+		cmd := exec.CommandContext(t.Context(), "bedrock", "elect", "scheduler", "--observe",
+			"--backend", "redis://:"+password+"@"+server.Addr())
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line := bufio.NewScanner(said); password == "secret" &&
+			(!line.Scan() || !strings.HasPrefix(line.Text(), "bedrock: still trying: ")) {
+			t.Errorf("told: %q", line.Text())
+		}
+		go func() { _, _ = io.Copy(io.Discard, said) }()
+		return cmd, bufio.NewScanner(out)
+	}
+	patient, lines := observe("secret")
+	server.Restart(true)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "nobody leads") {
+		t.Errorf("seen: %q", lines.Text())
+	}
+	_ = patient.Process.Signal(syscall.SIGTERM)
+	if err := patient.Wait(); err != nil {
+		t.Error(err)
+	}
+	wrong, _ := observe("wrong")
+	_ = wrong.Wait()
+	if code := wrong.ProcessState.ExitCode(); code != exitUnavailable {
+		t.Errorf("exit code %d of a wrong password", code)
 	}
 }
