@@ -242,7 +242,8 @@ func (f *backendFlags) refuseMore(flags *pflag.FlagSet, names ...string) error {
 	}
 	for _, name := range names {
 		if given := flags.Lookup(name); given.Changed && given.Value.String() != "false" {
-			return &exitError{exitUsage, fmt.Errorf("--%s is for one backend: --%s makes a plain mutex of several", name, kind)}
+			err := fmt.Errorf("--%s is for one backend: --%s makes a plain mutex of several", name, kind)
+			return &exitError{exitUsage, err}
 		}
 	}
 	return nil

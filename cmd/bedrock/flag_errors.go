@@ -31,8 +31,8 @@ func inWordsOfFlags(c *cobra.Command, err error) error {
 	return &exitError{exitUsage, fmt.Errorf("--%s %s", flag.Name, wrong.Problem)}
 }
 
-// refuseZero refuses times of a lease that were given as 0: package lock takes that for its default, and whoever types it
-// means something else.
+// refuseZero refuses times of a lease that were given as 0: package lock takes that for its default, and whoever types
+// it means something else.
 func refuseZero(flags *pflag.FlagSet) error {
 	for _, f := range []struct {
 		name    string

@@ -158,7 +158,8 @@ func TestTheEndOfTheContextIsNotTold(t *testing.T) {
 	}
 }
 
-// TestTheCauseIsCutOffByTime: what the backend has said last is told, also when a try after it had no time for its answer.
+// TestTheCauseIsCutOffByTime: what the backend has said last is told, also when a try after it had no time for its
+// answer.
 func TestTheCauseIsCutOffByTime(t *testing.T) {
 	refused := fmt.Errorf("connection refused: %w", driver.ErrUnavailable)
 	for name, limit := range map[string]time.Duration{"the context": time.Second, "the patience": time.Minute} {

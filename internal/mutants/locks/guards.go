@@ -35,7 +35,7 @@ func guardMutants() []mutants.Mutant {
 		},
 		{
 			Name: "guard: a lease in the context is no ticket", File: guards + "/ticket.go", Pkg: guards,
-			Old: "return Of(lease), ok", New: "return Of(nil), ok && lease == nil", Test: "TestTicketOfALease",
+			Old: "return Of(lease), leased", New: "return Of(nil), leased && lease == nil", Test: "TestTicketOfALease",
 		},
 	}
 }
