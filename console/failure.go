@@ -52,7 +52,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.As(err, &field):
 		return http.StatusBadRequest
-	case errors.Is(err, txn.ErrAction), errors.Is(err, txn.ErrDecided):
+	case errors.Is(err, txn.ErrAction), errors.Is(err, txn.ErrDecided), errors.Is(err, lock.ErrKind):
 		return http.StatusConflict
 	case errors.Is(err, lock.ErrUnsupported):
 		return http.StatusNotImplemented

@@ -20,6 +20,7 @@ func latching() []behaviour {
 		{name: "OpenLatchWakesNobody", run: openLatchWakesNobody, needs: append(needs, Watching)},
 		{name: "LatchIsALock", run: latchIsALock, needs: needs},
 		{name: "DroppedLatchStays", run: droppedLatchStays, needs: needs},
+		{name: "LatchIsForced", run: latchIsForced, needs: append(needs, Forcing)},
 	}
 }
 
@@ -188,6 +189,17 @@ func (e *env) isKind(err error, found, wanted driver.Kind) {
 	if told, ok := errors.AsType[*driver.KindError](err); !ok || told.Found != found || told.Wanted != wanted {
 		e.Errorf("a %s is asked for as a %s: %v", found, wanted, err)
 	}
+}
+
+// latchIsForced takes a latch for a lock that can be taken away.
+func latchIsForced(e *env) {
+	a, name := e.store(), e.name("a")
+	e.setLatch(a, name, 7)
+	held, err := a.ForceRelease(e.contextFor(soon), name)
+	if e.isKind(err, driver.Latch, driver.Mutex); held {
+		e.Error("it was taken away")
+	}
+	e.countsDown(a, name, newOwner(), 7, 0)
 }
 
 // droppedLatchStays drops latches that are there, and that are not.

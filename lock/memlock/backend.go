@@ -99,7 +99,7 @@ func (b *backend) List(_ context.Context, prefix string, limit int) ([]driver.In
 
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(_ context.Context, name string) (bool, error) {
-	return b.store.force(name), nil
+	return b.store.force(name)
 }
 
 // Plead implements [driver.Pleader].

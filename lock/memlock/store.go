@@ -303,9 +303,12 @@ func (s *Store) othersListening(by *backend, name string) (others int) {
 	return others
 }
 
-func (s *Store) force(name string) bool {
+func (s *Store) force(name string) (was bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.latches.counts[name] > 0 {
+		return false, &driver.KindError{Found: driver.Latch, Wanted: driver.Mutex}
+	}
 	g, held := s.live(name)
 	s.token++
 	crowded := s.forceOut(name)
@@ -317,7 +320,7 @@ func (s *Store) force(name string) bool {
 	if held {
 		g.notify(name, driver.Taken)
 	}
-	return held || crowded
+	return held || crowded, nil
 }
 
 func (s *Store) inspect(name string) driver.Info {

@@ -1,6 +1,10 @@
 package redislock
 
-import "context"
+import (
+	"context"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
 
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
@@ -12,6 +16,9 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	reply, err := b.conn.Eval(ctx, b.scripts.force, keys, args)
 	if err != nil {
 		return false, describe("force release", name, err)
+	}
+	if reply.Int < 0 {
+		return false, describe("force release", name, &driver.KindError{Found: driver.Latch, Wanted: driver.Mutex})
 	}
 	return reply.Int == 1, nil
 }

@@ -4,7 +4,7 @@
 -- KEYS  1 the lock   2 its fencing counter   3 its channel, if it is a mutex
 -- ARGV  1 PUBLISH or SPUBLISH, or empty if it is not known which   2 life of the counter in ms, 0 for ever
 --
--- Returns 1 when the lock was held.
+-- Returns 1 when the lock was held, 0 when it was not, -1 when the name is that of a latch.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
@@ -12,7 +12,7 @@ local kind, wrong = kindOf(lock)
 if wrong then
   return wrong
 elseif kind == LATCH then
-  return redis.error_reply('WRONGTYPE the key ' .. lock .. ' is a latch, and no lock')
+  return -1
 end
 
 local former = ownersOf(lock, kind)
