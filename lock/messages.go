@@ -39,11 +39,11 @@ func (c *Client) hearMessage(m driver.Message) {
 // hearEarly keeps what was told of the owner under which the one at the front asks, until its grant is here. part.mu is
 // held.
 func (q *queue) hearEarly(m driver.Message) {
-	switch m.Kind {
-	case driver.Asked:
+	if m.Kind == driver.Asked {
 		q.early = &earlyPlea{Plea: pleaNow(m.Plea), owner: m.Owner}
 		return
-	case driver.Taken:
+	}
+	if m.Kind == driver.Taken {
 		q.early = nil // it was for what is gone
 	}
 	q.told.Or(messageBit(m.Kind))

@@ -24,6 +24,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard/connectguard"
 	"github.com/bedrock-go/bedrock/lock/guard/grpcguard"
 	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 func TestMain(m *testing.M) {
@@ -213,7 +214,13 @@ func TestTicketsAreMixedUp(t *testing.T) {
 	for protocol := range protocols() {
 		for name, do := range newCaller(connections(t), server.URL, protocol).ways() {
 			t.Run(protocol+" "+name, func(t *testing.T) {
-				guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, "") })
+				locks, err := memlock.New(nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				guardtest.InnermostTicketIsShown(t, locks, func(ctx context.Context) (string, error) {
+					return do(ctx, "")
+				})
 			})
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // Options configure [Server]. The zero value and nil mean the defaults.
 type Options struct {
-	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server has.
-	// By default they are refused.
+	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server
+	// has. By default they are refused.
 	Optional bool
 	// Logger is told when the store does not answer. Defaults to slog.Default().
 	Logger *slog.Logger

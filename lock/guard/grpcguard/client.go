@@ -14,9 +14,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard/header"
 )
 
-// UnaryClient returns what adds to each call the ticket that its context carries, see [guard.TicketFrom]. A refusal
-// is a
-// [*guard.StaleError], and still a status.
+// UnaryClient returns what adds to each call the ticket that its context carries, see [guard.TicketFrom]. A refusal is
+// a [*guard.StaleError], and still a status.
 func UnaryClient() grpc.UnaryClientInterceptor {
 	return func(
 		ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,

@@ -23,6 +23,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/grpcguard"
 	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
+	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 func TestMain(m *testing.M) {
@@ -195,7 +196,13 @@ func TestTicketsAreMixedUp(t *testing.T) {
 		"call": put, "stream": puts,
 	} {
 		t.Run(name, func(t *testing.T) {
-			guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) { return do(ctx, conn, "") })
+			locks, err := memlock.New(nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guardtest.InnermostTicketIsShown(t, locks, func(ctx context.Context) (string, error) {
+				return do(ctx, conn, "")
+			})
 		})
 	}
 }

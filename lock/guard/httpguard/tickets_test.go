@@ -34,7 +34,7 @@ func TestTicketsAreMixedUp(t *testing.T) {
 	server := httptest.NewServer(service)
 	defer server.Close()
 	client := &http.Client{Transport: httpguard.NewTransport(nil)}
-	guardtest.InnermostTicketIsShown(t, func(ctx context.Context) (string, error) {
+	guardtest.InnermostTicketIsShown(t, openLocks(t), func(ctx context.Context) (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
 		if err != nil {
 			return "", err
@@ -74,7 +74,7 @@ func TestHandlerLosesALockOfItsOwn(t *testing.T) {
 			t.Error(err)
 		}
 		if got, _ := guard.TicketFrom(lease.Context()); got != guard.Of(lease) {
-			t.Errorf("from the context of the lease of %q: the ticket %+v, want %+v", lease.Name(), got, guard.Of(lease))
+			t.Errorf("the context of the lease of %q has the ticket %+v, want %+v", lease.Name(), got, guard.Of(lease))
 		}
 		request, _ := http.NewRequestWithContext(lease.Context(), http.MethodPut, storage.URL, nil)
 		response, err := client.Do(request)

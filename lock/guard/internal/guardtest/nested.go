@@ -4,18 +4,17 @@ import (
 	"context"
 	"testing"
 
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/guard"
-	"github.com/bedrock-go/bedrock/lock/memlock"
 )
 
 // InnermostTicketIsShown checks which of several tickets a call shows whose context carries them, one in the other.
 // shown makes one to a service that lets calls without a ticket through, and returns the name of the lock it shows.
-func InnermostTicketIsShown(t *testing.T, shown func(ctx context.Context) (name string, err error)) {
+// The leases are of locks, which it stops.
+func InnermostTicketIsShown(
+	t *testing.T, locks *lock.Client, shown func(ctx context.Context) (name string, err error),
+) {
 	t.Helper()
-	locks, err := memlock.New(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer func() { _ = locks.Stop(context.WithoutCancel(t.Context())) }()
 	type layer = func(context.Context) context.Context
 	lease := func(name string) layer {
@@ -48,7 +47,7 @@ func InnermostTicketIsShown(t *testing.T, shown func(ctx context.Context) (name 
 	} {
 		ctx := t.Context()
 		for _, put := range c.nested {
-			ctx = put(ctx)
+			ctx = put(ctx) //nolint:fatcontext // one in the other is what is tested
 		}
 		if name, err := shown(ctx); err != nil || name != c.want {
 			t.Errorf("shown is the ticket of %q, %v; want that of %q", name, err, c.want)
