@@ -12,6 +12,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/console"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // taken is a lock of another process.
@@ -154,6 +155,7 @@ func (r refusing) Ask(context.Context, string, string, time.Duration) (int, erro
 // TestWhatTheStoreAnswersIsSaid plainly, and the page of the lock is where to go on.
 func TestWhatTheStoreAnswersIsSaid(t *testing.T) {
 	for status, err := range map[int]error{
+		http.StatusConflict:           &driver.KindError{Found: driver.Latch, Wanted: driver.Mutex},
 		http.StatusNotImplemented:     fmt.Errorf("lock: %w: no way to ask holders", lock.ErrUnsupported),
 		http.StatusServiceUnavailable: errors.New("redis <b>down</b>"),
 	} {

@@ -63,7 +63,7 @@ func pleaMutants() []mutants.Mutant {
 		},
 		{
 			Name: "plea: readers join who was asked", File: "lock/queue_shared.go", Pkg: front,
-			Old: " && !h.isAsked()", New: "", Test: "TestReadersJoinWhoWasAsked",
+			Old: " && !h.isAsked() && !h.late", New: " && !h.late", Test: "TestReadersJoinWhoWasAsked",
 		},
 		{
 			Name: "plea: what lingers is kept", File: "lock/plea.go", Pkg: front,
@@ -71,7 +71,7 @@ func pleaMutants() []mutants.Mutant {
 		},
 		{
 			Name: "plea: the holder is not woken", File: "lock/plea.go", Pkg: front,
-			Old: "		close(all.asked)\n", New: "		_ = all.asked\n", Test: "TestAskedForAndPassedOn",
+			Old: "		close(l.asked)\n	}\n}\n", New: "		_ = l.asked\n	}\n}\n", Test: "TestAskedForAndPassedOn",
 		},
 	}
 }
