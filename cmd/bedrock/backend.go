@@ -225,6 +225,30 @@ func (s *system) oneBackendURL() (string, error) {
 	return urls[0], nil
 }
 
+// refuseSeveral refuses several backends to what one keeps alone. What else is wrong is told by who opens it.
+func (s *system) refuseSeveral() error {
+	if urls, _, err := s.backendURLs(""); err != nil || len(urls) < 2 {
+		return nil //nolint:nilerr // a server may have it
+	}
+	_, err := s.oneBackendURL()
+	return err
+}
+
+// refuseMore refuses flags that ask for more than a plain mutex, where several backends make one lock.
+func (f *backendFlags) refuseMore(flags *pflag.FlagSet, names ...string) error {
+	kind := f.firstGiven("quorum", "combination")
+	if kind == "" {
+		return nil
+	}
+	for _, name := range names {
+		if given := flags.Lookup(name); given.Changed && given.Value.String() != "false" {
+			err := fmt.Errorf("--%s is for one backend: --%s makes a plain mutex of several", name, kind)
+			return &exitError{exitUsage, err}
+		}
+	}
+	return nil
+}
+
 // newBackend prepares the backend the user gave. It connects to nothing.
 func (s *system) newBackend(fallback string) (*lockurl.Backend, error) {
 	urls, where, err := s.backendURLs(fallback)

@@ -81,7 +81,7 @@ func exitCode(err error) int {
 	var badURL *lockurl.Error
 	var badStore *storeurl.Error
 	switch {
-	case errors.Is(err, lock.ErrInvalid), errors.Is(err, lock.ErrKind),
+	case errors.Is(err, lock.ErrInvalid), errors.Is(err, lock.ErrKind), errors.Is(err, lock.ErrUnsupported),
 		errors.As(err, &badURL), errors.As(err, &badStore):
 		return exitUsage
 	case errors.Is(err, lock.ErrHeld):
@@ -122,8 +122,8 @@ func newExitCodes() *cobra.Command {
     0  success
     1  the command failed; doctor: found a danger; demo: a promise was not kept;
        latch down: less is left than that, and nothing was taken
-   64  the command line, a name, an option, a file or a URL is wrong,
-       or the name is that of a lock of another kind
+   64  the command line, a name, an option, a file or a URL is wrong, the name is that
+       of a lock of another kind, or the backend has no such locks
    69  the backend, the store or the server did not answer, or refused
    77  the server wants a token, or one with another role
   130  interrupted; a line says so if what was asked for may have taken effect

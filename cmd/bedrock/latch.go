@@ -20,13 +20,14 @@ down to zero, and then everybody goes on.
 
 A latch is there while its count is above zero; then it is open, and gone. It has no time
 to live: when one who should count it down has died, 'bedrock latch drop' opens it. Its
-name is shared with no lock.`,
+name is shared with no lock. One backend keeps it: there is none of --quorum or
+--combination.`,
 		Example: `  bedrock latch set import/42 3
   bedrock latch down import/42                                # by each of the three
   bedrock latch await import/42 --timeout 10m && ./report.sh   # by anybody`,
 	}
 	c.AddCommand(newLatchSet(sys), newLatchDown(sys), newLatchShow(sys), newLatchAwait(sys), newLatchDrop(sys))
-	return group(sys.onLocks(c))
+	return group(sys.onServer(sys.onOneBackend(c))) // several that make one lock keep no latches
 }
 
 // latchView is a latch as the commands print it.
@@ -199,6 +200,9 @@ func countOf(argument, text string) (int, error) {
 func (s *system) askLatch(
 	ctx context.Context, name string, question func(context.Context, *latch.Latch) error,
 ) error {
+	if err := s.refuseSeveral(); err != nil {
+		return err
+	}
 	return s.askBackend(ctx, func(ctx context.Context, session *lockurl.Session) error {
 		return question(ctx, latch.New(session.Client, name, nil))
 	})

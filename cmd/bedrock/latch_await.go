@@ -45,6 +45,9 @@ answer then, which --timeout 0 gives 2 s. Exit code 130: it was interrupted.`,
 
 // latchAwait waits for a latch, and says that it is open.
 func (s *system) latchAwait(ctx context.Context, name string, flags *awaitFlags) error {
+	if err := s.refuseSeveral(); err != nil {
+		return err
+	}
 	session, err := s.open(lock.Options{})
 	if err != nil {
 		return err

@@ -13,8 +13,10 @@ import (
 
 // onLocks gives the flags that say where locks are to a command, and to those below it: at a backend of their own, or
 // at a Bedrock server.
-func (s *system) onLocks(c *cobra.Command) *cobra.Command {
-	s.onBackend(c)
+func (s *system) onLocks(c *cobra.Command) *cobra.Command { return s.onServer(s.onBackend(c)) }
+
+// onServer gives the flags for a server that has the locks to a command that has those for a backend.
+func (s *system) onServer(c *cobra.Command) *cobra.Command {
 	r := &remote{sys: s}
 	flags := c.PersistentFlags()
 	flags.StringVar(&r.server, "server", "",
@@ -41,7 +43,7 @@ func (s *system) lockServer() (*remote, error) {
 		}
 		return nil, nil //nolint:nilnil // a backend has them
 	}
-	if flag := s.backend.firstGiven(); flag != "" {
+	if flag := s.backend.firstGiven(severalFlags()...); flag != "" {
 		return nil, &exitError{
 			exitUsage, fmt.Errorf("--%s is for --backend: a server makes one lock of several itself", flag),
 		}
@@ -59,11 +61,15 @@ func (s *system) typedServer() *remote {
 	return &remote{sys: s}
 }
 
-// firstGiven returns the first flag that was typed of those that make one lock of several backends.
-func (f *backendFlags) firstGiven() string {
-	all := append(append([]string{"quorum", "combination"}, quorumFlags()...), combinationFlags()...)
-	if at := slices.IndexFunc(all, f.given); at >= 0 {
-		return all[at]
+// severalFlags are those that make one lock of several backends.
+func severalFlags() []string {
+	return append(append([]string{"quorum", "combination"}, quorumFlags()...), combinationFlags()...)
+}
+
+// firstGiven returns the first of those flags that was typed.
+func (f *backendFlags) firstGiven(names ...string) string {
+	if at := slices.IndexFunc(names, f.given); at >= 0 {
+		return names[at]
 	}
 	return ""
 }
