@@ -86,9 +86,13 @@ func electArgs(c *cobra.Command, args []string, flags *electFlags) error {
 		return commandArgs(c, args)
 	case len(args) > 1 || c.ArgsLenAtDash() >= 0:
 		return errors.New("elect: --observe runs no command")
-	default:
-		return wants("NAME")(c, args)
 	}
+	for _, flag := range []string{"ttl", "grace", "max-hold", "fair", "yield", "meta"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("elect: --%s is for a command, and --observe runs none", flag)
+		}
+	}
+	return wants("NAME")(c, args)
 }
 
 // elect runs a command whenever this process leads, until the command ends by itself.
