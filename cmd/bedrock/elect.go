@@ -62,6 +62,9 @@ token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, w
 			if flags.observe {
 				return sys.observe(c.Context(), args[0])
 			}
+			if err := refuseZero(c.Flags()); err != nil {
+				return err
+			}
 			if err := sys.backend.refuseMore(c.Flags(), "fair"); err != nil {
 				return err
 			}

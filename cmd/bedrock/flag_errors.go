@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/lock"
 )
 
 // inWordsOfFlags names the flag that was given where an error names the field which that flag
@@ -26,6 +29,26 @@ func inWordsOfFlags(c *cobra.Command, err error) error {
 		return err
 	}
 	return &exitError{exitUsage, fmt.Errorf("--%s %s", flag.Name, wrong.Problem)}
+}
+
+// refuseZero refuses times of a lease that were given as 0: package lock takes that for its default, and whoever types
+// it means something else.
+func refuseZero(flags *pflag.FlagSet) error {
+	for _, f := range []struct {
+		name    string
+		least   time.Duration
+		without string
+	}{
+		{"ttl", lock.MinTTL, "the default"},
+		{"max-hold", lock.MinTTL, "no limit"},
+		{"min-hold", time.Millisecond, "none"},
+	} {
+		if given := flags.Lookup(f.name); given != nil && given.Changed && given.Value.String() == "0s" {
+			return &exitError{exitUsage, fmt.Errorf("--%s is 0s, the least is %s; leave it out for %s",
+				f.name, f.least, f.without)}
+		}
+	}
+	return nil
 }
 
 // flagOf is what a flag is called that sets a field: of minHold it is min-hold.

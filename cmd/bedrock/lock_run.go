@@ -77,6 +77,9 @@ the command cannot be executed, was not found; 128+n ended by signal n.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			flags.noWait = c.Flags().Changed("wait") && flags.wait == 0 // given, not left out
 			flags.semaphore = c.Flags().Changed("permits")              // perhaps by a variable that is not set
+			if err := refuseZero(c.Flags()); err != nil {
+				return err
+			}
 			if err := sys.backend.refuseMore(c.Flags(), "fair", "shared", "write", "permits"); err != nil {
 				return err
 			}
