@@ -259,12 +259,10 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return infos, nil
 }
 
-// forced is the reason the server's audit trail gets: package lock asks for none.
-const forced = "ForceRelease by a program"
-
 // ForceRelease implements [driver.Forcer].
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	req := &bedrockv1.ForceReleaseRequest{Name: name, Reason: forced} // asked again it would find nothing
+	// Asked again it would find nothing.
+	req := &bedrockv1.ForceReleaseRequest{Name: name, Reason: b.client.forceReason}
 	res, err := tryOnce(ctx, b.client, callTime, b.client.locks.ForceRelease, req)
 	if err != nil {
 		return false, lockError("force release", name, err)

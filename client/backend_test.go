@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,6 +165,24 @@ func TestADoubtIsToldAsUnavailable(t *testing.T) {
 	_, err := b.Acquire(t.Context(), driver.Request{Name: "a", Owner: "o", TTL: time.Minute, Tokens: 1})
 	if err == nil || errors.Is(err, driver.ErrUnavailable) || strings.Contains(err.Error(), "unavailable") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAForcedReleaseIsAuditedWithoutItsReason: that of the options, and without one that it was a program.
+func TestAForcedReleaseIsAuditedWithoutItsReason(t *testing.T) {
+	for reason, want := range map[string]string{"": "ForceRelease by a program", "it hangs": "it hangs"} {
+		var log strings.Builder
+		s := serve(t, handler(t, nil, func(o *server.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }))
+		b := dial(t, s.url(), &client.Options{ForceReason: reason}).Backend()
+		if held, err := b.(driver.Forcer).ForceRelease(t.Context(), "a"); held || err != nil {
+			t.Error(held, err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(log.String(), fmt.Sprintf("reason=%q", want)) {
+			t.Errorf("the audit trail has no %q:\n%s", want, log.String())
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net/http"
 	"net/url"
@@ -36,6 +37,9 @@ type Options struct {
 	// call is made again over a new one, and Run and Wait ask anew after 20 s. With -1 none
 	// is left before the context ends.
 	Patience time.Duration
+	// ForceReason is why locks are taken away by force, for the server's audit log: [Client.Backend] has no place for
+	// it in a call. Default: "ForceRelease by a program".
+	ForceReason string
 }
 
 func (o *Options) withDefaults() (Options, error) {
@@ -46,6 +50,7 @@ func (o *Options) withDefaults() (Options, error) {
 	if r.Patience == 0 {
 		r.Patience = 10 * time.Second
 	}
+	r.ForceReason = cmp.Or(r.ForceReason, "ForceRelease by a program")
 	switch {
 	case r.Patience < time.Millisecond && r.Patience != -1:
 		return r, input.Errorf("patience", "%v: want 1ms or more, or -1 for none", r.Patience)
@@ -65,6 +70,7 @@ type Client struct {
 	locks        bedrockv1connect.LockServiceClient
 	listening    bedrockv1connect.LockServiceClient
 	patience     time.Duration
+	forceReason  string
 	links        links
 }
 
@@ -99,6 +105,7 @@ func Dial(address string, opts *Options) (*Client, error) {
 		locks:        bedrockv1connect.NewLockServiceClient(l.calls, text, settings),
 		listening:    bedrockv1connect.NewLockServiceClient(l.streams, text, settings),
 		patience:     filled.Patience,
+		forceReason:  filled.ForceReason,
 		links:        l,
 	}, nil
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/txn/check"
 )
 
 var errNotForced = errors.New("the lock may be in use: " +
@@ -21,7 +24,10 @@ type released struct {
 }
 
 func newLockRelease(sys *system) *cobra.Command {
-	var force bool
+	var (
+		force  bool
+		reason string
+	)
 	c := &cobra.Command{
 		Use:   "release NAME --force",
 		Short: "Take a lock away from its holder",
@@ -30,13 +36,20 @@ func newLockRelease(sys *system) *cobra.Command {
 The lock's token is raised, so that a resource that checks tokens refuses the
 former holder's writes. A holder that checks nothing goes on working until it is
 told, at once if it listens, or until its next renewal. Without --force nothing
-happens.`,
-		Example:           "  bedrock lock release orders/42 --force",
+happens.
+
+A server writes into its audit log who has done it, and --reason; a backend keeps no
+record.`,
+		Example: `  bedrock lock release orders/42 --force
+  bedrock lock release orders/42 --force --server https://bedrock.example --reason 'the host is gone'`,
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !force {
 				return &exitError{exitUsage, errNotForced}
+			}
+			if err := sys.giveForceReason(c.Flags().Changed("reason"), reason); err != nil {
+				return err
 			}
 			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				held, err := s.ForceRelease(ctx, args[0])
@@ -48,7 +61,38 @@ happens.`,
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "yes, release it although somebody may be working under it")
+	c.Flags().StringVar(&reason, "reason", "",
+		"why, for the audit log of --server (default that it was this command, and by whom)")
 	return c
+}
+
+// giveForceReason has the server told why a lock is taken away: by whom at least, if there is no reason.
+func (s *system) giveForceReason(given bool, reason string) error {
+	server, err := s.lockServer()
+	switch {
+	case err != nil:
+		return err
+	case server == nil && given:
+		return &exitError{exitUsage, errors.New("--reason is for --server: a backend keeps no record")}
+	case server == nil:
+		return nil
+	case !given:
+		reason = "bedrock lock release --force by " + whoAmI()
+	}
+	s.forceReason = reason
+	return check.Reason(reason)
+}
+
+// whoAmI is the user and the host.
+func whoAmI() string {
+	name, host := "somebody", "some host"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+	return name + "@" + host
 }
 
 func (s *system) printReleased(r released) error {

@@ -20,6 +20,7 @@ type system struct {
 
 	backend     backendFlags
 	lockServers []*remote // the flags of each command that may have its locks from a server
+	forceReason string    // why a lock is taken away, for a server
 	output      format    // -o
 	started     bool      // arguments were accepted: an error is not a usage error
 }

@@ -59,7 +59,7 @@ func (r *remote) register(c *cobra.Command) {
 // server does not answer.
 func (r *remote) dial(patience time.Duration) (*client.Client, error) {
 	token := r.setting("--token", r.token, "BEDROCK_TOKEN", "")
-	opts := &client.Options{Token: token.value, Patience: patience}
+	opts := &client.Options{Token: token.value, Patience: patience, ForceReason: r.sys.forceReason}
 	if r.authority != "" {
 		config, err := trusting(r.authority)
 		if err != nil {
