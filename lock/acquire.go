@@ -130,7 +130,7 @@ func describeWait(ctx context.Context, name string, start time.Time, err error) 
 	case reason == nil:
 		return ended
 	case errors.Is(reason, ErrHeld): // told, but not matched: that is what Wait's end does
-		return fmt.Errorf("%w; before that: %v", ended, reason) //nolint:errorlint // see above
+		return fmt.Errorf("%w; before that: %w", ended, &outcome.ToldError{Reason: reason})
 	default:
 		return fmt.Errorf("%w; before that: %w", ended, reason)
 	}

@@ -104,7 +104,7 @@ func layers() layerMap {
 			packages: "lock/latch",
 			own:      []string{"input", "lock", "lock/driver", "lock/internal/...", "internal/chance"},
 		},
-		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver"}},
+		{packages: "lock/multi", own: []string{"input", "lock", "lock/driver", "lock/internal/outcome"}},
 		{packages: "lock/lockotel", own: []string{"lock"}, foreign: []string{"go.opentelemetry.io/otel"}},
 		{packages: "lock/lockprom", own: []string{"lock"}, foreign: []string{"github.com/prometheus/client_golang"}},
 		// Layer 2: the resource's side of a lock's token.

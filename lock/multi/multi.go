@@ -115,7 +115,7 @@ func (m *Multi) takeWith(ctx context.Context, take func(*taking) error) (*Lease,
 	}
 	switch waited := !inTime(); {
 	case waited && (err == nil || ctx.Err() == nil && errors.Is(err, context.Canceled)):
-		return nil, &waitedError{held: &lock.HeldError{Name: t.waitsFor()}, why: err}
+		return nil, &waitedError{held: t.whoHas(err), why: err}
 	case err != nil:
 		return nil, err
 	}

@@ -81,6 +81,13 @@ func TestWaitEnds(t *testing.T) {
 			t.Errorf("after %s: %v", time.Since(start), err)
 		}
 		wantHolders(t, all[1], map[string]bool{"a": false, "b": true})
+		held, ok := errors.AsType[*lock.HeldError](err)
+		if !ok || held.Owner != other.Leases()[0].Owner() {
+			t.Errorf("the holder of b is not in %v", err)
+		}
+		if want := held.Error() + ": the longest wait has passed"; err.Error() != want {
+			t.Errorf("it says %q, want %q", err, want)
+		}
 		mustUnlock(t, other)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // taking is one Lock or TryLock: the locks are taken from first to last.
@@ -118,6 +119,15 @@ func (t *taking) had(leases []*lock.Lease) {
 // waitsFor names the lock that is not had.
 func (t *taking) waitsFor() string { return t.locks[min(t.next, len(t.locks)-1)].Name() }
 
+// whoHas says who had the lock that is not had, as far as the end of the wait for it tells.
+func (t *taking) whoHas(ended error) *lock.HeldError {
+	var held *lock.HeldError
+	if told, ok := errors.AsType[*outcome.ToldError](ended); ok && errors.As(told.Reason, &held) {
+		return held
+	}
+	return &lock.HeldError{Name: t.waitsFor()}
+}
+
 // errWaited is the cause with which [Options.Wait] ends a wait.
 var errWaited = errors.New("the longest wait has passed")
 
@@ -130,10 +140,14 @@ type waitedError struct {
 
 // Error implements error.
 func (e *waitedError) Error() string {
-	if e.why == nil {
-		return e.held.Error()
+	if e.why != nil && e.held.Owner == "" { // it says more, such as that the backend was away
+		return e.why.Error()
 	}
-	return e.held.Error() + ": " + e.why.Error()
+	text := e.held.Error() + ": " + errWaited.Error()
+	if lock.MaybeApplied(e) {
+		text += " (it may have taken effect)"
+	}
+	return text
 }
 
 // Is reports whether the error matches target.

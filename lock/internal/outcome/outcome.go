@@ -26,6 +26,13 @@ func (e *UnknownError) Error() string { return e.err.Error() + " (it may have ta
 // Unwrap returns what is marked.
 func (e *UnknownError) Unwrap() error { return e.err }
 
+// ToldError is what the backend has said before a wait came to its end. It is in the text of that end's error, which
+// does not match it: it is not what has failed.
+type ToldError struct{ Reason error }
+
+// Error implements error.
+func (e *ToldError) Error() string { return e.Reason.Error() }
+
 // ContextError returns the error of a context that has ended, together with its cause.
 func ContextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
