@@ -59,21 +59,25 @@ func (c *Client) Backend() driver.Backend {
 	return b
 }
 
-// lockError says what an error has left behind, in the driver's classes.
+// lockError says what an error has left behind, in the driver's classes. What is of no name is said by who calls.
 func lockError(what, name string, err error) error {
 	said, meant := apiwire.LockErrorOf(err)
 	switch {
 	case said:
 		return meant
 	case unsent(err):
-		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrUnavailable, withoutCode(err))
+		err = fmt.Errorf("%w: %w", driver.ErrUnavailable, withoutCode(err))
 	case unknownThere(err):
-		return fmt.Errorf("%s %q: %w: %w: %w", what, name, driver.ErrUnavailable, errNoAPI, withoutCode(err))
+		err = fmt.Errorf("%w: %w: %w", driver.ErrUnavailable, errNoAPI, withoutCode(err))
 	case transportEffect(err) == answered:
-		return fmt.Errorf("%s %q: %w: %w", what, name, driver.ErrRefused, err)
+		err = fmt.Errorf("%w: %w", driver.ErrRefused, err)
 	default: // its code says unavailable, which would mean that nothing has happened
-		return fmt.Errorf("%s %q: %w", what, name, withoutCode(err))
+		err = withoutCode(err)
 	}
+	if name == "" {
+		return err
+	}
+	return fmt.Errorf("%s %q: %w", what, name, err)
 }
 
 // Acquire implements [driver.Backend].

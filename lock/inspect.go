@@ -114,7 +114,10 @@ func (c *Client) List(ctx context.Context, prefix string, limit int) ([]Info, er
 		return nil, err
 	}
 	found, err := backend.List(ctx, prefix, limit)
-	if err != nil {
+	switch {
+	case err != nil && prefix == "":
+		return nil, fmt.Errorf("lock: list: %w", err)
+	case err != nil:
 		return nil, opError("list", prefix+"…", err)
 	}
 	infos := make([]Info, len(found))

@@ -111,9 +111,29 @@ func viewsOf(infos []lock.Info) []lockView {
 }
 
 // heldBy names the holders to somebody who waits for them: the first, and how many more.
-func (v *lockView) heldBy() string {
-	holder := holderView{v.Holders[0]}
-	text := fmt.Sprintf("holder %s, for %s", holder.who(), holder.held())
+func (v *lockView) heldBy() string { return "holder " + v.firstHolder() }
+
+// firstHolder tells of the first holder which program it is or, if that is not known, which owner.
+func (v *lockView) firstHolder() string {
+	first := holderView{v.Holders[0]}
+	if !first.tellsWho() {
+		return oneLine(first.owner()) + v.howLong()
+	}
+	return first.who() + v.howLong()
+}
+
+// howLong tells of the first holder for how long it has the lock or, if that is not known, how much longer; and how
+// many have it besides.
+func (v *lockView) howLong() string {
+	text, first := "", holderView{v.Holders[0]}
+	switch {
+	case !first.Since.IsZero():
+		text = ", for " + first.held()
+	case first.TTL < 0:
+		text = ", whose lease never ends"
+	case first.TTL > 0:
+		text = ", with " + first.TTL.Round(time.Second).String() + " left of its lease"
+	}
 	if others := len(v.Holders) - 1; others > 0 {
 		text += fmt.Sprintf(", and %d more", others)
 	}
@@ -151,10 +171,13 @@ func (v *lockView) publicOwners() []string {
 
 func (v *lockView) token() string { return strconv.FormatUint(v.Token, 10) }
 
+// tellsWho reports whether it is known which program that is.
+func (h *holderView) tellsWho() bool { return h.Meta["host"] != "" }
+
 // who says which program that is, in words a person can act on.
 func (h *holderView) who() string {
-	if host := h.Meta["host"]; host != "" {
-		return oneLine(strings.TrimSuffix(host+"/"+h.Meta["pid"], "/"))
+	if h.tellsWho() {
+		return oneLine(strings.TrimSuffix(h.Meta["host"]+"/"+h.Meta["pid"], "/"))
 	}
 	return "-"
 }

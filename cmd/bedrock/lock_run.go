@@ -252,7 +252,11 @@ func whyNotGiven(info lock.Info, err error) error {
 	case view.ours(): // a request that was broken off has been granted, and is being cleaned up
 		return withoutKey(err)
 	}
-	why.Owner = view.holders()[0].owner()
+	holder := view.holders()[0]
+	why.Owner = holder.owner()
+	if !holder.tellsWho() {
+		return fmt.Errorf("%w%s", why, view.howLong())
+	}
 	return fmt.Errorf("%w, %s", why, view.heldBy())
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
@@ -78,8 +79,11 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 	holder := lock.Holder{Owner: "holds", Meta: map[string]string{"host": "web-1", "pid": "7"}}
 	first := lock.InLine{Owner: "first", Meta: map[string]string{"host": "web-2", "pid": "8"}}
 	for want, info := range map[string]lock.Info{
-		`lock "a": held by ` + driver.PublicOwner("holds") + `, place 2 in line, holder web-1/7, for -`: {
+		`lock "a": held by ` + driver.PublicOwner("holds") + `, place 2 in line, holder web-1/7`: {
 			Name: "a", Holders: []lock.Holder{holder}, Line: []lock.InLine{first},
+		},
+		`lock "a": held by ` + driver.PublicOwner("raw") + `, place 2 in line, with 12s left of its lease`: {
+			Name: "a", Holders: []lock.Holder{{Owner: "raw", TTL: 12 * time.Second}},
 		},
 		`lock "a": kept for ` + driver.PublicOwner("first") + `, who waits, place 2 in line, web-2/8`: {
 			Name: "a", Line: []lock.InLine{first},
@@ -88,6 +92,24 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 	} {
 		if err := whyNotGiven(info, refusal); err == nil || err.Error() != want || !errors.Is(err, lock.ErrHeld) {
 			t.Errorf("told as %v, want %s", err, want)
+		}
+	}
+}
+
+// TestAHolderIsTold with what is known of it: one of another library may have nothing to say.
+func TestAHolderIsTold(t *testing.T) {
+	raw := driver.PublicOwner("raw")
+	known := map[string]string{"host": "web-1", "pid": "7"}
+	minute := time.Now().Add(-time.Minute)
+	for want, holders := range map[string][]lock.Holder{
+		"holder " + raw: {{Owner: "raw"}},
+		"holder " + raw + ", with 12s left of its lease, and 1 more": {{Owner: "raw", TTL: 12 * time.Second}, {}},
+		"holder " + raw + ", whose lease never ends":                 {{Owner: "raw", TTL: -1}},
+		"holder " + raw + ", for 1m0s":                               {{Owner: "raw", Since: minute}},
+		"holder web-1/7":                                             {{Owner: "ours", Meta: known}},
+	} {
+		if view := (&lockView{lock.Info{Name: "a", Holders: holders}}); view.heldBy() != want {
+			t.Errorf("told as %q, want %q", view.heldBy(), want)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (s *system) lockYield(ctx context.Context, session *lockurl.Session, name s
 		return err
 	}
 	if err != nil {
-		return &exitError{exitHeld, fmt.Errorf("lock %q is still held, %s", name, last.heldBy())}
+		return &exitError{exitHeld, fmt.Errorf("lock %q is still held by %s", name, last.firstHolder())}
 	}
 	return nil
 }
