@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,12 +13,16 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/latch"
 )
 
 func newLockShow(sys *system) *cobra.Command {
 	return &cobra.Command{
-		Use:               "show NAME",
-		Short:             "Show one lock: who holds it, since when, who waits",
+		Use:   "show NAME",
+		Short: "Show one lock: who holds it, since when, who waits",
+		Long: `Show one lock: who holds it, since when, who waits.
+
+Where the name is that of a latch, the state is what is left of its count.`,
 		Example:           "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,
@@ -27,14 +32,44 @@ func newLockShow(sys *system) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				view := lockView{info}
-				if sys.output == formatJSON {
-					return writeJSON(sys.stdout, view.asJSON())
+				asLatch := ""
+				if !info.Held() {
+					if asLatch, err = latchOf(ctx, s, args[0]); err != nil {
+						return err
+					}
 				}
-				return writeTable(sys.stdout, view.rows())
+				return sys.printLock(lockView{info}, asLatch)
 			})
 		},
 	}
+}
+
+// latchOf says what is left of a latch that has the name of a free lock; nothing if there is none.
+func latchOf(ctx context.Context, s *lockurl.Session, name string) (string, error) {
+	left, err := latch.New(s.Client, name, nil).Count(ctx)
+	switch {
+	case errors.Is(err, driver.ErrRefused), err == nil && left == 0: // unsupported is refused, too
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return fmt.Sprintf("latch, %d left", left), nil
+}
+
+// printLock prints one lock. The JSON is that of the API, in which no latch is a lock.
+func (s *system) printLock(v lockView, asLatch string) error {
+	if s.output == formatJSON {
+		if asLatch != "" {
+			name := printableText(v.Name)
+			fmt.Fprintf(s.stderr, "bedrock: note: %s is a %s: see 'bedrock latch show'\n", name, asLatch)
+		}
+		return writeJSON(s.stdout, v.asJSON())
+	}
+	rows := v.rows()
+	if asLatch != "" {
+		rows[1][1] = asLatch
+	}
+	return writeTable(s.stdout, rows)
 }
 
 // rows lists the fields of the lock and of its holders for people.
