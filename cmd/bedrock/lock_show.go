@@ -22,6 +22,9 @@ func newLockShow(sys *system) *cobra.Command {
 		Short: "Show one lock: who holds it, since when, who waits",
 		Long: `Show one lock: who holds it, since when, who waits.
 
+Who waits is counted by who listens for the release: a holder that had to wait itself may
+be among them, for as long as it has the lock.
+
 Where the name is that of a latch, the state is what is left of its count.`,
 		Example:           "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
 		Args:              wants("NAME"),
