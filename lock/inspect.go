@@ -24,7 +24,8 @@ type Info struct {
 	Token uint64
 	// Holders are those who have the lock; none when it is free.
 	Holders []Holder
-	// Waiting is how many processes wait, as far as the backend can tell.
+	// Waiting is how many processes wait, as far as the backend can tell. A holder that had to wait itself may be
+	// counted among them for as long as it holds: the backend counts who listens.
 	Waiting int
 	// Local is how many goroutines of this process wait.
 	Local int

@@ -126,7 +126,7 @@ func newExitCodes() *cobra.Command {
        of a lock of another kind, or the backend has no such locks
    69  the backend, the store or the server did not answer, or refused
    77  the server wants a token, or one with another role
-  130  interrupted; a line says so if what was asked for may have taken effect
+  130  interrupted, by SIGTERM too; a line says so if what was asked for may have taken effect
 
 Exit codes of 'bedrock serve', which otherwise ends with 0 when it is interrupted:
 

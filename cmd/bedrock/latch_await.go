@@ -28,7 +28,8 @@ func newLatchAwait(sys *system) *cobra.Command {
 is not there is open.
 
 If it is not open within --timeout, the exit code is 75; it is 69 if the backend did not
-answer then, which --timeout 0 gives 2 s. Exit code 130: it was interrupted.`,
+answer then, which --timeout 0 gives 2 s. It is 130 when a signal ends the wait, SIGTERM
+as well as SIGINT.`,
 		Example: "  bedrock latch await import/42 --timeout 10m && ./report.sh",
 		Args:    wants("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {

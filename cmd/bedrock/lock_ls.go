@@ -18,9 +18,14 @@ func newLockLs(sys *system) *cobra.Command {
 		Short: "List the locks that are held",
 		Long: `List the locks that are held and whose names begin with PREFIX.
 
-There is a line for each holder; KIND, HOLDERS and WAITING are those of the lock.
+There is a line for each holder; KIND, HOLDERS and WAITING are those of the lock. WAITING
+is how many listen for the release: a holder that had to wait itself may be among them,
+for as long as it has the lock.
 
-On Redis this goes through all keys of the database, in small steps.`,
+On Redis this goes through all keys of the database, in small steps. What the user of the
+URL may not touch is left out without a word, so the list of one who may touch nothing is
+empty; and so is a key that may as well be something else, since it has no token and an
+owner neither of Bedrock's form nor of Redisson's. 'bedrock lock show NAME' tells of both.`,
 		Example: "  bedrock lock ls\n  bedrock lock ls orders/ -o json",
 		Args:    mayHave,
 		RunE: func(c *cobra.Command, args []string) error {

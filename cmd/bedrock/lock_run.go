@@ -63,6 +63,10 @@ On Linux the command is killed when bedrock itself is killed, by SIGKILL. What t
 command has started is not: it works on without the lock. Only the token keeps it
 from harm then, or a script that starts its work with exec.
 
+A bedrock that is stopped, by SIGSTOP, renews nothing and ends nothing: after --ttl others
+have the lock while the command works on, and when bedrock goes on it ends the command as
+above. Again only the token keeps it from harm.
+
 Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
 64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127
 the command cannot be executed, was not found; 128+n ended by signal n.`,

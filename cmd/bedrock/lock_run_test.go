@@ -100,11 +100,12 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 func TestAHolderIsTold(t *testing.T) {
 	raw := driver.PublicOwner("raw")
 	known := map[string]string{"host": "web-1", "pid": "7"}
+	minute := time.Now().Add(-time.Minute)
 	for want, holders := range map[string][]lock.Holder{
 		"holder " + raw: {{Owner: "raw"}},
 		"holder " + raw + ", with 12s left of its lease, and 1 more": {{Owner: "raw", TTL: 12 * time.Second}, {}},
 		"holder " + raw + ", whose lease never ends":                 {{Owner: "raw", TTL: -1}},
-		"holder " + raw + ", for 1m0s":                               {{Owner: "raw", Since: time.Now().Add(-time.Minute)}},
+		"holder " + raw + ", for 1m0s":                               {{Owner: "raw", Since: minute}},
 		"holder web-1/7":                                             {{Owner: "ours", Meta: known}},
 	} {
 		if view := (&lockView{lock.Info{Name: "a", Holders: holders}}); view.heldBy() != want {

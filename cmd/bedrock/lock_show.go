@@ -22,6 +22,9 @@ func newLockShow(sys *system) *cobra.Command {
 		Short: "Show one lock: who holds it, since when, who waits",
 		Long: `Show one lock: who holds it, since when, who waits.
 
+Who waits is counted by who listens for the release: a holder that had to wait itself may
+be among them, for as long as it has the lock.
+
 Where the name is that of a latch, the state is what is left of its count.`,
 		Example:           "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
 		Args:              wants("NAME"),
@@ -60,7 +63,8 @@ func latchOf(ctx context.Context, s *lockurl.Session, name string) (string, erro
 func (s *system) printLock(v lockView, asLatch string) error {
 	if s.output == formatJSON {
 		if asLatch != "" {
-			fmt.Fprintf(s.stderr, "bedrock: note: %s is a %s: see 'bedrock latch show'\n", printableText(v.Name), asLatch)
+			name := printableText(v.Name)
+			fmt.Fprintf(s.stderr, "bedrock: note: %s is a %s: see 'bedrock latch show'\n", name, asLatch)
 		}
 		return writeJSON(s.stdout, v.asJSON())
 	}

@@ -112,7 +112,8 @@ type Info struct {
 	// Holders are those who have the lock now; none when it is free.
 	Holders []Holder
 	// Waiting is how many processes listen for the release, 0 for a free lock, and how many have somebody in
-	// Line. Whoever heard one a moment ago may be among them.
+	// Line. Whoever heard one a moment ago may be among them, and a holder that had to wait itself for as long as it
+	// holds.
 	Waiting int
 	// Line is who waits for a fair lock, in order; also while nobody has it.
 	Line []InLine
