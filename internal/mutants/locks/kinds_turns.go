@@ -17,7 +17,8 @@ func turnFrontMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "who reads by a grant to write writes", File: "lock/reentry.go", Pkg: front,
-			Old: "	if !l.root.reads {\n", New: "	if l.root != nil {\n", Test: "TestWhoReadsByAGrantToWriteIsAReader",
+			Old: "	if !l.root.reads {\n", New: "	if l.root != nil {\n",
+			Test: "TestWhoReadsByAGrantToWriteIsAReader",
 		},
 		{
 			Name: "readers of a writer's turn keep others off", File: readers, Pkg: front,
