@@ -71,7 +71,8 @@ func pleaMutants() []mutants.Mutant {
 		},
 		{
 			Name: "plea: the holder is not woken", File: "lock/plea.go", Pkg: front,
-			Old: "		close(l.asked)\n	}\n}\n", New: "		_ = l.asked\n	}\n}\n", Test: "TestHolderIsNotAsked",
+			Old: "		close(l.asked)\n	}\n}\n", New: "		_ = l.asked\n	}\n}\n",
+			Test: "TestHolderIsNotAsked",
 		},
 	}
 }
