@@ -129,17 +129,24 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if inner, err := m.reenter(ctx); inner != nil || err != nil {
 		return inner, err
 	}
-	return m.lockOver(ctx, "")
+	switch {
+	case m.wait != 0:
+		return m.lockWithin(ctx, m.wait)
+	case ctx.Value(leaseKey{}) != nil:
+		return m.lockSearching(ctx, ctx, "")
+	}
+	return m.client.acquire(ctx, ctx, &m.want, "", false) // with one function less on the stack: see there
 }
 
-// lockOver waits for the lock. A grant of this process's over which it is had is in nobody's way.
-func (m *Mutex) lockOver(ctx context.Context, over string) (*Lease, error) {
-	limited := ctx
-	if m.wait != 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeoutCause(ctx, m.wait, errWaited)
-		defer cancel()
-	}
+// lockWithin waits for the lock, no longer than that.
+func (m *Mutex) lockWithin(ctx context.Context, wait time.Duration) (*Lease, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, wait, errWaited)
+	defer cancel()
+	return m.lockOver(ctx, limited, "")
+}
+
+// lockOver waits for the lock until limited ends. A grant of this process's over which it is had is in nobody's way.
+func (m *Mutex) lockOver(ctx, limited context.Context, over string) (*Lease, error) {
 	if ctx.Value(leaseKey{}) != nil {
 		return m.lockSearching(ctx, limited, over)
 	}

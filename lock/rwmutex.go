@@ -117,7 +117,7 @@ func (l *Lease) Upgrade(ctx context.Context) (*Lease, error) {
 	if again != nil || err != nil {
 		return again, err
 	}
-	writing, err := m.lockOver(ctx, l.Owner())
+	writing, err := m.lockOver(ctx, ctx, l.Owner())
 	return writing, l.lostIfBelow(err)
 }
 
