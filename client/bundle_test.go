@@ -122,7 +122,7 @@ func calls(b bundling) map[string]func(context.Context) error {
 			return b.Annotate(ctx, driver.Grant{Name: "a", Owner: "me"}, "")
 		},
 		"downgrade": func(ctx context.Context) error {
-			return b.Downgrade(ctx, driver.Grant{Name: "a", Owner: "me"})
+			return b.Downgrade(ctx, driver.Grant{Name: "a", Owner: "me", Mode: driver.Write})
 		},
 		"set latch":   func(ctx context.Context) error { _, err := b.SetLatch(ctx, "l", "1", 2); return err },
 		"count down":  func(ctx context.Context) error { _, err := b.CountDown(ctx, "l", "2", 1); return err },

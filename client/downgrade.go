@@ -11,7 +11,7 @@ import (
 
 // Downgrade implements [driver.Downgrader].
 func (b *backend) Downgrade(ctx context.Context, g driver.Grant) error {
-	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
+	if err := driver.Refused(driver.CheckDowngrade(&g)); err != nil {
 		return fmt.Errorf("downgrade %q: %w", g.Name, err)
 	}
 	req := &bedrockv1.DowngradeRequest{Grant: apiwire.Grant(g)}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestWaitersNeedLargeStacks: the smallest has 2 KB, and thousands may wait. With one call more on the way to where they
-// are parked, or a larger one, each has twice as much. The race detector needs more.
+// TestWaitersNeedLargeStacks: the smallest has 2 KB, and thousands may wait. With one call more on the way to where
+// they are parked, or a larger one, each has twice as much. The race detector needs more.
 func TestWaitersNeedLargeStacks(t *testing.T) {
 	const waiters = 1000
 	locks := openMem(t, nil)

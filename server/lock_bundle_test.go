@@ -65,7 +65,7 @@ func TestWhatTheStoreLacksIsAFailure(t *testing.T) {
 	s := serve(t, setup{Services: server.Services{Locks: plain{memory}}}, nil)
 	for method, body := range map[string]string{
 		"AcquireAll": `{"requests":[{"name":"a"}]}`, "Annotate": `{"grant":{"name":"a","owner":"o"}}`,
-		"Downgrade": `{"grant":{"name":"a","owner":"o"}}`,
+		"Downgrade": `{"grant":{"name":"a","owner":"o","mode":"write"}}`,
 		"SetLatch":  `{"name":"a","count":1}`, "CountDown": `{"name":"a"}`, "LatchCount": `{"name":"a"}`,
 		"DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
@@ -143,6 +143,24 @@ func TestABundleIsCountedAsOneLock(t *testing.T) {
 	if !slices.Equal(seen.told, want) {
 		t.Errorf("told %q, want %q", seen.told, want)
 	}
+}
+
+// TestWriterBecomesAReader, and nobody else does.
+func TestWriterBecomesAReader(t *testing.T) {
+	s := serve(t, config(t), nil)
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "me", "mode": "write"}`).want(t, 200)
+	for grant, problem := range map[string]string{
+		`{"name": "a", "owner": "me"}`:                   "mode: is exclusive, only a grant to write becomes",
+		`{"name": "a", "owner": "me", "mode": "shared"}`: "mode: is shared, only a grant to write becomes",
+		`{"name": "a", "mode": "write"}`:                 "grant.owner: is empty",
+	} {
+		s.post(t, locks+"Downgrade", `{"grant": `+grant+`}`).want(t, 400, problem)
+	}
+	s.post(t, locks+"Downgrade", `{"grant": {"name": "a", "owner": "you", "mode": "write"}}`).
+		want(t, 409, `"kind":"lost"`)
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "you", "mode": "shared"}`).want(t, 409)
+	s.post(t, locks+"Downgrade", `{"grant": {"name": "a", "owner": "me", "mode": "write"}}`).want(t, 200, "{}")
+	s.post(t, locks+"Acquire", `{"name": "a", "owner": "you", "mode": "shared"}`).want(t, 200)
 }
 
 // TestNotesBesideAGrantAreAnybodys: only its owner knows the key to it.

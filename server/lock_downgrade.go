@@ -15,6 +15,9 @@ func (l *locks) Downgrade(ctx context.Context, m *bedrockv1.DowngradeRequest) (*
 	}
 	g, err := grantOf("grant", m.GetGrant())
 	if err == nil {
+		err = driver.CheckDowngrade(&g)
+	}
+	if err == nil {
 		err = downgrader.Downgrade(ctx, g)
 	}
 	if err != nil {

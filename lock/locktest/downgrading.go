@@ -113,6 +113,9 @@ func downgradeRevivesAGrant(e *env) {
 	e.release(b, w)
 	r := e.grant(b, e.requestIn(driver.Shared, name, e.long))
 	lost(over)
+	if err := b.Downgrade(e.contextFor(soon), r); !errors.Is(err, driver.ErrRefused) {
+		e.Errorf("a reader is downgraded: %v", err)
+	}
 	e.release(b, r)
 	e.release(b, e.grant(b, e.requestIn(driver.Write, name, e.long)))
 }

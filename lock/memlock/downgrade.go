@@ -11,7 +11,7 @@ func (b *backend) Downgrade(ctx context.Context, g driver.Grant) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	if err := checkOwner(g.Owner); err != nil {
+	if err := driver.Refused(driver.CheckDowngrade(&g)); err != nil {
 		return err
 	}
 	return b.store.downgrade(g.Name, g.Owner)

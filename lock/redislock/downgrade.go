@@ -2,7 +2,6 @@ package redislock
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/redisconn"
@@ -17,10 +16,10 @@ func (b *backend) Downgrade(ctx context.Context, g driver.Grant) error {
 }
 
 func (b *backend) downgrade(ctx context.Context, g *driver.Grant) error {
-	if b.scripts.rw.downgrade == nil || g.Mode != driver.Write {
-		return fmt.Errorf("%w: a grant in mode %s made one to read", driver.ErrUnsupported, g.Mode)
+	if err := driver.Refused(driver.CheckDowngrade(g)); err != nil {
+		return err
 	}
-	if err := b.checkGrant(g); err != nil {
+	if err := b.checkGrant(g); err != nil { // a profile without writers refuses it
 		return err
 	}
 	if err := ctx.Err(); err != nil {
