@@ -67,7 +67,8 @@ func TestASilentStoreIsToldAsAFailureOfTheServer(t *testing.T) {
 	for method, body := range map[string]string{
 		"Acquire": `{"name":"a"}`, "Release": `{"grant":{"name":"a","owner":"known"}}`,
 		"ForceRelease": `{"name":"a","reason":"r"}`, "AcquireAll": `{"requests":[{"name":"a"}]}`,
-		"Annotate": `{"grant":{"name":"a","owner":"known"}}`, "Downgrade": `{"grant":{"name":"a","owner":"known","mode":"write"}}`,
+		"Annotate":  `{"grant":{"name":"a","owner":"known"}}`,
+		"Downgrade": `{"grant":{"name":"a","owner":"known","mode":"write"}}`,
 		"SetLatch":  `{"name":"a","count":1}`,
 		"CountDown": `{"name":"a"}`, "DropLatch": `{"name":"a"}`, "Ask": `{"name":"a"}`,
 	} {
