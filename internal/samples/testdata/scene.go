@@ -5,6 +5,7 @@ package sample
 import (
 	"context"
 	"database/sql"
+	"io"
 	"net/http"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock"
 	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/election"
+	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/latch"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/redisconn"
@@ -78,10 +80,11 @@ func deduct(ctx context.Context, o Order) (Receipt, error) { return Receipt{}, n
 func restore(ctx context.Context, tx *sql.Tx, o Order) (Receipt, error) {
 	return Receipt{}, nil
 }
-func reserve(ctx context.Context) error                       { return nil }
-func save(ctx context.Context, tx *sql.Tx, o Order) error     { return nil }
-func ship(ctx context.Context, token uint64) error            { return nil }
-func saveOrder(ctx context.Context, o Order, id string) error { return nil }
+func reserve(ctx context.Context) error                                    { return nil }
+func save(ctx context.Context, tx *sql.Tx, o Order) error                  { return nil }
+func saveUnder(ctx context.Context, t guard.Ticket, order io.Reader) error { return nil }
+func ship(ctx context.Context, token uint64) error                         { return nil }
+func saveOrder(ctx context.Context, o Order, id string) error              { return nil }
 
 func open(testing.TB) locktest.Server                                { return locktest.Server{} }
 func start(testing.TB, driver.Store, ...txn.Func) *coord.Coordinator { return nil }

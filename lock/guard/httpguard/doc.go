@@ -13,7 +13,7 @@
 //	fences, err := sqlguard.New(db, sqlguard.Postgres, nil) // or another guard.Store
 //	orders := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 //		ticket, _ := guard.TicketFrom(r.Context())
-//		err := save(r.Context(), ticket, r.Body) // with fences.Check in the transaction of the write, see below
+//		err := saveUnder(r.Context(), ticket, r.Body) // with fences.Check in the transaction of the write, see below
 //		if stale, ok := errors.AsType[*guard.StaleError](err); ok {
 //			httpguard.WriteRefusal(w, stale)
 //		} else if err != nil {
