@@ -90,6 +90,15 @@ func (l *Lease) hearPlea() {
 	}
 }
 
+// inheritPlea has this lease, which nobody has had yet, know of what another one of the name was asked.
+func (l *Lease) inheritPlea(from *Lease) {
+	l.hold.q.part.mu.Lock()
+	defer l.hold.q.part.mu.Unlock()
+	if l.hold.plea == nil {
+		l.hold.plea = from.hold.plea
+	}
+}
+
 // hearPlea records what the holders are asked, and what follows: the grant serves nobody else here. part.mu is held.
 func (h *hold) hearPlea(p Plea) {
 	h.endLinger()

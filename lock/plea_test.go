@@ -271,6 +271,19 @@ func TestReaderWhoHasGoneIsAsked(t *testing.T) {
 	})
 }
 
+// TestPleaIsForgottenByADowngrade: who goes on to read has been asked for the name.
+func TestPleaIsForgottenByADowngrade(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		one, other := twoProcesses(t, nil)
+		w := mustLock(t, one.RWMutex("a", nil).Writer())
+		mustAsk(t, other, 1)
+		reading, err := w.Downgrade(t.Context())
+		wantErr(t, err, nil)
+		wantAsked(t, reading)
+		mustUnlock(t, reading)
+	})
+}
+
 // TestPleaIsForgottenWithTheLock: a lease that is over tells what it was asked, and not what those were after it.
 func TestPleaIsForgottenWithTheLock(t *testing.T) {
 	virtual(t, func(t *testing.T) {

@@ -169,7 +169,8 @@ func (m *Mutex) reenterOver(ctx context.Context, over *Lease) *Lease {
 
 // Downgrade returns a lease to read in place of this one to write, which is unlocked: no other writer comes in
 // between, and readers who wait may come now. On an error this lease goes on, unless that matches [ErrLost] or
-// [ErrReleased]. A lease that was entered more than once is refused.
+// [ErrReleased]. A lease that was entered more than once is refused. What the one to write was asked the one to read is
+// asked, too.
 func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 	w := *l.isHadFor()
 	if w.mode != driver.Write {
@@ -185,6 +186,7 @@ func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 		l.hold.serveOthersAgain()
 		return nil, l.lostIfBelow(err)
 	}
+	reading.inheritPlea(l)
 	if err := l.Unlock(ctx); err != nil && !MaybeApplied(err) {
 		return nil, cmp.Or(err, reading.Unlock(ctx))
 	}

@@ -63,7 +63,8 @@ func modeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "an upgrade waits behind who waits for it", File: "lock/rwmutex.go", Pkg: front,
-			Old: "	writing, err := m.lockOver(ctx, ctx, l.Owner())\n", New: "	writing, err := m.lockOver(ctx, ctx, \"\")\n",
+			Old:  "	writing, err := m.lockOver(ctx, ctx, l.Owner())\n",
+			New:  "	writing, err := m.lockOver(ctx, ctx, \"\")\n",
 			Test: "TestAnUpgradeWritesOverItsOwnReader",
 		},
 		{
