@@ -22,7 +22,7 @@ func storeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a repeated acquire is a new grant", File: "lock/memlock/store.go", Pkg: memory,
-			Old: "	if !held {\n		g = grant{", New: "	if true {\n		g = grant{",
+			Old: "	if !held {\n		g = grant{", New: "	if !held || held {\n		g = grant{",
 			Test: inMemory("RetriedAcquireCountsTwice"),
 		},
 		{
