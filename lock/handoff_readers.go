@@ -27,14 +27,19 @@ func (h *hold) serves(w *want) bool {
 // letsReadersIn reports whether the backend can make grants to write such to read, as far as is known.
 func (c *Client) letsReadersIn() bool { return c.downgrader != nil && !c.onlyWrites.Load() }
 
-// serveReaders has readers who wait behind the one that is served join it. part.mu is held.
+// serveReaders has readers who wait behind the one that is served join it, for a turn. part.mu is held.
 func (h *hold) serveReaders(now time.Duration) {
+	h.joinWaiting()
+	if h.turn == nil {
+		h.turn = time.AfterFunc(h.since+h.q.client.opts.HandOff.Time-now, h.turnOver)
+	}
+}
+
+// joinWaiting has readers who wait behind the one that is served join it. part.mu is held.
+func (h *hold) joinWaiting() {
 	for next := h.q.waiters.first; next != nil && h.servesReader(next.want); next = h.q.waiters.first {
 		h.q.waiters.pop()
 		next.turn <- turn{lease: h.lease.joinGrant(next.ctx)}
-	}
-	if h.turn == nil {
-		h.turn = time.AfterFunc(h.since+h.q.client.opts.HandOff.Time-now, h.turnOver)
 	}
 }
 
@@ -50,8 +55,8 @@ func (q *queue) isRead() bool {
 // turnOver lets readers of other processes in if somebody reads still by a grant to write.
 func (h *hold) turnOver() {
 	h.q.part.mu.Lock()
-	h.onlyRead = h.state == possessed && h.lease.reads
-	reads := h.onlyRead
+	reads := h.state == possessed && h.lease.reads
+	h.onlyRead = reads
 	h.q.part.mu.Unlock()
 	if reads {
 		h.inBackground(h.becomeReader)

@@ -47,10 +47,7 @@ func (q *queue) stepAside(h *hold) {
 	}
 	q.part.mu.Lock()
 	if h.want.joinable() && h.state == possessed && !h.isAsked() && q.client.opts.HandOff.Count > 1 {
-		for next := q.waiters.first; next != nil && *next.want == *h.want; next = q.waiters.first {
-			q.waiters.pop()
-			next.turn <- turn{lease: h.lease.joinGrant(next.ctx)}
-		}
+		h.joinWaiting()
 	}
 	q.moveOn(nil)
 }

@@ -26,7 +26,11 @@ func (b *backend) annotate(ctx context.Context, g *driver.Grant, meta string) er
 	if err := ctx.Err(); err != nil {
 		return notSent(err)
 	}
-	call := b.annotating(g, meta)
+	return b.evalOwned(ctx, b.annotating(g, meta))
+}
+
+// evalOwned makes a call that may be repeated, and that answers 1 if the owner has the lock.
+func (b *backend) evalOwned(ctx context.Context, call redisconn.Call) error {
 	reply, err := redisconn.Repeat(ctx, func() (redisconn.Reply, error) {
 		return b.conn.Eval(ctx, call.Script, call.Keys, call.Args)
 	})

@@ -25,16 +25,12 @@ func (b *backend) downgrade(ctx context.Context, g *driver.Grant) error {
 	if err := ctx.Err(); err != nil {
 		return notSent(err)
 	}
-	keys := []string{
-		g.Name, b.layout.channelOf(g.Name, driver.ReadWrite), beside(holdersKey, g.Name), beside(readersKey, g.Name),
-		beside(turnKey, g.Name),
-	}
-	args := []string{b.pubsub.command(b), g.Owner, readersTurn}
-	reply, err := redisconn.Repeat(ctx, func() (redisconn.Reply, error) {
-		return b.conn.Eval(ctx, b.scripts.rw.downgrade, keys, args)
+	return b.evalOwned(ctx, redisconn.Call{
+		Script: b.scripts.rw.downgrade,
+		Keys: []string{
+			g.Name, b.layout.channelOf(g.Name, driver.ReadWrite), beside(holdersKey, g.Name),
+			beside(readersKey, g.Name), beside(turnKey, g.Name),
+		},
+		Args: []string{b.pubsub.command(b), g.Owner, readersTurn},
 	})
-	if err == nil && reply.Int != 1 {
-		err = driver.ErrLost
-	}
-	return err
 }

@@ -39,8 +39,8 @@ func asideMutants() []mutants.Mutant {
 		},
 		{
 			Name: "readers behind a writer come one by one", File: "lock/queue_shared.go", Pkg: front,
-			Old:  "for next := q.waiters.first; next != nil && *next.want == *h.want; next = q.waiters.first {",
-			New:  "for next := q.waiters.first; next == nil && h == nil; next = q.waiters.first {",
+			Old:  "		h.joinWaiting()\n",
+			New:  "",
 			Test: "TestReadersOfAProcessBehindAWriterComeTogether",
 		},
 	}
