@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/several"
@@ -57,6 +58,7 @@ func (b *backend) newWalk(req *driver.Request) *walk {
 // caller goes is left: it is the caller that asks for more, or gives it back.
 func (w *walk) takeAll(ctx context.Context, nodes []*several.Node) (driver.Grant, error) {
 	w.watched.Asks()
+	w.grants, w.by = make([]driver.Grant, 0, len(nodes)), make([]*several.Node, 0, len(nodes))
 	for _, n := range nodes {
 		if err := w.takeAt(ctx, n); err != nil {
 			return driver.Grant{}, w.endIn(ctx, err)
@@ -172,8 +174,7 @@ func (w *walk) giveUp(ctx context.Context, why error) error {
 	return driver.Spent(why)
 }
 
-// Release implements [driver.Backend]: from right to left, so that who comes next finds the first node held until
-// all others are free.
+// Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, err
@@ -182,16 +183,14 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	nodes := ballot.End()
 	ballot.Insist(nodes, 1)
 	answered, freed, held := false, false, error(nil)
-	for _, n := range slices.Backward(nodes) {
-		present := n.IsPresent()
-		others, failure := b.releaseAt(ctx, ballot, n)
+	for i, r := range b.releaseAll(ctx, ballot, nodes) {
 		switch {
-		case failure == nil:
-			answered, freed, waiting = true, true, max(waiting, others)
-		case errors.Is(failure, driver.ErrLost):
+		case r.err == nil:
+			answered, freed, waiting = true, true, max(waiting, r.waiting)
+		case errors.Is(r.err, driver.ErrLost):
 			answered = true
 		default: // it is tried again in the background
-			if err = atNode(n, failure); present && !errors.Is(failure, driver.ErrUnavailable) {
+			if err = atNode(nodes[i], r.err); r.present && !errors.Is(r.err, driver.ErrUnavailable) {
 				held = err // whoever comes next may meet it there
 			}
 		}
@@ -209,6 +208,35 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	default:
 		return 0, err
 	}
+}
+
+// released is what a node has said when the lock was given back there.
+type released struct {
+	present bool // it was known to answer
+	waiting int
+	err     error
+}
+
+// releaseAll gives the lock back at all nodes but the first at once, and then there: who comes next finds the first
+// node held until all others are free.
+func (b *backend) releaseAll(ctx context.Context, ballot *several.Ballot, nodes []*several.Node) []released {
+	said := make([]released, len(nodes))
+	release := func(i int) {
+		said[i].present = nodes[i].IsPresent()
+		said[i].waiting, said[i].err = b.releaseAt(ctx, ballot, nodes[i])
+	}
+	var others sync.WaitGroup
+	for i := 2; i < len(nodes); i++ {
+		others.Go(func() { release(i) })
+	}
+	if len(nodes) > 1 {
+		release(1)
+	}
+	others.Wait()
+	if len(nodes) > 0 {
+		release(0)
+	}
+	return said
 }
 
 // releaseAt gives the lock back at one node. When the caller has gone it goes on in the background.

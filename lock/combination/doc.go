@@ -1,5 +1,6 @@
 // Package combination makes one lock of several independent stores in a fixed order, as the dials of a combination
-// lock: whoever wants it takes it at one after the other, from left to right, and gives it back from right to left.
+// lock: whoever wants it takes it at one after the other, from left to right, and gives it back at the first
+// one last.
 //
 // Who finds another one at a node gives up at once. So whoever has the first node goes on alone, and a lock costs
 // as many round trips as there are nodes, however many want it. If the first node fails, the next one decides: a

@@ -121,9 +121,9 @@ func combinationMutants() []mutants.Mutant {
 			Test: "TestRefusedKeepsWhatItHas",
 		},
 		{
-			Name: "combination: given back from left to right", File: dials + "/acquire.go", Pkg: dials,
-			Old:  "held := false, false, error(nil)\n	for _, n := range slices.Backward(nodes) {\n",
-			New:  "held := false, false, error(nil)\n	for _, n := range nodes {\n",
+			Name: "combination: given back everywhere at once", File: dials + "/acquire.go", Pkg: dials,
+			Old:  "	others.Wait()\n	if len(nodes) > 0 {\n		release(0)\n	}\n",
+			New:  "	if len(nodes) > 0 {\n		release(0)\n	}\n	others.Wait()\n",
 			Test: "TestNodesAreAskedInAnotherOrder",
 		},
 		{
