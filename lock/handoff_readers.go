@@ -57,6 +57,9 @@ func (h *hold) turnOver() {
 	h.q.part.mu.Lock()
 	reads := h.state == possessed && h.lease.reads
 	h.onlyRead = reads
+	if h.state == possessed && !reads {
+		h.turn = nil // who is about to pass it on to readers has looked at the clock before: one more timer looks again
+	}
 	h.q.part.mu.Unlock()
 	if reads {
 		h.inBackground(h.becomeReader)

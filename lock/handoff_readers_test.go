@@ -321,3 +321,29 @@ func TestReadersAndWritersOfManyProcessesExcludeEachOther(t *testing.T) {
 		wantShares(t, had)
 	})
 }
+
+// TestTheClockGoesBackInAWritersTurn, by which the turn goes on, though its timer has gone off: one more timer looks
+// whether somebody reads still.
+func TestTheClockGoesBackInAWritersTurn(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s := newTurn(t, nil)
+		r := s.read(t, 1)
+		writer := lockLater(t, t.Context(), s.rw.Writer())
+		mustUnlock(t, r[0])
+		w := granted(t, writer)
+		reader := lockLater(t, t.Context(), s.rw.Reader())
+		time.Sleep(20 * time.Millisecond)
+		s.backend.suspend(-time.Second)
+		mustUnlock(t, w)
+		reads := granted(t, reader)
+		elsewhere := lockLater(t, t.Context(), s.other.Reader())
+		time.Sleep(5 * time.Second)
+		select {
+		case got := <-elsewhere:
+			mustUnlock(t, got.lease)
+		default:
+			t.Error("who reads here keeps readers elsewhere off")
+		}
+		mustUnlock(t, reads)
+	})
+}

@@ -47,6 +47,7 @@ type hold struct {
 	beside   *hold         // the next one of the same name
 	end      time.Duration // when it is taken away at the latest, 0 for never; set once
 	turn     *time.Timer   // of a grant to write that has served readers: looks whether some read still
+	leaving  *departure    // what becomes of the release of one that stands aside, if others are owed their turn then
 
 	// Guarded by renewer.mu.
 	timer   wheel.Entry

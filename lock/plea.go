@@ -49,8 +49,8 @@ func (c *Client) Ask(ctx context.Context, name, reason string, within time.Durat
 }
 
 // Asked is closed when somebody has asked for the lock, see [Client.Ask]: [Lease.Plea] says why, and by when. The lease
-// goes on. Once it is unlocked other processes have their turn, before those who wait in this one. A lease that is over
-// is not asked any more, whoever has the lock then.
+// goes on. Once it is unlocked other processes have their turn, before a mutex or a writer that waits in this one. A
+// lease that is over is not asked any more, whoever has the lock then.
 func (l *Lease) Asked() <-chan struct{} {
 	l.hold.q.part.mu.Lock()
 	defer l.hold.q.part.mu.Unlock()

@@ -35,6 +35,7 @@ type queue struct {
 	failures int32             // requests since the time of failing
 	why      error             // the lock was not had when it was asked for last; nil if nothing is known
 	handed   chan driver.Grant // what the store has granted unasked; made when something may be
+	departed *departure        // of who stood aside, and has not been accounted for
 	asks     atomic.Uint64     // the number of the owner under which the one at the front asks
 	unheard  atomic.Int64      // since when the one at the front has had no answer, by the client's clock; 0: not asked
 

@@ -56,7 +56,12 @@ func (q *queue) stepAside(h *hold) {
 func (q *queue) removeAside(h *hold) {
 	q.part.mu.Lock()
 	q.holds.remove(h)
+	h.leaving.endDeparture()
 	unused := q.endUnused()
+	if unused {
+		q.enterDeparture(q.departed)
+		q.keepMemory(nil)
+	}
 	q.part.mu.Unlock()
 	if unused {
 		q.client.work.Done()

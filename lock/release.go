@@ -42,6 +42,7 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 		return false, nil
 	}
 	h.state, h.cause = givenUp, ErrReleased
+	h.beginDeparture()
 	return true, nil
 }
 
@@ -82,6 +83,7 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 			h.q.habit.enterShared(c.now())
 		}
 		h.q.account(h, waiting, now, heard)
+		h.leaving.recordWaiting(waiting)
 		return nil
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)

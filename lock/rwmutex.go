@@ -170,7 +170,7 @@ func (m *Mutex) reenterOver(ctx context.Context, over *Lease) *Lease {
 // Downgrade returns a lease to read in place of this one to write, which is unlocked: no other writer comes in
 // between, and readers who wait may come now. On an error this lease goes on, unless that matches [ErrLost] or
 // [ErrReleased]. A lease that was entered more than once is refused. What the one to write was asked the one to read is
-// asked, too.
+// asked, too. If ctx is of this lease, and so ends with it, the new one's is made from what this one's was made from.
 func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 	w := *l.isHadFor()
 	if w.mode != driver.Write {
@@ -181,7 +181,7 @@ func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 	if err := cmp.Or(m.checkCall(ctx), l.Err(), l.root.serveNobodyElse()); err != nil {
 		return nil, err
 	}
-	reading, err := m.client.acquire(ctx, ctx, &m.want, l.Owner(), true)
+	reading, err := m.client.acquire(ctx, l.outlivedBy(ctx), &m.want, l.Owner(), true)
 	if err != nil {
 		l.hold.serveOthersAgain()
 		return nil, l.lostIfBelow(err)
@@ -191,6 +191,16 @@ func (l *Lease) Downgrade(ctx context.Context) (*Lease, error) {
 		return nil, cmp.Or(err, reading.Unlock(ctx))
 	}
 	return reading, nil
+}
+
+// outlivedBy returns ctx, or if that ends with this lease the context that it was taken in.
+func (l *Lease) outlivedBy(ctx context.Context) context.Context {
+	for in, _ := LeaseFrom(ctx); in != nil; in = in.outer() {
+		if in == l {
+			return l.parent
+		}
+	}
+	return ctx
 }
 
 // mutexFor returns a lock that is wanted by who has this lease.

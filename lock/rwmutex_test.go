@@ -306,3 +306,22 @@ func TestAnUnlockedReaderReenters(t *testing.T) {
 		mustUnlock(t, granted(t, writer))
 	})
 }
+
+// TestADowngradeEndsTheContextOfTheReader: the lease to read goes on when the one to write ends, and its context, too,
+// although that was made from the writer's, as in a function that [lock.Do] has called.
+func TestADowngradeEndsTheContextOfTheReader(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		type key struct{}
+		locks := openMem(t, nil)
+		w := mustLockIn(t, context.WithValue(t.Context(), key{}, "outside"), locks.RWMutex("a", nil).Writer())
+		below := mustLockIn(t, w.Context(), locks.Mutex("b", nil))
+		r, err := w.Downgrade(below.Context())
+		wantErr(t, err, nil)
+		wantErr(t, w.Context().Err(), context.Canceled)
+		wantErr(t, r.Context().Err(), nil)
+		wantEqual(t, "value of the context", r.Context().Value(key{}), any("outside"))
+		mustUnlock(t, below)
+		mustUnlock(t, r)
+		wantErr(t, r.Context().Err(), context.Canceled)
+	})
+}

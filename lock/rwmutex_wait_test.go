@@ -82,39 +82,47 @@ func TestAReaderIsStarvedByWriters(t *testing.T) {
 	}
 }
 
-// TestAWriterIsStarvedByUpgrades of a process that reads, upgrades, and begins anew.
+// TestAWriterIsStarvedByUpgrades of processes that read, upgrade, and begin anew.
 func TestAWriterIsStarvedByUpgrades(t *testing.T) {
-	for _, way := range []time.Duration{0, 5 * time.Millisecond} {
-		t.Run(way.String(), func(t *testing.T) {
-			virtual(t, func(t *testing.T) {
-				store := memlock.NewStore(nil)
-				a, b := open(t, newDistant(store, nextDoor), nil), open(t, newDistant(store, nextDoor+way), nil)
-				ctx, end := context.WithCancel(t.Context())
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					for ctx.Err() == nil {
-						u, err := a.RWMutex("a", nil).RLockUpgradeable(ctx)
-						if err != nil {
-							return
-						}
-						if w, err := u.Upgrade(ctx); err == nil {
-							time.Sleep(5 * time.Millisecond)
-							mustUnlock(t, w)
-						}
-						mustUnlock(t, u)
+	for _, processes := range []int{1, 2, 3} {
+		for _, way := range []time.Duration{0, 5 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%d, %s", processes, way), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					store := memlock.NewStore(nil)
+					ctx, end := context.WithCancel(t.Context())
+					var group sync.WaitGroup
+					for range processes {
+						rw := open(t, newDistant(store, nextDoor), nil).RWMutex("a", nil)
+						group.Go(func() { upgradeTimeAndAgain(ctx, t, rw) })
+						group.Go(func() { upgradeTimeAndAgain(ctx, t, rw) })
 					}
-				}()
-				time.Sleep(time.Second)
-				for range 10 {
-					start := time.Now()
-					mustUnlock(t, mustLock(t, b.RWMutex("a", nil).Writer()))
-					wantBetween(t, "the writer's wait", time.Since(start), 0, 500*time.Millisecond)
-				}
-				end()
-				<-ended
+					time.Sleep(time.Second)
+					rw := open(t, newDistant(store, nextDoor+way), nil).RWMutex("a", nil)
+					for range 10 {
+						start := time.Now()
+						mustUnlock(t, mustLock(t, rw.Writer()))
+						wantBetween(t, "the writer's wait", time.Since(start), 0, 500*time.Millisecond)
+					}
+					end()
+					group.Wait()
+				})
 			})
-		})
+		}
+	}
+}
+
+func upgradeTimeAndAgain(ctx context.Context, t *testing.T, rw *lock.RWMutex) {
+	t.Helper()
+	for {
+		u, err := rw.RLockUpgradeable(ctx)
+		if err != nil {
+			return
+		}
+		if w, err := u.Upgrade(ctx); err == nil {
+			time.Sleep(5 * time.Millisecond)
+			mustUnlock(t, w)
+		}
+		mustUnlock(t, u)
 	}
 }
 

@@ -37,6 +37,7 @@ type share struct {
 	owed    int           // how many others may go first
 	all     bool          // whether that is everybody
 	strange bool          // whether they are strangers: only who is seen has come
+	asked   bool          // whether somebody has asked for it: however far away that is
 	freed   time.Duration // since when the lock may have been free
 	trip    time.Duration // how long the own release took
 	echo    time.Duration // until when a watch that has begun after it may tell of it
@@ -64,17 +65,22 @@ func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) 
 		}
 		return
 	}
-	if q.share == nil {
-		q.share = &share{pause: shortestYield, company: company{reach: shortestYield}}
-	}
 	now := q.client.now()
-	q.share.account(h, waiting, now)
+	q.shareOfOthers().account(h, waiting, now)
 	q.share.trip = max(now-sent, shortestEcho)
 	if q.watch != nil {
 		q.seen, q.share.echo = heard+1, 0 // the own release is told, too
 	} else {
 		q.share.echo = now + q.share.trip
 	}
+}
+
+// shareOfOthers returns the share, which there is from now on.
+func (q *queue) shareOfOthers() *share {
+	if q.share == nil {
+		q.share = &share{pause: shortestYield, company: company{reach: shortestYield}}
+	}
+	return q.share
 }
 
 // shareToKeep returns the share when the queue ends. If its watch has not heard of the own
@@ -113,11 +119,15 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 	}
 	s.grants++
 	s.leases += h.served()
-	s.freed, s.owed, s.strange = now, 0, false
+	s.freed, s.owed, s.strange, s.asked = now, 0, false, h.plea != nil
 	others := max(waiting-s.missing(now), 0)
-	if strangers := s.company.account(s.present(waiting, others, now)); strangers > 0 {
+	strangers := s.company.account(s.present(waiting, others, now))
+	switch {
+	case s.asked:
+		s.oweAll(max(others, 1))
+	case strangers > 0:
 		s.oweStrangers(strangers, now)
-	} else if s.usedUp(h.q.client.opts.HandOff, now) {
+	case s.usedUp(h.q.client.opts.HandOff, now):
 		s.owe(others, h.q.client.draw)
 	}
 }
@@ -125,12 +135,15 @@ func (s *share) account(h *hold, waiting int, now time.Duration) {
 // owe lets others go first: all of them as soon as some are known to be far away, else
 // most often just one, whoever is quickest.
 func (s *share) owe(others int, draw chance.Draw) {
-	s.all = others <= 1 || s.far() || draw(strictly) == 0
-	s.owed, s.came, s.gone = others, 0, 0
-	s.seen.beginAnew()
-	if !s.all {
+	s.oweAll(others)
+	if s.all = others <= 1 || s.far() || draw(strictly) == 0; !s.all {
 		s.owed = 1
 	}
+}
+
+func (s *share) oweAll(others int) {
+	s.all, s.owed, s.came, s.gone = true, others, 0, 0
+	s.seen.beginAnew()
 }
 
 func (s *share) far() bool { return s.pause > nearYield }
@@ -191,10 +204,14 @@ func (s *share) passed(n int, now time.Duration) {
 
 // due returns until when those who are owed something are given time.
 func (s *share) due() time.Duration {
-	if s.strange {
+	switch {
+	case s.strange:
 		return s.freed + max(s.pause, s.company.reach)
+	case s.asked:
+		return s.freed + longestYield
+	default:
+		return s.freed + s.pause
 	}
-	return s.freed + s.pause
 }
 
 // enterGrant enters that a request made at sent was granted, after others were seen to

@@ -78,6 +78,18 @@ func (d *distant) Release(ctx context.Context, g driver.Grant) (int, error) {
 	return waiting, err
 }
 
+// Downgrade implements [driver.Downgrader].
+func (d *distant) Downgrade(ctx context.Context, g driver.Grant) error {
+	if err := d.travel(ctx); err != nil {
+		return err
+	}
+	err := d.Backend.(driver.Downgrader).Downgrade(ctx, g)
+	if late := d.travel(ctx); late != nil {
+		return late
+	}
+	return err
+}
+
 // Watch implements [driver.Waiter].
 func (d *distant) Watch(ctx context.Context, name string, _ driver.Kind) (driver.Watch, error) {
 	w, listening, err := d.join(ctx, name)

@@ -10,8 +10,14 @@ import (
 // the time they are given. A Lock whose own time is limited gives them no more than
 // half of what is left of it, and a TryLock nothing.
 func (k *contest) yield(ctx context.Context) error {
+	if k.try || k.want.hasCompany() && !k.want.isUpgradeable() || k.isHanded() {
+		return nil
+	}
+	if err := k.accountDeparture(ctx); err != nil {
+		return err
+	}
 	s, c := k.q.share, k.q.client
-	if s == nil || s.owed == 0 || k.try || k.want.hasCompany() || k.isHanded() || c.now() >= s.due() {
+	if s == nil || s.owed == 0 || c.now() >= s.due() {
 		return nil
 	}
 	left := spare(ctx)

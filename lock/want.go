@@ -77,5 +77,8 @@ func (w *want) saysThatItWaits() bool {
 	return w.fair || w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
 }
 
+// isUpgradeable reports whether it is to read, with one such reader at a time.
+func (w *want) isUpgradeable() bool { return w.mode == driver.Shared && w.role.includes(upgradeable) }
+
 // hasCompany reports whether there may be several grants of the name at once.
 func (w *want) hasCompany() bool { return w.mode == driver.Shared || w.mode == driver.Permit }

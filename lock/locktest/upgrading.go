@@ -16,6 +16,7 @@ func upgrading() []behaviour {
 		{name: "UpgradeMeetsReaders", run: upgradeMeetsReaders, needs: needs},
 		{name: "UpgradeLetsAWriterIn", run: upgradeLetsAWriterIn, needs: needs},
 		{name: "UpgradeOverNobody", run: upgradeOverNobody, needs: needs},
+		{name: "UpgradesLetEachOtherIn", run: upgradesLetEachOtherIn, needs: needs},
 		{name: "WriterIsKeptByItsReader", run: writerIsKeptByItsReader, needs: needs},
 		{name: "DowngradeLetsAWriterIn", run: downgradeLetsAWriterIn, needs: needs},
 		{name: "DowngradeWakesNobody", run: downgradeWakesNobody, needs: append(needs, Watching)},
@@ -115,6 +116,27 @@ func upgradeOverNobody(e *env) {
 	}
 	e.release(a, reader)
 	e.release(a, e.grant(a, e.requestIn(driver.Write, name, e.long)))
+}
+
+// upgradesLetEachOtherIn: two read and upgrade in turn, and a writer waits. Between them it is the writer's turn.
+func upgradesLetEachOtherIn(e *env) {
+	a, name := e.store(), e.name("a")
+	one, two := e.requestIn(driver.Shared, name, e.long), e.requestIn(driver.Shared, name, e.long)
+	one.Upgradeable, two.Upgradeable, two.Waits = true, true, true
+	writer := e.requestIn(driver.Write, name, e.long)
+	writer.Waits = true
+	reads := e.grant(a, one)
+	e.heldBy(a, writer, reads.Owner)
+	e.heldBy(a, two, reads.Owner, writer.Owner)
+	upgrade := e.requestIn(driver.Write, name, e.long)
+	upgrade.Over = reads.Owner
+	writes := e.grant(a, upgrade)
+	e.heldBy(a, two, reads.Owner, writer.Owner, writes.Owner)
+	e.release(a, writes)
+	e.release(a, reads)
+	e.heldBy(a, two, writer.Owner)
+	e.release(a, e.grant(a, writer))
+	e.release(a, e.grant(a, two))
 }
 
 // writerIsKeptByItsReader: a writer over a reader, and one under it, are not heard of again, while that reader lives.

@@ -275,7 +275,7 @@ func (s *Store) leaveCrowd(name, owner string) bool {
 		return false
 	}
 	c.members = slices.DeleteFunc(c.members, func(o *member) bool { return o == m })
-	if m.mode == driver.Write {
+	if m.mode == driver.Write && !c.writerIsNext() {
 		c.readers.beginTurn(s.clock())
 	}
 	if c.letsIn(m) {
@@ -283,6 +283,13 @@ func (s *Store) leaveCrowd(name, owner string) bool {
 	}
 	s.liveCrowd(name)
 	return true
+}
+
+// writerIsNext reports whether a writer who waits comes next, rather than the readers who do: after one who has written
+// over its upgradeable read and reads on. Else those who upgrade in turn would let each other in, as readers who have
+// waited, and nobody else.
+func (c *crowd) writerIsNext() bool {
+	return c.writer.owner != "" && slices.ContainsFunc(c.members, func(m *member) bool { return m.upgradeable })
 }
 
 // withdrawWait takes back what an owner has by waiting. s.mu is held.

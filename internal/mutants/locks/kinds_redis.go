@@ -75,8 +75,8 @@ func sharingRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a repeated release of a reader fails", File: scripts + "rw_release.lua", Pkg: redis,
-			Old: "if call('exists', latch) == 1 then\n",
-			New: "if false then\n", Test: onRedis("ReleaseOfAReaderFreesOthers"),
+			Old: "  return call('exists', latch) == 1 and 0 or -1\n",
+			New: "  return -1\n", Test: onRedis("ReleaseOfAReaderFreesOthers"),
 		},
 		{
 			Name: "redis: a repeated reader is a new one", File: scripts + "rw_acquire.lua", Pkg: redis,
@@ -118,7 +118,7 @@ func permitRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: permits are given back twice", File: scripts + "permit_release.lua", Pkg: redis,
-			Old: "if away == 0 then\n  return -1\nend\n", New: "away = math.max(away, count)\n",
+			Old: "if away == 0 then\n  return gone()\nend\n", New: "away = math.max(away, count)\n",
 			Test: "TestJavaCountsOtherPermits",
 		},
 		{

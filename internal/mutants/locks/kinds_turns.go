@@ -8,7 +8,7 @@ import (
 
 // turnMutants are faults in grants to write that serve readers.
 func turnMutants() []mutants.Mutant {
-	return slices.Concat(turnFrontMutants(), turnStoreMutants())
+	return slices.Concat(turnFrontMutants(), turnStoreMutants(), departureMutants(), turnOrderMutants())
 }
 
 // turnFrontMutants are those in what package lock makes of them.

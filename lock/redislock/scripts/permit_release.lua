@@ -11,14 +11,17 @@ local call = redis.call
 local name, channel, latch, taken, holders = unpack(KEYS)
 local owner, count, prefix = ARGV[2], tonumber(ARGV[4]), ARGV[5]
 
-if call('exists', latch) == 1 then
-  return 0
+-- gone answers where the owner has nothing: it has given it back a moment ago, or never had it. A latch alone does not
+-- say so: a copy of the request that was late may have been granted since.
+local function gone()
+  return call('exists', latch) == 1 and 0 or -1
 end
+
 local kind = redis.pcall('type', taken)
 if kind.err then
   return kind
 elseif kind.ok ~= 'zset' then
-  return -1
+  return gone()
 end
 local now = nowMs()
 local complete, away = has(taken, prefix, count, now), 0
@@ -26,7 +29,7 @@ for i = 1, count do
   away = away + (call('zscore', taken, idOf(prefix, i)) and 1 or 0)
 end
 if away == 0 then
-  return -1
+  return gone()
 end
 -- Publishing goes first: if this user may not, nothing has happened. If the number is gone, what has come in its place
 -- is not ours.

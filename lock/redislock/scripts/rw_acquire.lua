@@ -103,6 +103,12 @@ local function inTheWay()
   end
 end
 
+if writes and kind and has ~= owner and hasBecomeReader(lock, owner) then
+  -- An earlier copy of this request was granted, and reads by now: see rw_downgrade.lua.
+  hold = holdKey(lock, owner, 1)
+  prolong()
+  return {1, recorded(holders, counter, owner)}
+end
 if has == owner and writes or not writes and call('hexists', lock, field) == 1 and call('exists', hold) == 1 then
   -- An earlier copy of this request was granted.
   prolong()

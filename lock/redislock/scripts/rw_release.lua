@@ -11,10 +11,6 @@ local call = redis.call
 local lock, channel, latch, hold, holders, claim, upgrade, waiting, turn = unpack(KEYS)
 local owner, writes = ARGV[2], ARGV[3] == 'write'
 
-if call('exists', latch) == 1 then
-  return 0
-end
-
 if writes and hasBecomeReader(lock, owner) then
   writes, hold = false, holdKey(lock, owner, 1)
 end
@@ -34,7 +30,9 @@ end
 local field, has = writes and owner .. ':write' or owner, writer(lock, holders)
 if redis.pcall('hget', lock, field) ~= '1' or not writes and call('exists', hold) == 0 then
   withdraw()
-  return -1
+  -- It was given back a moment ago, or never there. A latch alone does not say so: a copy of the request that was late
+  -- may have been granted since.
+  return call('exists', latch) == 1 and 0 or -1
 end
 
 -- tellWhoCanComeIn returns how many listen, if somebody can. By 0 Redisson wakes one who waits in each process.
@@ -47,6 +45,13 @@ local function tellWhoCanComeIn(living)
     return tell(channel, '0')
   end
   return 0
+end
+
+-- isNext reports whether a writer comes next who waits: after one who has written over its upgradeable read and reads
+-- on. Else those who upgrade in turn would let each other in, as readers who have waited, and nobody else.
+local function isNext()
+  local first, upgradeable = call('get', claim), call('get', upgrade)
+  return first and first ~= owner and upgradeable and call('hexists', lock, upgradeable) == 1
 end
 
 -- leave takes the owner out.
@@ -78,7 +83,7 @@ if living > 0 then
 else
   call('del', lock, holders)
 end
-if writes and call('exists', waiting) == 1 then
+if writes and call('exists', waiting) == 1 and not isNext() then
   -- Readers who have waited come before the next writer.
   call('rename', waiting, turn)
   call('pexpire', turn, ARGV[5])

@@ -1,0 +1,80 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// departureMutants are faults in what others are owed when who stood aside goes.
+func departureMutants() []mutants.Mutant {
+	const (
+		departure = "lock/share_departure.go"
+		upgrading = "TestAnUpgradeableReaderFarAwayIsStarved"
+		asking    = "TestWhoHasAskedComesAfterThoseBesideTheHolder"
+	)
+	return []mutants.Mutant{
+		{
+			Name: "a turn that was read is not accounted for", File: departure, Pkg: front,
+			Old: "(h.onlyRead || ", New: "(", Test: "TestAWriterFarAwayIsStarvedByTurnsThatAreRead",
+		},
+		{
+			Name: "upgradeable readers owe nobody anything", File: departure, Pkg: front,
+			Old: "h.want.isUpgradeable() || ", New: "", Test: upgrading,
+		},
+		{
+			Name: "upgradeable readers let nobody go first", File: "lock/share_yield.go", Pkg: front,
+			Old: " && !k.want.isUpgradeable()", New: "", Test: upgrading,
+		},
+		{
+			Name: "a reader who was asked goes, and a writer beside him comes", File: departure, Pkg: front,
+			Old: " || h.isAsked()) {", New: ") {", Test: asking,
+		},
+		{
+			Name: "who has asked is given as little time as others", File: "lock/share.go", Pkg: front,
+			Old: "		return s.freed + longestYield\n", New: "		return s.freed + s.pause\n", Test: asking,
+		},
+		{
+			Name: "a reader's context ends with the writer's it had been", File: "lock/rwmutex.go", Pkg: front,
+			Old: "l.outlivedBy(ctx), &m.want", New: "ctx, &m.want", Test: "TestADowngradeEndsTheContextOfTheReader",
+		},
+		{
+			Name: "a turn that goes on is looked at once", File: "lock/handoff_readers.go", Pkg: front,
+			Old: "		h.turn = nil //", New: "		//", Test: "TestTheClockGoesBackInAWritersTurn",
+		},
+	}
+}
+
+// turnOrderMutants are faults of stores in who comes next, and in requests that come late.
+func turnOrderMutants() []mutants.Mutant {
+	const (
+		scripts = "lock/redislock/scripts/"
+		late    = "TestLateCopyIsNotGivenBack"
+	)
+	return []mutants.Mutant{
+		{
+			Name: "redis: those who upgrade let each other in", File: scripts + "rw_release.lua", Pkg: redis,
+			Old: " and not isNext() then", New: " then", Test: onRedis("UpgradesLetEachOtherIn"),
+		},
+		{
+			Name: "memory: those who upgrade let each other in", File: "lock/memlock/crowd.go", Pkg: memory,
+			Old: " && !c.writerIsNext() {", New: " {", Test: inMemory("UpgradesLetEachOtherIn"),
+		},
+		{
+			Name: "redis: a late copy of a reader's or writer's request stays",
+			File: scripts + "rw_release.lua", Pkg: redis,
+			Old:  "local function withdraw()",
+			New:  "if call('exists', latch) == 1 then return 0 end\nlocal function withdraw()",
+			Test: late,
+		},
+		{
+			Name: "redis: a late copy of a request for permits stays",
+			File: scripts + "permit_release.lua", Pkg: redis,
+			Old:  "local kind = redis",
+			New:  "if call('exists', latch) == 1 then return 0 end\nlocal kind = redis",
+			Test: late,
+		},
+		{
+			Name: "redis: a late copy of a writer's request claims a turn",
+			File: scripts + "rw_acquire.lua", Pkg: redis,
+			Old: "if writes and kind and has ~= owner", New: "if false",
+			Test: "TestLateCopyComesAfterTheDowngrade",
+		},
+	}
+}
