@@ -45,6 +45,10 @@ When somebody asks for the lock with 'bedrock lock yield' a line says so, with t
 reason and by when, and the command goes on. With --yield it is ended as above, the
 lock is given back, and the exit code is 79.
 
+With --max-hold the command is ended after that time in the same way: the lock is held
+until it has ended, or was killed after --grace, and given back then. So it is held for at
+most --max-hold and --grace together. The exit code is 76.
+
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
   BEDROCK_LOCK_TOKEN  the fencing token: higher than that of every earlier holder
@@ -67,7 +71,7 @@ A bedrock that is stopped, by SIGSTOP, renews nothing and ends nothing: after --
 have the lock while the command works on, and when bedrock goes on it ends the command as
 above. Again only the token keeps it from harm.
 
-Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
+Exit codes: the command's own; 75 not acquired; 76 lost, or held for --max-hold; 79 asked for, with --yield;
 64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127
 the command cannot be executed, was not found; 128+n ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
@@ -94,9 +98,10 @@ the command cannot be executed, was not found; 128+n ended by signal n.`,
 	f.DurationVar(&flags.ttl, "ttl", 0, "lease length: how long others wait if this process dies (default 30s)")
 	f.DurationVar(&flags.wait, "wait", 0, "longest wait for the lock; 0 for none (default no limit)")
 	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
-	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the lock is lost")
+	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
 	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
-	f.DurationVar(&flags.maxHold, "max-hold", 0, "end the command then, and give the lock back (default never)")
+	f.DurationVar(&flags.maxHold, "max-hold", 0,
+		"end the command then, as when the lock is lost, and give the lock back when it has ended (default never)")
 	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
@@ -147,10 +152,14 @@ func (f *runFlags) permitsOf() (n, of int, err error) {
 
 // lockFor returns the lock that the flags ask for.
 func (f *runFlags) lockFor(session *lockurl.Session, name string) (lock.Lockable, error) {
-	o := lock.MutexOptions{
-		Fixed: f.fixed, Fair: f.fair, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta,
+	if err := checkMaxHold(session, name, f.maxHold, f.minHold); err != nil {
+		return nil, err
 	}
-	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
+	maxHold := longestHold(f.maxHold, f.grace)
+	o := lock.MutexOptions{
+		Fixed: f.fixed, Fair: f.fair, MinHold: f.minHold, MaxHold: maxHold, Wait: f.wait, Meta: f.meta,
+	}
+	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: maxHold, Wait: f.wait, Meta: f.meta}
 	switch {
 	case f.shared:
 		return session.RWMutex(name, rw).Reader(), nil
@@ -189,7 +198,7 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	}
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
-	r.yield = flags.yield
+	r.yield, r.maxHold = flags.yield, flags.maxHold
 	wait := wanted.Lock
 	if flags.noWait {
 		wait = wanted.TryLock
