@@ -150,7 +150,7 @@ type candidate struct {
 func (c *candidate) runTerm() (over bool, err error) {
 	name := c.election.Name()
 	term, err := waitForTurn(c.runner, c.election.Campaign, func(ctx context.Context) {
-		c.sys.sayWaiting(ctx, c.session, name)
+		c.sys.sayWaiting(ctx, c.session, name, nil)
 	})
 	if err != nil {
 		return !mayCampaignAgain(err), fromBackend(err)

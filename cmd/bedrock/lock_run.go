@@ -14,7 +14,6 @@ import (
 	"github.com/bedrock-go/bedrock/internal/child"
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // runFlags are those of lock run.
@@ -203,7 +202,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if flags.noWait {
 		wait = wanted.TryLock
 	}
-	lease, err := waitForTurn(r, wait, func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
+	lease, err := waitForTurn(r, wait, func(ctx context.Context) {
+		s.sayWaiting(ctx, session, name, flags.toldReaders(session, name))
+	})
 	if err != nil {
 		return whyNot(r.ctx, session, name, err)
 	}
@@ -223,74 +224,3 @@ func (f *runFlags) patience() time.Duration {
 	}
 	return 0
 }
-
-// whyNot says in words a person can act on who has the lock that was not acquired in time.
-// Where the backend does not tell, what it said before must do.
-func whyNot(ctx context.Context, session *lockurl.Session, name string, err error) error {
-	if !errors.Is(err, lock.ErrHeld) {
-		return fromBackend(err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerGrace)
-	defer cancel()
-	info, failure := session.Inspect(ctx, name)
-	switch {
-	case failure == nil:
-		return whyNotGiven(info, err)
-	case errors.Is(failure, driver.ErrRefused), errors.Is(failure, lock.ErrUnsupported):
-		return withoutKey(err)
-	}
-	return &silentError{withoutKey(err)}
-}
-
-// silentError is why a lock was not had, of a backend that did not answer when it was asked who has it.
-type silentError struct{ error }
-
-func (e *silentError) Unwrap() error { return e.error }
-
-// whyNotGiven is whyNot by the state of the lock.
-func whyNotGiven(info lock.Info, err error) error {
-	why := &lock.HeldError{Name: info.Name}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		why.Place = held.Place
-	}
-	view := lockView{info}
-	switch {
-	case !info.Held() && len(info.Line) > 0:
-		first := view.places()[0]
-		why.Owner, why.Waits = first.owner(), true
-		return fmt.Errorf("%w, %s", why, first.who())
-	case !info.Held():
-		why.Place = 0 // nor is there a line
-		return fmt.Errorf("%w until a moment ago", why)
-	case view.ours(): // a request that was broken off has been granted, and is being cleaned up
-		return withoutKey(err)
-	}
-	holder := view.holders()[0]
-	why.Owner = holder.owner()
-	if !holder.tellsWho() {
-		return fmt.Errorf("%w%s", why, view.howLong())
-	}
-	return fmt.Errorf("%w, %s", why, view.heldBy())
-}
-
-// withoutKey hides the owner that a refusal names: it is the key to the release.
-func withoutKey(err error) error {
-	if held, ok := errors.AsType[*lock.HeldError](err); ok && held.Owner != "" {
-		return &keylessError{err, held.Owner}
-	}
-	return err
-}
-
-// keylessError reads like its error, with what others may be told of an owner.
-type keylessError struct {
-	error
-
-	owner string
-}
-
-func (e *keylessError) Error() string {
-	key, public := driver.HeldError{Owner: e.owner}, driver.HeldError{Owner: driver.PublicOwner(e.owner)}
-	return strings.ReplaceAll(e.error.Error(), key.Error(), public.Error())
-}
-
-func (e *keylessError) Unwrap() error { return e.error }
