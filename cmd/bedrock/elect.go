@@ -112,6 +112,9 @@ func (s *system) elect(ctx context.Context, name string, argv []string, flags *e
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
+	if err := s.checkQuarantine(flags.ttl); err != nil {
+		return err
+	}
 	session, err := s.open(lock.Options{TTL: flags.ttl, Observer: pleas{s, flags.yield}})
 	if err != nil {
 		return err

@@ -184,6 +184,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
+	if err := s.checkQuarantine(flags.ttl); err != nil {
+		return err
+	}
 	session, err := s.open(lock.Options{
 		TTL: flags.ttl, Patience: flags.patience(), Observer: pleas{s, flags.yield},
 	})
