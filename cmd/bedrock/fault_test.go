@@ -203,6 +203,25 @@ func TestATimeIsNotKept(t *testing.T) {
 	}
 }
 
+// The time told of a wait is that of all of it, and not of the last look.
+func TestAWaitForALatchIsToldShorter(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	began := time.Now()
+	said, _ := exec.CommandContext(t.Context(), "bedrock",
+		"latch", "await", "parts", "--timeout", "1s", "--backend", "redis://"+server.Addr()).CombinedOutput()
+	took := time.Since(began)
+	told := regexp.MustCompile(`waited ([0-9.]+m?s): `).FindSubmatch(said)
+	if told == nil {
+		t.Fatalf("told: %s", said)
+	}
+	if waited, err := time.ParseDuration(string(told[1])); err != nil || waited < time.Second || waited > took {
+		t.Errorf("told %s, %v; it took %s", waited, err, took)
+	}
+}
+
 // The server hangs while somebody waits for a lock that another one has: it was held when it answered last.
 func TestAServerThatHangsAmidAWaitMakesItLonger(t *testing.T) {
 	t.Parallel()

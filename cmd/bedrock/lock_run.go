@@ -146,7 +146,21 @@ func (f *runFlags) permitsOf() (n, of int, err error) {
 		err = fmt.Errorf("--permits is %q, want N/M such as 2/8, or M for one of M", f.permits)
 		return 0, 0, &exitError{exitUsage, err}
 	}
-	return n, of, nil
+	return n, of, f.checkPermits(n, of)
+}
+
+// checkPermits refuses more permits than there are, or none: what is wrong with how many there are is the library's to
+// say.
+func (f *runFlags) checkPermits(n, of int) error {
+	switch {
+	case of < 1:
+		return nil
+	case n > of:
+		return &exitError{exitUsage, fmt.Errorf("--permits is %s, more than all of them", f.permits)}
+	case n < 1:
+		return &exitError{exitUsage, fmt.Errorf("--permits is %s, the least is 1/%d", f.permits, of)}
+	}
+	return nil
 }
 
 // lockFor returns the lock that the flags ask for.
