@@ -225,5 +225,6 @@ func (s *system) newBackend(fallback string) (*lockurl.Backend, error) {
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
+	s.overTLS = asksForTLS(urls)
 	return backend, nil
 }

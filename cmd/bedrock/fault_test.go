@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -219,6 +220,29 @@ func TestAWaitForALatchIsToldShorter(t *testing.T) {
 	}
 	if waited, err := time.ParseDuration(string(told[1])); err != nil || waited < time.Second || waited > took {
 		t.Errorf("told %s, %v; it took %s", waited, err, took)
+	}
+}
+
+// A server that speaks no TLS is silent to who does, and does not say why.
+func TestAPortWithoutTLSIsNotTold(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	secured := "rediss://" + server.Addr()
+	for hinted, args := range map[*regexp.Regexp][]string{
+		regexp.MustCompile(`(?m)no answer in .*the URL asks for TLS`): {
+			"lock", "run", "job", "--wait", "500ms", "--backend", secured, "--", "true",
+		},
+		regexp.MustCompile(`(?m)waited .*the URL asks for TLS`): {
+			"latch", "await", "parts", "--timeout", "500ms", "--backend", secured,
+		},
+		regexp.MustCompile(`connection refused\)?$`): {
+			"latch", "await", "parts", "--timeout", "1s", "--backend", "rediss://127.0.0.1:1",
+		},
+	} {
+		said, err := exec.CommandContext(t.Context(), "bedrock", args...).CombinedOutput()
+		if err == nil || !hinted.Match(bytes.TrimSpace(said)) {
+			t.Errorf("%v: %v, told: %s", args, err, said)
+		}
 	}
 }
 
