@@ -34,7 +34,8 @@ func TestBadOptions(t *testing.T) {
 		{3, quorum.Options{Quarantine: 30}, "quarantine: is 30ns, the least is 1ms"},
 		{3, quorum.Options{Quarantine: time.Second}, "quarantine: is 1s, the least is the TTL, 30s"},
 		{
-			3, quorum.Options{Quarantine: 30 * time.Second, Lock: lock.Options{TTL: time.Minute}},
+			3,
+			quorum.Options{Quarantine: 30 * time.Second, Lock: lock.Options{TTL: time.Minute}},
 			"quarantine: is 30s, the least is the TTL, 1m0s",
 		},
 		{3, quorum.Options{Lock: lock.Options{TTL: 1}}, "ttl: is 1ns"},
