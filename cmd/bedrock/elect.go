@@ -78,8 +78,7 @@ token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, w
 	f := c.Flags()
 	f.DurationVar(&flags.ttl, "ttl", 0, "how long there is no leader if this process dies (default 30s)")
 	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
-	f.DurationVar(&flags.maxHold, "max-hold", 0,
-		"end the command then, as when leadership is lost, and let others lead when it has ended (default never)")
+	f.DurationVar(&flags.maxHold, "max-hold", 0, maxHoldUsage)
 	f.BoolVar(&flags.fair, "fair", false, "who has campaigned for longest leads next, among all who say so")
 	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the leader; may be repeated")

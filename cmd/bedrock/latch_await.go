@@ -90,7 +90,8 @@ func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
 }
 
 func waitedInVain(l *latch.Latch, waited time.Duration) error {
-	return fmt.Errorf("latch %q: await: waited %s: %w", l.Name(), waited.Round(time.Millisecond), context.DeadlineExceeded)
+	waited = waited.Round(time.Millisecond)
+	return fmt.Errorf("latch %q: await: waited %s: %w", l.Name(), waited, context.DeadlineExceeded)
 }
 
 // lookOnce reports whether the latch is open now.

@@ -44,9 +44,8 @@ When somebody asks for the lock with 'bedrock lock yield' a line says so, with t
 reason and by when, and the command goes on. With --yield it is ended as above, the
 lock is given back, and the exit code is 79.
 
-With --max-hold the command is ended after that time in the same way: the lock is held
-until it has ended, or was killed after --grace, and given back then. So it is held for at
-most --max-hold and --grace together. The exit code is 76.
+With --max-hold the command is ended likewise after that time, and the lock is held until
+it has ended: for at most --max-hold and --grace together. The exit code is 76.
 
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
@@ -99,8 +98,7 @@ the command cannot be executed, was not found; 128+n ended by signal n.`,
 	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
 	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
 	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
-	f.DurationVar(&flags.maxHold, "max-hold", 0,
-		"end the command then, as when the lock is lost, and give the lock back when it has ended (default never)")
+	f.DurationVar(&flags.maxHold, "max-hold", 0, maxHoldUsage)
 	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")

@@ -97,8 +97,8 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 	}
 }
 
-// TestWhyNotHidesAWriterWhoWaits behind the readers that hold the lock, who are in nobody's way. A writer that has it by
-// now is told as its holder.
+// TestWhyNotHidesAWriterWhoWaits behind the readers that hold the lock, who are in nobody's way. A writer that has it
+// by now is told as its holder.
 func TestWhyNotHidesAWriterWhoWaits(t *testing.T) {
 	refusal := &lock.HeldError{Name: "a", Owner: "writer", Waits: true, Until: time.Now()}
 	for want, holder := range map[string]string{

@@ -86,8 +86,8 @@ func (e *keylessError) Error() string {
 
 func (e *keylessError) Unwrap() error { return e.error }
 
-// isKeptFor reports whether a refusal tells more than the lock's state: that a writer waits, before whom no reader comes
-// any more, and who is not among the holders. Of a fair lock the state tells who waits, and more of them.
+// isKeptFor reports whether a refusal tells more than the lock's state: that a writer waits, before whom no reader
+// comes any more, and who is not among the holders. Of a fair lock the state tells who waits, and more of them.
 func (v *lockView) isKeptFor(refusal *lock.HeldError) bool {
 	return refusal.Waits && refusal.Owner != "" && len(v.Line) == 0 &&
 		!slices.Contains(v.publicOwners(), driver.AsPublicOwner(refusal.Owner))
@@ -101,9 +101,9 @@ func keptFor(refusal *lock.HeldError) error {
 	}
 }
 
-// toldReaders returns what those of this program are told who wait to read: the lock's state has nothing of a writer who
-// waits. A try is refused for what keeps those who wait, and asks nobody. Their wait may end at that moment: then it
-// reads beside them, and is over at once.
+// toldReaders returns what those of this program are told who wait to read: the lock's state has nothing of a writer
+// who waits. A try is refused for what keeps those who wait, and asks nobody. Their wait may end at that moment: then
+// it reads beside them, and is over at once.
 func (f *runFlags) toldReaders(session *lockurl.Session, name string) func(context.Context) error {
 	if !f.shared {
 		return nil

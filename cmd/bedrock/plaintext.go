@@ -28,7 +28,8 @@ func (s *system) orPlaintext(err error) error {
 	if !ok || !s.overTLS || exit.code != exitUnavailable || !isSilence(exit.err) {
 		return err
 	}
-	return &exitError{exit.code, fmt.Errorf("%w; the URL asks for TLS: does the server speak it at that port?", exit.err)}
+	err = fmt.Errorf("%w; the URL asks for TLS: does the server speak it at that port?", exit.err)
+	return &exitError{exit.code, err}
 }
 
 // isSilence reports whether there was no answer at all, not even from the network.

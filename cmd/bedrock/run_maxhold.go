@@ -14,6 +14,9 @@ import (
 // taken away first, somebody else would have it beside a command that takes its time. The library takes it away only
 // from a program that does not do so.
 
+// maxHoldUsage is that of --max-hold, of all commands that run one.
+const maxHoldUsage = "end the command then, and let others have the lock when it has ended (default never)"
+
 // errOverdue ends a command that has run for as long as it may.
 var errOverdue = errors.New("it was held for --max-hold")
 

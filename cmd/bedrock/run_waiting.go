@@ -14,7 +14,7 @@ import (
 const silentFor = time.Second
 
 // sayWaiting tells for whom the program waits: once to whoever reads the log, and on a terminal in a line that is kept
-// up to date until ctx ends. What who waits was told itself goes before what can be seen; nil if that is not to be known.
+// up to date until ctx ends. What who waits was told itself goes before what can be seen; nil if that is not known.
 func (s *system) sayWaiting(
 	ctx context.Context, session *lockurl.Session, name string, told func(context.Context) error,
 ) {

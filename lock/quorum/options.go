@@ -28,10 +28,10 @@ type Options struct {
 	// Defaults to 0: with five nodes, three votes are enough, and if one of these three forgets, two may have the lock.
 	Surplus int
 	// Quarantine is how long a node that was started has no vote, for it may have forgotten whom it had given it.
-	// It must be no shorter than the longest TTL that anybody uses with these nodes: one that is shorter than the TTL of
-	// Lock is refused, and for a single lock with a longer TTL it is that TTL. Defaults to the TTL of Lock, 30 s unless
-	// that says otherwise. -1 is for nodes that forget nothing, whatever happens to them, as Redis with appendfsync
-	// always.
+	// It must be no shorter than the longest TTL that anybody uses with these nodes: one that is shorter than the TTL
+	// of Lock is refused, and for a single lock with a longer TTL it is that TTL. Defaults to the TTL of Lock, 30 s
+	// unless that says otherwise. -1 is for nodes that forget nothing, whatever happens to them, as Redis with
+	// appendfsync always.
 	Quarantine time.Duration
 }
 

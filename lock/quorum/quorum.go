@@ -25,8 +25,8 @@ func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
 	return lock.New(b, &o.Lock)
 }
 
-// NewBackend returns the backend alone. Where Lock has no TTL, its client may have one that is shorter than 30 s, and so
-// may the quarantine be.
+// NewBackend returns the backend alone. Where Lock has no TTL, its client may have one that is shorter than 30 s, and
+// so may the quarantine be.
 func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	s, err := opts.withDefaults(len(nodes))
 	if err != nil {
