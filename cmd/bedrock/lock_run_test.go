@@ -35,6 +35,7 @@ func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
 	}
 	for _, refusal := range []error{
 		&lock.HeldError{Name: "a", Owner: "another"}, &lock.HeldError{Name: "a", Owner: "another\x1b[2J"},
+		&lock.HeldError{Name: "a", Owner: "another", Waits: true},
 		errors.New("no answer"),
 	} {
 		err := whyNot(t.Context(), session, "a", refusal)

@@ -67,7 +67,7 @@ func whyNotGiven(info lock.Info, err error) error {
 // withoutKey hides the owner that a refusal names: it is the key to the release.
 func withoutKey(err error) error {
 	if held, ok := errors.AsType[*lock.HeldError](err); ok && held.Owner != "" {
-		return &keylessError{err, held.Owner}
+		return &keylessError{err, driver.HeldError{Owner: held.Owner, Waits: held.Waits}}
 	}
 	return err
 }
@@ -76,12 +76,12 @@ func withoutKey(err error) error {
 type keylessError struct {
 	error
 
-	owner string
+	key driver.HeldError // as the error words it
 }
 
 func (e *keylessError) Error() string {
-	key, public := driver.HeldError{Owner: e.owner}, driver.HeldError{Owner: driver.PublicOwner(e.owner)}
-	return strings.ReplaceAll(e.error.Error(), key.Error(), public.Error())
+	public := driver.HeldError{Owner: driver.AsPublicOwner(e.key.Owner), Waits: e.key.Waits}
+	return strings.ReplaceAll(e.error.Error(), e.key.Error(), public.Error())
 }
 
 func (e *keylessError) Unwrap() error { return e.error }
