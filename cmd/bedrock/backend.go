@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,39 +135,6 @@ func inWordsOfNodes(where string, err error) error {
 	return fmt.Errorf("--%s %s", flagOf(wrong.Field), wrong.Problem)
 }
 
-// quarantine is the value of --quarantine: a duration, or none.
-type quarantine time.Duration
-
-const noQuarantine = "none"
-
-// String implements pflag.Value.
-func (q *quarantine) String() string {
-	switch *q {
-	case 0:
-		return ""
-	case -1:
-		return noQuarantine
-	}
-	return time.Duration(*q).String()
-}
-
-// Type implements pflag.Value.
-func (*quarantine) Type() string { return "duration|none" }
-
-// Set implements pflag.Value. Zero would mean the default, to who may have meant none.
-func (q *quarantine) Set(text string) error {
-	if text == noQuarantine || text == "-1" {
-		*q = -1
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return errors.New("want a duration such as 30s, or none")
-	}
-	*q = quarantine(d)
-	return nil
-}
-
 // splitURLs finds the URLs in a variable, of which spaces keep several apart. A single one may have a space in it.
 func splitURLs(text string) []string {
 	words := strings.Fields(text)
@@ -259,5 +225,6 @@ func (s *system) newBackend(fallback string) (*lockurl.Backend, error) {
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
+	s.overTLS = asksForTLS(urls)
 	return backend, nil
 }

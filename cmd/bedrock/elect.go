@@ -46,6 +46,10 @@ When somebody asks for the lock with 'bedrock lock yield' a line says so, and th
 goes on. With --yield it is ended as above and the exit code is 79: whoever has started
 this process decides whether it campaigns again.
 
+With --max-hold the command is ended after that time of leadership, others lead when it
+has ended, or was killed after --grace, and this process campaigns again. So it leads for
+at most --max-hold and --grace together at a time.
+
 With --observe it runs nothing: it prints who leads, and every change, until
 interrupted; then the exit code is 0. While the backend does not answer it keeps trying,
 and says so. One that refuses at the start, as for a wrong password, ends it.
@@ -73,8 +77,8 @@ token; 79 asked for, with --yield; 126 and 127 the command cannot be executed, w
 	}
 	f := c.Flags()
 	f.DurationVar(&flags.ttl, "ttl", 0, "how long there is no leader if this process dies (default 30s)")
-	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when leadership is lost")
-	f.DurationVar(&flags.maxHold, "max-hold", 0, "let others lead then (default never)")
+	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
+	f.DurationVar(&flags.maxHold, "max-hold", 0, maxHoldUsage)
 	f.BoolVar(&flags.fair, "fair", false, "who has campaigned for longest leads next, among all who say so")
 	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
 	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the leader; may be repeated")
@@ -107,6 +111,9 @@ func (s *system) elect(ctx context.Context, name string, argv []string, flags *e
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
+	if err := s.checkQuarantine(flags.ttl); err != nil {
+		return err
+	}
 	session, err := s.open(lock.Options{TTL: flags.ttl, Observer: pleas{s, flags.yield}})
 	if err != nil {
 		return err
@@ -114,9 +121,12 @@ func (s *system) elect(ctx context.Context, name string, argv []string, flags *e
 	defer func() { closeWithin(session, endLimit(err)) }()
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
-	r.yield = flags.yield
+	r.yield, r.maxHold = flags.yield, flags.maxHold
+	if err := checkMaxHold(session, name, flags.maxHold, 0); err != nil {
+		return err
+	}
 	c := &candidate{runner: r, session: session, election: election.New(session.Client, name, &election.Options{
-		Meta: flags.meta, Fair: flags.fair, MaxHold: flags.maxHold,
+		Meta: flags.meta, Fair: flags.fair, MaxHold: longestHold(flags.maxHold, flags.grace),
 	})}
 	for {
 		over, err := c.runTerm()
@@ -142,7 +152,7 @@ type candidate struct {
 func (c *candidate) runTerm() (over bool, err error) {
 	name := c.election.Name()
 	term, err := waitForTurn(c.runner, c.election.Campaign, func(ctx context.Context) {
-		c.sys.sayWaiting(ctx, c.session, name)
+		c.sys.sayWaiting(ctx, c.session, name, nil)
 	})
 	if err != nil {
 		return !mayCampaignAgain(err), fromBackend(err)

@@ -146,7 +146,7 @@ Exit codes of 'bedrock torture':
 Exit codes of 'bedrock lock run', which otherwise ends with the command's own:
 
    75  the lock was not acquired within --wait; the command was not started
-   76  the lock was lost while the command ran; the command was ended
+   76  the lock was lost while the command ran, or held for --max-hold; the command was ended
    79  somebody asked for the lock while the command ran with --yield; the command was ended
   126  the command cannot be executed
   127  the command was not found

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -200,6 +201,48 @@ func TestATimeIsNotKept(t *testing.T) {
 				t.Errorf("told: %s", said.String())
 			}
 		})
+	}
+}
+
+// The time told of a wait is that of all of it, and not of the last look.
+func TestAWaitForALatchIsToldShorter(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	server.Freeze()
+	t.Cleanup(server.Thaw)
+	began := time.Now()
+	said, _ := exec.CommandContext(t.Context(), "bedrock",
+		"latch", "await", "parts", "--timeout", "1s", "--backend", "redis://"+server.Addr()).CombinedOutput()
+	took := time.Since(began)
+	told := regexp.MustCompile(`waited ([0-9.]+m?s): `).FindSubmatch(said)
+	if told == nil {
+		t.Fatalf("told: %s", said)
+	}
+	if waited, err := time.ParseDuration(string(told[1])); err != nil || waited < time.Second || waited > took {
+		t.Errorf("told %s, %v; it took %s", waited, err, took)
+	}
+}
+
+// A server that speaks no TLS is silent to who does, and does not say why.
+func TestAPortWithoutTLSIsNotTold(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	secured := "rediss://" + server.Addr()
+	for hinted, args := range map[string][]string{
+		`no answer in .*the URL asks for TLS`: {
+			"lock", "run", "job", "--wait", "500ms", "--backend", secured, "--", "true",
+		},
+		`waited .*the URL asks for TLS`: {
+			"latch", "await", "parts", "--timeout", "500ms", "--backend", secured,
+		},
+		`connection refused$`: {
+			"latch", "await", "parts", "--timeout", "1s", "--backend", "rediss://127.0.0.1:1",
+		},
+	} {
+		said, err := exec.CommandContext(t.Context(), "bedrock", args...).CombinedOutput()
+		if err == nil || !regexp.MustCompile(hinted).Match(bytes.TrimSpace(said)) {
+			t.Errorf("%v: %v, told: %s", args, err, said)
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock/latch"
@@ -27,6 +29,7 @@ name is shared with no lock. One backend keeps it: there is none of --quorum or
   bedrock latch await import/42 --timeout 10m && ./report.sh   # by anybody`,
 	}
 	c.AddCommand(newLatchSet(sys), newLatchDown(sys), newLatchShow(sys), newLatchAwait(sys), newLatchDrop(sys))
+	c.SetFlagErrorFunc(countError)
 	return group(sys.onServer(sys.onOneBackend(c))) // several that make one lock keep no latches
 }
 
@@ -43,6 +46,9 @@ func (v *latchView) String() string {
 	}
 	return printableText(v.Name) + " has " + strconv.Itoa(v.Left) + " left"
 }
+
+// what says of a name that was taken for a lock's what it is.
+func (v *latchView) what() string { return fmt.Sprintf("latch, %d left", v.Left) }
 
 // rows lists the fields of the latch for people.
 func (v *latchView) rows() [][]string {
@@ -185,6 +191,19 @@ func newLatchDrop(sys *system) *cobra.Command {
 			})
 		},
 	}
+}
+
+// countError says of a negative count, which looks like a flag, what is wrong with it.
+func countError(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return flagError(c, err)
+	}
+	count := "-" + unknown.GetSpecifiedShortnames()
+	if _, err := strconv.Atoi(count); err != nil {
+		return flagError(c, unknown)
+	}
+	return fmt.Errorf("the count is %s, and cannot be negative", count)
 }
 
 // countOf reads a count that was typed as that argument.

@@ -69,6 +69,7 @@ func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
 	if f.timeout == 0 {
 		return lookOnce(ctx, l, answerLimit)
 	}
+	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	err := l.Await(bounded)
@@ -81,7 +82,16 @@ func (f *awaitFlags) awaitOpen(ctx context.Context, l *latch.Latch) error {
 	case errors.Is(err, driver.ErrUnavailable): // a try was told so: another one need not be
 		return err
 	}
-	return lookOnce(ctx, l, answerGrace)
+	err = lookOnce(ctx, l, answerGrace)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, driver.ErrUnavailable) {
+		return waitedInVain(l, time.Since(began)) // the look knows of its own time only
+	}
+	return err
+}
+
+func waitedInVain(l *latch.Latch, waited time.Duration) error {
+	waited = waited.Round(time.Millisecond)
+	return fmt.Errorf("latch %q: await: waited %s: %w", l.Name(), waited, context.DeadlineExceeded)
 }
 
 // lookOnce reports whether the latch is open now.
@@ -96,5 +106,9 @@ func lookOnce(ctx context.Context, l *latch.Latch, limit time.Duration) error {
 }
 
 func notOpen(l *latch.Latch, left int) error {
-	return &exitError{exitHeld, fmt.Errorf("latch %q is not open: %d are left", l.Name(), left)}
+	are := "are"
+	if left == 1 {
+		are = "is"
+	}
+	return &exitError{exitHeld, fmt.Errorf("latch %q is not open: %d %s left", l.Name(), left, are)}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bedrock-go/bedrock/internal/lockurl"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/txn/check"
 )
 
@@ -54,7 +55,7 @@ record.`,
 			return sys.askBackend(c.Context(), func(ctx context.Context, s *lockurl.Session) error {
 				held, err := s.ForceRelease(ctx, args[0])
 				if err != nil {
-					return err
+					return orDrop(err)
 				}
 				return sys.printReleased(released{args[0], held})
 			})
@@ -64,6 +65,14 @@ record.`,
 	c.Flags().StringVar(&reason, "reason", "",
 		"why, for the audit log of --server (default that it was this command, and by whom)")
 	return c
+}
+
+// orDrop says how a latch is opened, to who took it for a lock.
+func orDrop(err error) error {
+	if other, ok := errors.AsType[*driver.KindError](err); ok && other.Found == driver.Latch {
+		return fmt.Errorf("%w; 'bedrock latch drop' opens it", err)
+	}
+	return err
 }
 
 // giveForceReason has the server told why a lock is taken away: by whom at least, if there is no reason.

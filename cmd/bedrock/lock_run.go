@@ -14,7 +14,6 @@ import (
 	"github.com/bedrock-go/bedrock/internal/child"
 	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/lock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // runFlags are those of lock run.
@@ -45,6 +44,9 @@ When somebody asks for the lock with 'bedrock lock yield' a line says so, with t
 reason and by when, and the command goes on. With --yield it is ended as above, the
 lock is given back, and the exit code is 79.
 
+With --max-hold the command is ended likewise after that time, and the lock is held until
+it has ended: for at most --max-hold and --grace together. The exit code is 76.
+
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
   BEDROCK_LOCK_TOKEN  the fencing token: higher than that of every earlier holder
@@ -67,7 +69,7 @@ A bedrock that is stopped, by SIGSTOP, renews nothing and ends nothing: after --
 have the lock while the command works on, and when bedrock goes on it ends the command as
 above. Again only the token keeps it from harm.
 
-Exit codes: the command's own; 75 not acquired; 76 lost; 79 asked for, with --yield;
+Exit codes: the command's own; 75 not acquired; 76 lost, or held for --max-hold; 79 asked for, with --yield;
 64 usage; 69 the backend did not answer; 77 the server wants another token; 126 and 127
 the command cannot be executed, was not found; 128+n ended by signal n.`,
 		Example: `  bedrock lock run nightly-report -- ./report.sh
@@ -94,9 +96,9 @@ the command cannot be executed, was not found; 128+n ended by signal n.`,
 	f.DurationVar(&flags.ttl, "ttl", 0, "lease length: how long others wait if this process dies (default 30s)")
 	f.DurationVar(&flags.wait, "wait", 0, "longest wait for the lock; 0 for none (default no limit)")
 	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
-	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the lock is lost")
+	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
 	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
-	f.DurationVar(&flags.maxHold, "max-hold", 0, "end the command then, and give the lock back (default never)")
+	f.DurationVar(&flags.maxHold, "max-hold", 0, maxHoldUsage)
 	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
 	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
 	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
@@ -142,15 +144,33 @@ func (f *runFlags) permitsOf() (n, of int, err error) {
 		err = fmt.Errorf("--permits is %q, want N/M such as 2/8, or M for one of M", f.permits)
 		return 0, 0, &exitError{exitUsage, err}
 	}
-	return n, of, nil
+	return n, of, f.checkPermits(n, of)
+}
+
+// checkPermits refuses more permits than there are, or none: what is wrong with how many there are is the library's to
+// say.
+func (f *runFlags) checkPermits(n, of int) error {
+	switch {
+	case of < 1:
+		return nil
+	case n > of:
+		return &exitError{exitUsage, fmt.Errorf("--permits is %s, more than all of them", f.permits)}
+	case n < 1:
+		return &exitError{exitUsage, fmt.Errorf("--permits is %s, the least is 1/%d", f.permits, of)}
+	}
+	return nil
 }
 
 // lockFor returns the lock that the flags ask for.
 func (f *runFlags) lockFor(session *lockurl.Session, name string) (lock.Lockable, error) {
-	o := lock.MutexOptions{
-		Fixed: f.fixed, Fair: f.fair, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta,
+	if err := checkMaxHold(session, name, f.maxHold, f.minHold); err != nil {
+		return nil, err
 	}
-	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: f.maxHold, Wait: f.wait, Meta: f.meta}
+	maxHold := longestHold(f.maxHold, f.grace)
+	o := lock.MutexOptions{
+		Fixed: f.fixed, Fair: f.fair, MinHold: f.minHold, MaxHold: maxHold, Wait: f.wait, Meta: f.meta,
+	}
+	rw := &lock.RWMutexOptions{Fixed: f.fixed, MinHold: f.minHold, MaxHold: maxHold, Wait: f.wait, Meta: f.meta}
 	switch {
 	case f.shared:
 		return session.RWMutex(name, rw).Reader(), nil
@@ -176,6 +196,9 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return &exitError{child.StartCode(err), err}
 	}
+	if err := s.checkQuarantine(flags.ttl); err != nil {
+		return err
+	}
 	session, err := s.open(lock.Options{
 		TTL: flags.ttl, Patience: flags.patience(), Observer: pleas{s, flags.yield},
 	})
@@ -189,12 +212,14 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	}
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
 	defer r.stop()
-	r.yield = flags.yield
+	r.yield, r.maxHold = flags.yield, flags.maxHold
 	wait := wanted.Lock
 	if flags.noWait {
 		wait = wanted.TryLock
 	}
-	lease, err := waitForTurn(r, wait, func(ctx context.Context) { s.sayWaiting(ctx, session, name) })
+	lease, err := waitForTurn(r, wait, func(ctx context.Context) {
+		s.sayWaiting(ctx, session, name, flags.toldReaders(session, name))
+	})
 	if err != nil {
 		return whyNot(r.ctx, session, name, err)
 	}
@@ -214,74 +239,3 @@ func (f *runFlags) patience() time.Duration {
 	}
 	return 0
 }
-
-// whyNot says in words a person can act on who has the lock that was not acquired in time.
-// Where the backend does not tell, what it said before must do.
-func whyNot(ctx context.Context, session *lockurl.Session, name string, err error) error {
-	if !errors.Is(err, lock.ErrHeld) {
-		return fromBackend(err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerGrace)
-	defer cancel()
-	info, failure := session.Inspect(ctx, name)
-	switch {
-	case failure == nil:
-		return whyNotGiven(info, err)
-	case errors.Is(failure, driver.ErrRefused), errors.Is(failure, lock.ErrUnsupported):
-		return withoutKey(err)
-	}
-	return &silentError{withoutKey(err)}
-}
-
-// silentError is why a lock was not had, of a backend that did not answer when it was asked who has it.
-type silentError struct{ error }
-
-func (e *silentError) Unwrap() error { return e.error }
-
-// whyNotGiven is whyNot by the state of the lock.
-func whyNotGiven(info lock.Info, err error) error {
-	why := &lock.HeldError{Name: info.Name}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		why.Place = held.Place
-	}
-	view := lockView{info}
-	switch {
-	case !info.Held() && len(info.Line) > 0:
-		first := view.places()[0]
-		why.Owner, why.Waits = first.owner(), true
-		return fmt.Errorf("%w, %s", why, first.who())
-	case !info.Held():
-		why.Place = 0 // nor is there a line
-		return fmt.Errorf("%w until a moment ago", why)
-	case view.ours(): // a request that was broken off has been granted, and is being cleaned up
-		return withoutKey(err)
-	}
-	holder := view.holders()[0]
-	why.Owner = holder.owner()
-	if !holder.tellsWho() {
-		return fmt.Errorf("%w%s", why, view.howLong())
-	}
-	return fmt.Errorf("%w, %s", why, view.heldBy())
-}
-
-// withoutKey hides the owner that a refusal names: it is the key to the release.
-func withoutKey(err error) error {
-	if held, ok := errors.AsType[*lock.HeldError](err); ok && held.Owner != "" {
-		return &keylessError{err, held.Owner}
-	}
-	return err
-}
-
-// keylessError reads like its error, with what others may be told of an owner.
-type keylessError struct {
-	error
-
-	owner string
-}
-
-func (e *keylessError) Error() string {
-	key, public := driver.HeldError{Owner: e.owner}, driver.HeldError{Owner: driver.PublicOwner(e.owner)}
-	return strings.ReplaceAll(e.error.Error(), key.Error(), public.Error())
-}
-
-func (e *keylessError) Unwrap() error { return e.error }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ func TestWhoHasTheLockIsAskedOfASilentBackend(t *testing.T) {
 	}
 	for _, refusal := range []error{
 		&lock.HeldError{Name: "a", Owner: "another"}, &lock.HeldError{Name: "a", Owner: "another\x1b[2J"},
+		&lock.HeldError{Name: "a", Owner: "another", Waits: true},
 		errors.New("no answer"),
 	} {
 		err := whyNot(t.Context(), session, "a", refusal)
@@ -67,7 +69,7 @@ func TestTheProgramKnowsItsPlaceInLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	said := printedBy(t, func(s *system) error { s.sayWaiting(t.Context(), session, "a"); return nil })
+	said := printedBy(t, func(s *system) error { s.sayWaiting(t.Context(), session, "a", nil); return nil })
 	if want := "bedrock: waiting for lock \"a\", place 1 in line\n"; said != want {
 		t.Errorf("said %q, want %q", said, want)
 	}
@@ -91,6 +93,22 @@ func TestWhyNotTellsThePlace(t *testing.T) {
 		`lock "a": held until a moment ago`: {Name: "a"},
 	} {
 		if err := whyNotGiven(info, refusal); err == nil || err.Error() != want || !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("told as %v, want %s", err, want)
+		}
+	}
+}
+
+// TestWhyNotHidesAWriterWhoWaits behind the readers that hold the lock, who are in nobody's way. A writer that has it
+// by now is told as its holder.
+func TestWhyNotHidesAWriterWhoWaits(t *testing.T) {
+	refusal := &lock.HeldError{Name: "a", Owner: "writer", Waits: true, Until: time.Now()}
+	for want, holder := range map[string]string{
+		`lock "a": kept for ` + driver.PublicOwner("writer") + `, who waits`: "reader",
+		`lock "a": held by ` + driver.PublicOwner("writer"):                  "writer",
+	} {
+		info := lock.Info{Name: "a", Holders: []lock.Holder{{Owner: holder}}}
+		err := whyNotGiven(info, fmt.Errorf("told before: %w", refusal))
+		if err == nil || err.Error() != want || !errors.Is(err, lock.ErrHeld) {
 			t.Errorf("told as %v, want %s", err, want)
 		}
 	}

@@ -25,7 +25,8 @@ func newLockShow(sys *system) *cobra.Command {
 Who waits is counted by who listens for the release: a holder that had to wait itself may
 be among them, for as long as it has the lock.
 
-Where the name is that of a latch, the state is what is left of its count.`,
+Where the name is that of a latch, the state is what is left of its count; the JSON has
+the kind "latch", and what is left.`,
 		Example:           "  bedrock lock show orders/42\n  bedrock lock show orders/42 -o json",
 		Args:              wants("NAME"),
 		ValidArgsFunction: sys.completeLock,
@@ -35,7 +36,7 @@ Where the name is that of a latch, the state is what is left of its count.`,
 				if err != nil {
 					return err
 				}
-				asLatch := ""
+				var asLatch *latchView
 				if !info.Held() {
 					if asLatch, err = latchOf(ctx, s, args[0]); err != nil {
 						return err
@@ -47,30 +48,38 @@ Where the name is that of a latch, the state is what is left of its count.`,
 	}
 }
 
-// latchOf says what is left of a latch that has the name of a free lock; nothing if there is none.
-func latchOf(ctx context.Context, s *lockurl.Session, name string) (string, error) {
+// latchOf returns the latch that has the name of a free lock; nil if there is none.
+func latchOf(ctx context.Context, s *lockurl.Session, name string) (*latchView, error) {
 	left, err := latch.New(s.Client, name, nil).Count(ctx)
 	switch {
 	case errors.Is(err, driver.ErrRefused), err == nil && left == 0: // unsupported is refused, too
-		return "", nil
+		return nil, nil //nolint:nilnil // there is none
 	case err != nil:
-		return "", err
+		return nil, err
 	}
-	return fmt.Sprintf("latch, %d left", left), nil
+	return &latchView{name, left}, nil
 }
 
-// printLock prints one lock. The JSON is that of the API, in which no latch is a lock.
-func (s *system) printLock(v lockView, asLatch string) error {
+// latchAsLock is a latch in place of the JSON that the API has for a lock: there no latch is one.
+type latchAsLock struct {
+	latchView
+
+	Kind string `json:"kind"`
+}
+
+// printLock prints one lock, or what has its name.
+func (s *system) printLock(v lockView, asLatch *latchView) error {
 	if s.output == formatJSON {
-		if asLatch != "" {
+		if asLatch != nil {
 			name := printableText(v.Name)
-			fmt.Fprintf(s.stderr, "bedrock: note: %s is a %s: see 'bedrock latch show'\n", name, asLatch)
+			fmt.Fprintf(s.stderr, "bedrock: note: %s is a %s: see 'bedrock latch show'\n", name, asLatch.what())
+			return writeJSON(s.stdout, latchAsLock{*asLatch, driver.Latch.String()})
 		}
 		return writeJSON(s.stdout, v.asJSON())
 	}
 	rows := v.rows()
-	if asLatch != "" {
-		rows[1][1] = asLatch
+	if asLatch != nil {
+		rows[1][1] = asLatch.what()
 	}
 	return writeTable(s.stdout, rows)
 }

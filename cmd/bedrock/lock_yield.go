@@ -26,6 +26,8 @@ type yielded struct {
 	// Held says that somebody had it.
 	Held bool `json:"held"`
 	Told int  `json:"told"`
+	// Latch is what is left of a latch, where the name is that of one.
+	Latch *latchView `json:"latch,omitempty"`
 	// GivenBack says that none has it any more who had it; left out by who does not wait.
 	GivenBack *bool `json:"given_back,omitempty"`
 }
@@ -93,6 +95,11 @@ func (s *system) lockYield(ctx context.Context, session *lockurl.Session, name s
 		return err
 	}
 	answer := yielded{Name: name, Held: before.Held() || told > 0, Told: told}
+	if !answer.Held {
+		if answer.Latch, err = latchOf(asking, session, name); err != nil {
+			return err
+		}
+	}
 	if !flags.wait {
 		return errors.Join(s.printYielded(&answer), answer.unheard())
 	}
@@ -159,6 +166,8 @@ func (y *yielded) String() string {
 	switch {
 	case y.GivenBack != nil && *y.GivenBack && y.Held:
 		return name + " was given back"
+	case y.Latch != nil:
+		return fmt.Sprintf("%s is a %s: nobody has it; see 'bedrock latch show'", name, y.Latch.what())
 	case !y.Held:
 		return name + " is not held: there is nobody to ask"
 	case y.Told == 0:

@@ -21,6 +21,7 @@ type system struct {
 	backend     backendFlags
 	lockServers []*remote // the flags of each command that may have its locks from a server
 	forceReason string    // why a lock is taken away, for a server
+	overTLS     bool      // the backend's URL asks for TLS
 	output      format    // -o
 	started     bool      // arguments were accepted: an error is not a usage error
 }
@@ -33,7 +34,7 @@ func run(args []string, sys *system) int {
 	root := newRoot(sys)
 	root.SetArgs(args)
 	c, err := root.ExecuteContextC(ctx)
-	err = inWordsOfFlags(c, err)
+	err = sys.orPlaintext(inWordsOfFlags(c, err))
 	if err != nil && !sys.started {
 		err = &exitError{exitUsage, fmt.Errorf("%w\nRun '%s --help' for usage", err, c.CommandPath())}
 	}

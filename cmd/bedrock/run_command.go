@@ -40,6 +40,8 @@ type runner struct {
 	grace time.Duration // between SIGTERM and SIGKILL when the lock is lost
 	yield bool          // the command ends when somebody asks for the lock
 
+	maxHold time.Duration // the command ends when it has run for so long; 0 for never
+
 	ctx     context.Context //nolint:containedctx // it outlives the signals that would end the command's
 	end     context.CancelFunc
 	signals chan os.Signal
@@ -99,7 +101,7 @@ func waitForTurn[T any](
 func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	end, stop := r.untilEnd(lease)
 	defer stop()
-	result, startErr := r.command(lease).Run(end, r.signals)
+	result, startErr := r.command(lease).Run(end.Done(), r.signals)
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
@@ -111,32 +113,33 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	case err != nil:
 		fmt.Fprintln(r.sys.stderr, "bedrock: warning:", err)
 	}
-	if result.Ended {
+	switch {
+	case result.Ended && errors.Is(context.Cause(end), errOverdue):
+		return result, r.overdueError(lease)
+	case result.Ended:
 		return result, &exitError{
 			exitYielded, fmt.Errorf("lock %q was given back: somebody asked for it", lease.Name()),
 		}
-	}
-	if result.Code != 0 {
+	case result.Code != 0:
 		return result, &exitError{code: result.Code}
 	}
 	return result, nil
 }
 
-// untilEnd returns what is closed when the command has to end: when the lock is lost, or is asked for where that
-// counts.
-func (r *runner) untilEnd(lease *lock.Lease) (end <-chan struct{}, stop func()) {
-	if !r.yield {
-		return lease.Context().Done(), func() {}
+// untilEnd returns what ends when the command has to: when the lock is lost, when it was held for as long as it may be,
+// or is asked for where that counts.
+func (r *runner) untilEnd(lease *lock.Lease) (context.Context, context.CancelFunc) {
+	ctx, cancel := r.untilOverdue(lease)
+	if r.yield {
+		go func() {
+			select {
+			case <-lease.Asked():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
 	}
-	ctx, cancel := context.WithCancel(lease.Context())
-	go func() {
-		select {
-		case <-lease.Asked():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx.Done(), cancel
+	return ctx, cancel
 }
 
 func (r *runner) command(lease *lock.Lease) *child.Command {

@@ -24,7 +24,7 @@ func TestYoungNodesVote(t *testing.T) {
 		{quorum.Options{}, nil, 30 * time.Second},
 		{quorum.Options{Lock: lock.Options{TTL: 5 * time.Second}}, nil, 5 * time.Second},
 		{quorum.Options{Quarantine: time.Minute}, nil, time.Minute},
-		{quorum.Options{Quarantine: time.Second}, &lock.MutexOptions{TTL: time.Hour}, time.Hour},
+		{quorum.Options{Quarantine: time.Minute}, &lock.MutexOptions{TTL: time.Hour}, time.Hour},
 		{quorum.Options{}, &lock.MutexOptions{TTL: time.Second}, 30 * time.Second},
 	} {
 		five(t, func(t *testing.T, nodes severaltest.Servers) {

@@ -13,6 +13,9 @@ const (
 	MaxNodes = 64
 )
 
+// defaultTTL is that of package lock.
+const defaultTTL = 30 * time.Second
+
 // Options configure a client of several stores. The zero value and nil mean the defaults.
 type Options struct {
 	// Lock are the options that do not depend on the stores.
@@ -25,9 +28,10 @@ type Options struct {
 	// Defaults to 0: with five nodes, three votes are enough, and if one of these three forgets, two may have the lock.
 	Surplus int
 	// Quarantine is how long a node that was started has no vote, for it may have forgotten whom it had given it.
-	// It must be no shorter than the longest TTL that anybody uses with these nodes. Defaults to the TTL of Lock,
-	// 30 s unless that says otherwise, or the TTL of a single lock if that is longer. -1 is for nodes that forget
-	// nothing, whatever happens to them, as Redis with appendfsync always.
+	// It must be no shorter than the longest TTL that anybody uses with these nodes: one that is shorter than the TTL
+	// of Lock is refused, and for a single lock with a longer TTL it is that TTL. Defaults to the TTL of Lock, 30 s
+	// unless that says otherwise. -1 is for nodes that forget nothing, whatever happens to them, as Redis with
+	// appendfsync always.
 	Quarantine time.Duration
 }
 
@@ -51,7 +55,7 @@ func (o *Options) withDefaults(nodes int) (settings, error) {
 		return s, err
 	}
 	if s.Lock.TTL == 0 {
-		s.Lock.TTL = 30 * time.Second
+		s.Lock.TTL = defaultTTL
 	}
 	if s.Quarantine == 0 {
 		s.Quarantine = s.Lock.TTL
@@ -77,6 +81,8 @@ func (s *settings) checkFor(nodes int) error {
 		return input.Errorf("quarantine", "is %s, allowed are 0 to %s, and -1 for none", s.Quarantine, lock.MaxTTL)
 	case s.Quarantine > 0 && s.Quarantine < time.Millisecond:
 		return input.Errorf("quarantine", "is %s, the least is 1ms", s.Quarantine)
+	case s.Quarantine > 0 && s.Quarantine < s.Lock.TTL:
+		return input.Errorf("quarantine", "is %s, the least is the TTL, %s", s.Quarantine, s.Lock.TTL)
 	}
 	return nil
 }

@@ -32,6 +32,12 @@ func TestBadOptions(t *testing.T) {
 		{3, quorum.Options{Quarantine: -2}, "quarantine: is -2ns, allowed are 0 to "},
 		{3, quorum.Options{Quarantine: lock.MaxTTL + 1}, "quarantine: is "},
 		{3, quorum.Options{Quarantine: 30}, "quarantine: is 30ns, the least is 1ms"},
+		{3, quorum.Options{Quarantine: time.Second}, "quarantine: is 1s, the least is the TTL, 30s"},
+		{
+			3,
+			quorum.Options{Quarantine: 30 * time.Second, Lock: lock.Options{TTL: time.Minute}},
+			"quarantine: is 30s, the least is the TTL, 1m0s",
+		},
 		{3, quorum.Options{Lock: lock.Options{TTL: 1}}, "ttl: is 1ns"},
 		{3, quorum.Options{Lock: lock.Options{Patience: 1}}, "patience: is 1ns"},
 	} {

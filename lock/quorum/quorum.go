@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,18 +13,20 @@ import (
 // New returns a client whose locks are votes of those backends, which it owns from then on. It makes no call: that each
 // of them is another store is found out with the first request.
 func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
-	b, err := NewBackend(nodes, opts)
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Lock.TTL = cmp.Or(o.Lock.TTL, defaultTTL) // nobody else says it
+	b, err := NewBackend(nodes, &o)
 	if err != nil {
 		return nil, err
 	}
-	var o lock.Options
-	if opts != nil {
-		o = opts.Lock
-	}
-	return lock.New(b, &o)
+	return lock.New(b, &o.Lock)
 }
 
-// NewBackend returns the backend alone.
+// NewBackend returns the backend alone. Where Lock has no TTL, its client may have one that is shorter than 30 s, and
+// so may the quarantine be.
 func NewBackend(nodes []driver.Backend, opts *Options) (driver.Backend, error) {
 	s, err := opts.withDefaults(len(nodes))
 	if err != nil {
