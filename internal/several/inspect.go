@@ -55,7 +55,7 @@ func enough[T any](ctx context.Context, answers []Answer[T], least int, errOf fu
 	if good >= least {
 		return nil
 	}
-	return fmt.Errorf("%d nodes have answered, %d are needed: %w", good, least, why)
+	return fmt.Errorf("of the nodes, %d answered, %d are needed: %w", good, least, why)
 }
 
 // merge makes one description of several. Votes that keep others out may be those of nodes which have not answered: who

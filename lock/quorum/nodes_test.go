@@ -204,9 +204,9 @@ func TestVotesOfSomeAreALock(t *testing.T) {
 		}
 		locks.down(1, 2, 3)
 		_, err := locks.Inspect(t.Context(), "a")
-		wantErr(t, err, driver.ErrUnavailable, "2 nodes have answered, 3 are needed")
+		wantErr(t, err, driver.ErrUnavailable, "of the nodes, 2 answered, 3 are needed")
 		_, err = locks.List(t.Context(), "", 10)
-		wantErr(t, err, driver.ErrUnavailable, "2 nodes have answered, 3 are needed")
+		wantErr(t, err, driver.ErrUnavailable, "of the nodes, 2 answered, 3 are needed")
 	})
 }
 
