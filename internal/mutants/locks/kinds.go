@@ -70,7 +70,7 @@ func modeMutants() []mutants.Mutant {
 		{
 			Name: "a downgrade gives the lock back first", File: "lock/rwmutex.go", Pkg: front,
 			Old:  "	reading, err := m.client.acquire(ctx, l.outlivedBy(ctx), &m.want, l.Owner(), true)\n",
-			New:  "	_ = l.Unlock(ctx)\n	reading, err := m.client.acquire(ctx, l.outlivedBy(ctx), &m.want, \"\", false)\n",
+			New:  "	_ = l.Unlock(ctx)\n	reading, err := m.client.acquire(ctx, ctx, &m.want, \"\", false)\n",
 			Test: "TestADowngradeLetsNoWriterIn",
 		},
 		{
