@@ -20,9 +20,9 @@ type Options struct {
 	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server
 	// has. By default they are refused.
 	Optional bool
-	// Timeout is for how long the store is asked about a call; then it is refused, as when the store fails. A store in
-	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only the
-	// call's own context ends it.
+	// Timeout is for how long the store is asked about a call; then that is refused, as when the store fails. One in
+	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only
+	// the call's own context ends it.
 	Timeout time.Duration
 	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
@@ -98,15 +98,15 @@ func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	case !ok:
 		return nil, status.Error(codes.FailedPrecondition, "want the metadata "+header.Name+" and "+header.Token)
 	}
-	err = c.announce(ctx, ticket)
+	err = c.askStore(ctx, ticket)
 	if err != nil && !errors.Is(err, guard.ErrStale) {
 		err = status.Error(codes.Unavailable, "the lock's token cannot be checked now; nothing was done")
 	}
 	return guard.ContextWithTicket(ctx, ticket), err
 }
 
-// announce asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
-func (c *checker) announce(ctx context.Context, ticket guard.Ticket) error {
+// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
+func (c *checker) askStore(ctx context.Context, ticket guard.Ticket) error {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if c.opts.Timeout > 0 {
 		within, cancel = context.WithTimeout(ctx, c.opts.Timeout)

@@ -19,9 +19,9 @@ type Options struct {
 	// NameFunc returns the name of the lock that guards what a request is about; a request that has the ticket of
 	// another lock is refused. Defaults to any.
 	NameFunc func(r *http.Request) string
-	// Timeout is for how long the store is asked about a request; then it is refused, as when the store fails. A store in
-	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only the
-	// request's own context ends it.
+	// Timeout is for how long the store is asked about a request; then that is refused, as when the store fails. One in
+	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only
+	// the request's own context ends it.
 	Timeout time.Duration
 	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
@@ -69,15 +69,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, header.Name+": this is guarded by another lock", http.StatusForbidden)
 		return
 	}
-	if err := h.announce(r.Context(), ticket); err != nil {
+	if err := h.askStore(r.Context(), ticket); err != nil {
 		refuseRequest(w, err)
 		return
 	}
 	h.next.ServeHTTP(w, r.WithContext(guard.ContextWithTicket(r.Context(), ticket)))
 }
 
-// announce asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
-func (h *handler) announce(ctx context.Context, ticket guard.Ticket) error {
+// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
+func (h *handler) askStore(ctx context.Context, ticket guard.Ticket) error {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if h.opts.Timeout > 0 {
 		within, cancel = context.WithTimeout(ctx, h.opts.Timeout)
