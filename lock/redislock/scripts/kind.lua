@@ -9,6 +9,22 @@ local function hasPermits(key)
   return not string.find(key, '^{[^{]*}$') and redis.pcall('exists', tagged(key) .. ':timeout') == 1
 end
 
+-- hasOwnersOnly reports whether a hash with a mode is a read-write lock beyond doubt: all else in it are owners, as
+-- this library and Redisson make them, and how often each has it. Then it has lost its end, to PERSIST or the like.
+local function hasOwnersOnly(key)
+  local hex = string.rep('%x', 4)
+  local isOwner = '^' .. hex .. string.rep(hex .. '%-', 4) .. hex .. hex .. hex .. ':%d+$'
+  local size = redis.call('hlen', key)
+  local fields = size > 1 and size <= 1000 and redis.pcall('hgetall', key) or {}
+  for i = 1, #fields, 2 do
+    local owner = string.gsub(fields[i], ':write$', '')
+    if fields[i] ~= 'mode' and not (string.find(owner, isOwner) and string.find(fields[i + 1], '^%d+$')) then
+      return false
+    end
+  end
+  return #fields > 0
+end
+
 -- kindOf returns the kind of the lock at a key, nothing if there is none; or nothing and an error if it is no lock.
 local function kindOf(key)
   local found = redis.call('type', key).ok
@@ -18,7 +34,7 @@ local function kindOf(key)
     local mode = redis.call('hget', key, 'mode')
     if mode ~= 'read' and mode ~= 'write' then
       return MUTEX
-    elseif redis.call('pttl', key) >= 0 then
+    elseif redis.call('pttl', key) >= 0 or hasOwnersOnly(key) then
       return READWRITE
     end
     found = 'hash that does not end'
