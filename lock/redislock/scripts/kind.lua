@@ -25,8 +25,9 @@ local function hasOwnersOnly(key)
   return #fields > 0
 end
 
--- kindOf returns the kind of the lock at a key, nothing if there is none; or nothing and an error if it is no lock.
-local function kindOf(key)
+-- kindOf returns the kind of the lock at a key, nothing if there is none; or nothing and an error if it is no lock, nor
+-- what else is wanted there.
+local function kindOf(key, wanted)
   local found = redis.call('type', key).ok
   if found == 'none' then
     return NUMBERLESS and redis.pcall('exists', beside('bedrock_permits:', key)) == 1 and SEMAPHORE or nil
@@ -43,5 +44,5 @@ local function kindOf(key)
     local marked = redis.pcall('exists', beside('bedrock_latch:', key)) == 1
     return marked and not hasPermits(key) and LATCH or SEMAPHORE
   end
-  return nil, redis.error_reply('WRONGTYPE the key ' .. key .. ' is not a lock but a ' .. found)
+  return nil, redis.error_reply('WRONGTYPE the key ' .. key .. ' is not a ' .. (wanted or 'lock') .. ' but a ' .. found)
 end
