@@ -158,8 +158,15 @@ func TestAHashThatDoesNotEndIsTakenForALock(t *testing.T) {
 	s := testenv.Redis(t, nil)
 	b := open(t, connectGoredis(t, single(s)), nil)
 	for i, more := range [][]any{
-		{}, {uuidA, 1}, {uuidA + ":x", 1}, {uuidA + ":1", "Ann"}, {uuidA + ":1", 1, "path", "/tmp/x"},
-		{"path", 1}, {"x" + uuidA + ":1", 1}, {uuidA + ":1:write", 1, uuidA + ":1:owner", 1}, {"ab-c-d-e-f:1", 1},
+		{},
+		{uuidA, 1},
+		{uuidA + ":x", 1},
+		{uuidA + ":1", "Ann"},
+		{uuidA + ":1", 1, "path", "/tmp/x"},
+		{"path", 1},
+		{"x" + uuidA + ":1", 1},
+		{uuidA + ":1:write", 1, uuidA + ":1:owner", 1},
+		{"ab-c-d-e-f:1", 1},
 	} {
 		for _, mode := range []string{"read", "write"} {
 			name := string(rune('a'+i)) + mode
