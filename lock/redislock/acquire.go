@@ -131,7 +131,7 @@ const foreignLook = 100 * time.Millisecond
 
 // holdersTTL returns the holder's time left that a refusal tells in ms: 0 in its last one, -1 if it never ends.
 func holdersTTL(left int64) time.Duration {
-	if left < 0 {
+	if left < 0 || left >= endless {
 		return driver.UnknownTTL
 	}
 	return time.Duration(max(left, 1)) * time.Millisecond

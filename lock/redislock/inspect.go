@@ -123,9 +123,12 @@ func grantedAt(token uint64) time.Time {
 	return time.UnixMicro(int64(token))
 }
 
+// endless is less than the time left, in ms, that rw.lua gives a lock that never ends, and more than any lease.
+const endless = 1_000_000_000_000
+
 // timeLeft translates PTTL, which says -1 for ever.
 func timeLeft(pttl int64) time.Duration {
-	if pttl < 0 {
+	if pttl < 0 || pttl >= endless {
 		return -1
 	}
 	return time.Duration(pttl) * time.Millisecond

@@ -46,7 +46,7 @@ func kindRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: somebody's hash is a read-write lock", File: scripts + "kind.lua", Pkg: redis,
-			Old: "    elseif redis.call('pttl', key) >= 0 then\n", New: "    else\n",
+			Old: "    elseif redis.call('pttl', key) >= 0 or hasOwnersOnly(key) then\n", New: "    else\n",
 			Test: "TestSomebodysHashIsTakenForAReadWriteLock",
 		},
 		{

@@ -21,8 +21,8 @@ func togetherMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a look at several locks forgets a semaphore", File: scripts + "bundle_mutex.lua", Pkg: redis,
-			Old:  "    return otherKind and otherKind[2]\n",
-			New:  "    return not forgetSemaphore(want.lock) and otherKind and otherKind[2] or nil\n",
+			Old:  "    return otherKind and (otherKind[2] or otherKind)\n",
+			New:  "    return not forgetSemaphore(want.lock) and otherKind and (otherKind[2] or otherKind) or nil\n",
 			Test: "TestBundleOfAFormerSemaphore",
 		},
 		{

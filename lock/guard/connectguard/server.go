@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -17,9 +18,16 @@ type Options struct {
 	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server
 	// has. By default they are refused.
 	Optional bool
-	// Logger is told when the store does not answer. Defaults to slog.Default().
+	// Timeout is for how long the store is asked about a call; then that is refused, as when the store fails. One in
+	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only
+	// the call's own context ends it.
+	Timeout time.Duration
+	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
 }
+
+// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
+const defaultTimeout = 5 * time.Second
 
 // Server returns what lets calls through to their handlers that come with a ticket that is not stale; streams are
 // checked when they begin.
@@ -27,6 +35,9 @@ func Server(store guard.Store, opts *Options) connect.Interceptor {
 	s := &server{store: store}
 	if opts != nil {
 		s.opts = *opts
+	}
+	if s.opts.Timeout == 0 {
+		s.opts.Timeout = defaultTimeout
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()
@@ -85,13 +96,31 @@ func (s *server) admitCall(ctx context.Context, sent http.Header) (context.Conte
 		return nil, connect.NewError(connect.CodeFailedPrecondition,
 			errors.New("want the headers "+header.Name+" and "+header.Token))
 	}
-	err = s.store.Announce(ctx, ticket)
+	err = s.askStore(ctx, ticket)
 	if err != nil && !errors.Is(err, guard.ErrStale) {
-		s.opts.Logger.ErrorContext(ctx, "connectguard: the store does not say whether a token is stale", "error", err)
 		err = connect.NewError(connect.CodeUnavailable,
 			errors.New("the lock's token cannot be checked now; nothing was done"))
 	}
 	return guard.ContextWithTicket(ctx, ticket), err
+}
+
+// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
+func (s *server) askStore(ctx context.Context, ticket guard.Ticket) error {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if s.opts.Timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, s.opts.Timeout)
+	}
+	defer cancel()
+	err := s.store.Announce(within, ticket)
+	if err == nil || errors.Is(err, guard.ErrStale) {
+		return err
+	}
+	level := slog.LevelError
+	if ctx.Err() != nil {
+		level = slog.LevelDebug
+	}
+	s.opts.Logger.Log(ctx, level, "connectguard: the store does not say whether a token is stale", "error", err)
+	return err
 }
 
 // errorOf makes an answer of a refusal, which may be the handler's own.

@@ -14,7 +14,7 @@
 //
 // A stale token is FAILED_PRECONDITION, with the ticket and the newest token as trailers; one that cannot be a token is
 // INVALID_ARGUMENT; none at all is FAILED_PRECONDITION, unless [Options.Optional] lets it through; and
-// UNAVAILABLE says that the store did not answer, so nothing was done.
+// UNAVAILABLE says that the store did not answer within [Options.Timeout], so nothing was done.
 //
 // A call is checked once, before its handler runs; a stream when it begins. To be sure, a handler checks again in
 // the transaction of each write, with the ticket that [guard.TicketFrom] finds in its context, and may return what that

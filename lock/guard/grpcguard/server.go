@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,9 +20,16 @@ type Options struct {
 	// Optional lets calls through that have no ticket: they have none in their context, either, whatever the server
 	// has. By default they are refused.
 	Optional bool
-	// Logger is told when the store does not answer. Defaults to slog.Default().
+	// Timeout is for how long the store is asked about a call; then that is refused, as when the store fails. One in
+	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only
+	// the call's own context ends it.
+	Timeout time.Duration
+	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
 }
+
+// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
+const defaultTimeout = 5 * time.Second
 
 // UnaryServer returns what lets calls through to their handlers that come with a ticket that is not stale.
 func UnaryServer(store guard.Store, opts *Options) grpc.UnaryServerInterceptor {
@@ -69,6 +77,9 @@ func newChecker(store guard.Store, opts *Options) *checker {
 	if opts != nil {
 		c.opts = *opts
 	}
+	if c.opts.Timeout == 0 {
+		c.opts.Timeout = defaultTimeout
+	}
 	if c.opts.Logger == nil {
 		c.opts.Logger = slog.Default()
 	}
@@ -87,12 +98,30 @@ func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	case !ok:
 		return nil, status.Error(codes.FailedPrecondition, "want the metadata "+header.Name+" and "+header.Token)
 	}
-	err = c.store.Announce(ctx, ticket)
+	err = c.askStore(ctx, ticket)
 	if err != nil && !errors.Is(err, guard.ErrStale) {
-		c.opts.Logger.ErrorContext(ctx, "grpcguard: the store does not say whether a token is stale", "error", err)
 		err = status.Error(codes.Unavailable, "the lock's token cannot be checked now; nothing was done")
 	}
 	return guard.ContextWithTicket(ctx, ticket), err
+}
+
+// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
+func (c *checker) askStore(ctx context.Context, ticket guard.Ticket) error {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if c.opts.Timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, c.opts.Timeout)
+	}
+	defer cancel()
+	err := c.store.Announce(within, ticket)
+	if err == nil || errors.Is(err, guard.ErrStale) {
+		return err
+	}
+	level := slog.LevelError
+	if ctx.Err() != nil {
+		level = slog.LevelDebug
+	}
+	c.opts.Logger.Log(ctx, level, "grpcguard: the store does not say whether a token is stale", "error", err)
+	return err
 }
 
 // statusOf makes a status of a refusal, which may be the handler's own.

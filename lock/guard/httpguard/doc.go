@@ -28,7 +28,7 @@
 //   - 400 to a ticket that cannot be one
 //   - 428 (Precondition Required) to a request without one, unless [Options.Optional] lets it through
 //   - 403 to the ticket of another lock than [Options.NameFunc] wants
-//   - 503 if the store does not say, and so nothing was done
+//   - 503 if the store does not say, not within [Options.Timeout] either, and so nothing was done
 //
 // # Between the check and the write
 //

@@ -1,9 +1,11 @@
 package httpguard
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
@@ -17,9 +19,16 @@ type Options struct {
 	// NameFunc returns the name of the lock that guards what a request is about; a request that has the ticket of
 	// another lock is refused. Defaults to any.
 	NameFunc func(r *http.Request) string
-	// Logger is told when the store does not answer. Defaults to slog.Default().
+	// Timeout is for how long the store is asked about a request; then that is refused, as when the store fails. One in
+	// a database waits for whoever has checked there and not ended his transaction. Defaults to 5 s; with -1 only
+	// the request's own context ends it.
+	Timeout time.Duration
+	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
 }
+
+// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
+const defaultTimeout = 5 * time.Second
 
 // Handler returns a handler that lets through to next what comes with a ticket that is not stale. The ticket is in the
 // request's context, see [guard.TicketFrom].
@@ -27,6 +36,9 @@ func Handler(next http.Handler, store guard.Store, opts *Options) http.Handler {
 	h := &handler{next: next, store: store}
 	if opts != nil {
 		h.opts = *opts
+	}
+	if h.opts.Timeout == 0 {
+		h.opts.Timeout = defaultTimeout
 	}
 	if h.opts.Logger == nil {
 		h.opts.Logger = slog.Default()
@@ -57,19 +69,37 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, header.Name+": this is guarded by another lock", http.StatusForbidden)
 		return
 	}
-	if err := h.store.Announce(r.Context(), ticket); err != nil {
-		h.refuseRequest(w, r, err)
+	if err := h.askStore(r.Context(), ticket); err != nil {
+		refuseRequest(w, err)
 		return
 	}
 	h.next.ServeHTTP(w, r.WithContext(guard.ContextWithTicket(r.Context(), ticket)))
 }
 
-func (h *handler) refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
+// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
+func (h *handler) askStore(ctx context.Context, ticket guard.Ticket) error {
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if h.opts.Timeout > 0 {
+		within, cancel = context.WithTimeout(ctx, h.opts.Timeout)
+	}
+	defer cancel()
+	err := h.store.Announce(within, ticket)
+	if err == nil || errors.Is(err, guard.ErrStale) {
+		return err
+	}
+	level := slog.LevelError
+	if ctx.Err() != nil {
+		level = slog.LevelDebug
+	}
+	h.opts.Logger.Log(ctx, level, "httpguard: the store does not say whether a token is stale", "error", err)
+	return err
+}
+
+func refuseRequest(w http.ResponseWriter, err error) {
 	if stale, ok := errors.AsType[*guard.StaleError](err); ok {
 		WriteRefusal(w, stale)
 		return
 	}
-	h.opts.Logger.ErrorContext(r.Context(), "httpguard: the store does not say whether a token is stale", "error", err)
 	http.Error(w, "the lock's token cannot be checked now; nothing was done", http.StatusServiceUnavailable)
 }
 

@@ -22,7 +22,9 @@ local function inTheWay()
   local held
   for i, want in ipairs(wants) do
     local kind = examine(want)
-    if kind then
+    if type(kind) == 'table' then
+      return kind
+    elseif kind then
       return {3, i, kind}
     end
     held = held or want.held and i

@@ -1,6 +1,7 @@
 -- bundle_mutex.lua: what bundle.lua does with each lock, in Redisson's layout.
 
--- examine finds out what is to be known of a lock, and changes nothing. It returns the lock's kind if that is another.
+-- examine finds out what is to be known of a lock, and changes nothing. It returns the lock's kind if that is another,
+-- or an error if the key is no lock.
 local function examine(want)
   if not isThere(want.lock) then
     return
@@ -8,7 +9,7 @@ local function examine(want)
   local about, otherKind = aboutOf(want.lock, want.owner)
   if not about then
     want.unused = not otherKind
-    return otherKind and otherKind[2]
+    return otherKind and (otherKind[2] or otherKind)
   end
   want.about, want.held = about, about[1] ~= '1'
   want.last = not want.held and lastToken(about, want.counter)

@@ -20,7 +20,7 @@ end
 
 -- countLeft returns what is left of the latch, 0 if there is none; or nothing, and an answer or an error.
 local function countLeft()
-  local kind, wrong = kindOf(name)
+  local kind, wrong = kindOf(name, 'latch')
   if wrong then
     return nil, wrong
   elseif kind == SEMAPHORE and not isSemaphore() then

@@ -14,6 +14,7 @@ if wrong then
 elseif kind == LATCH then
   return -1
 end
+kind = kind or hasLostNumber(lock) and SEMAPHORE or nil
 
 local former = ownersOf(lock, kind)
 local taken = kind == SEMAPHORE and takenOf(lock) -- who has mutexes alone may not look

@@ -9,7 +9,7 @@ end
 
 -- aboutOf returns what a request must know of a lock that is there: what is in the owner's field, and in those of its
 -- line. It is nothing, and an answer {3, kind}, of a lock of another kind; and nothing at all of one that is only
--- remembered as a semaphore. WRONGTYPE ends it here when the key is not a lock at all.
+-- remembered as a semaphore. Of a key that is no lock at all the answer is an error, in the words of kind.lua.
 local function aboutOf(lock, owner)
   local about = redis.pcall('hmget', lock, owner, 'bedrock:token', HEIRS, 'mode', 'bedrock:meta', 'bedrock:passed',
     'bedrock:linger')
@@ -20,6 +20,8 @@ local function aboutOf(lock, owner)
         return nil, {3, 3} -- see kind.lua
       end
       return nil, not isUnused(lock) and {3, 2} or nil
+    elseif kind.ok and kind.ok ~= 'hash' then
+      return nil, redis.error_reply('WRONGTYPE the key ' .. lock .. ' is not a lock but a ' .. kind.ok)
     end
     about = {call('hget', lock, owner), nil, nil, redis.pcall('hget', lock, 'mode') or nil}
   end

@@ -17,7 +17,7 @@ if wrong then
 elseif kind == LATCH then
   return {LATCH, redis.call('get', counter) or '', 0} -- nobody has it
 end
-kind = kind or MUTEX
+kind = kind or hasLostNumber(lock) and SEMAPHORE or MUTEX
 
 -- listening counts who listens; both ways while it is not known how they do.
 local function listening()
@@ -83,7 +83,8 @@ end
 local time, taken = redis.call('time'), takenOf(lock)
 local limit = string.match(redis.call('hget', holders, 'bedrock:plain') or '', '^%d+')
 -- Where the number is gone, the next request makes it from the limit.
-answer[4] = redis.call('get', lock) or tostring((limit or 0) - redis.call('zcard', taken))
+answer[4] = redis.call('get', lock)
+  or tostring((limit or redis.call('hget', holders, 'bedrock:limit') or 0) - redis.call('zcard', taken))
 answer[5] = redis.call('zrange', taken, 0, 1999, 'withscores')
 answer[6] = redis.call('hlen', holders) <= 2000 and redis.call('hgetall', holders) or {}
 answer[7] = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

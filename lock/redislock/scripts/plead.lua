@@ -8,6 +8,7 @@
 
 local lock = KEYS[1]
 local kind, wrong = kindOf(lock)
+kind = kind or not wrong and hasLostNumber(lock) and SEMAPHORE
 if wrong then
   return wrong
 elseif not kind or kind == LATCH then

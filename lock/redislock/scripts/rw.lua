@@ -2,6 +2,15 @@
 -- the lock, and the writer one that ends in :write. Every hold of a reader has a key of its own, for as long as its
 -- lease lasts.
 
+-- What has lost its end lives for so long, in ms, where there must be one.
+local ENDLESS = 3000000000000
+
+-- lifeOfLock returns how long the lock lives. Who knows of no other end has it for as long.
+local function lifeOfLock(lock)
+  local left = redis.call('pttl', lock)
+  return left == -1 and ENDLESS or left
+end
+
 -- holdKey returns the key of a reader's hold.
 local function holdKey(lock, owner, i)
   return tagged(lock) .. ':' .. owner .. ':rwlock_timeout:' .. i
@@ -29,7 +38,7 @@ local function lookAt(lock, holders, owner, count)
   end
   local left = lifeOf(lock, owner, count)
   if left <= 0 and not isOwner(owner, holders) then
-    left = redis.call('pttl', lock)
+    left = lifeOfLock(lock)
   end
   if left <= 0 then
     redis.call('hdel', lock, owner)
@@ -79,7 +88,7 @@ local function writerOf(lock)
   end
   local life = redis.call('pttl', holdKey(lock, owner .. ':write', 1))
   if life <= 0 and (owner == '' or not next(others) or others[owner]) then
-    return owner, redis.call('pttl', lock)
+    return owner, lifeOfLock(lock)
   end
   return owner, life
 end
@@ -88,7 +97,7 @@ end
 local function writer(lock, holders)
   local owner, left = writerOf(lock)
   if owner and left <= 0 and not isOwner(owner, holders) then
-    return owner, redis.call('pttl', lock)
+    return owner, lifeOfLock(lock)
   elseif owner and left <= 0 then
     redis.call('hdel', lock, owner .. ':write')
     redis.call('hdel', holders, owner)

@@ -1,5 +1,5 @@
 -- Renews the holds of read-write locks of one slot; what is gone is not made again. Who listens is told where a
--- life is cut short.
+-- life is cut short, and what has lost its end has one again.
 --
 -- KEYS  of each: the lock, this hold, what is known of its holders, the upgradeable reader
 -- ARGV  PUBLISH or SPUBLISH, or empty if it is not known which; how channels begin; then owner, read, upgradeable
@@ -41,11 +41,14 @@ local function renew(lock, hold, holders, upgrade, owner, how, lease)
     call('pexpire', upgrade, lease)
   end
   atLeast(holders, life)
-  if before > life then
+  local left = call('pttl', lock)
+  if before > life or left == -1 then
     call('pexpire', lock, math.max(life, livesBeside(lock, holders, owner, writes)))
     hint(ARGV[2] .. tagged(lock))
   else
-    atLeast(lock, life)
+    if left < life then
+      redis.pcall('pexpire', lock, life)
+    end
     lookAtSome(lock, holders)
   end
   return 1

@@ -13,6 +13,16 @@ local function takenOf(name)
   return tagged(name) .. ':timeout'
 end
 
+-- hasLostNumber reports whether permits are taken of a semaphore of ours whose number somebody has deleted: the next
+-- request makes that anew, and counts them. A user who may not look has none.
+local function hasLostNumber(name)
+  if string.find(name, '^{[^{]*}$') or redis.pcall('exists', beside('bedrock_holders:', name)) ~= 1 then
+    return false -- see hasPermits; and a set like that may be anybody's
+  end
+  local many = redis.pcall('zcard', tagged(name) .. ':timeout')
+  return type(many) == 'number' and many > 0
+end
+
 -- isUnused reports whether a name is only remembered as that of a semaphore, which Bedrock has made.
 local function isUnused(name)
   local holders, taken = beside('bedrock_holders:', name), takenOf(name)
