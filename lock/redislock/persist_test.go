@@ -191,3 +191,22 @@ func TestAHashThatDoesNotEndIsTakenForALock(t *testing.T) {
 		t.Errorf("listed: %v", all)
 	}
 }
+
+// TestAReaderWhoJoinsGivesAnEndToOthers, who have it for longer: the lock has lost its own.
+func TestAReaderWhoJoinsGivesAnEndToOthers(t *testing.T) {
+	s := testenv.Redis(t, nil)
+	b := open(t, connectGoredis(t, single(s)), nil)
+	long := inMode("a", uuidA+":1", driver.Shared)
+	long.TTL = time.Minute
+	g := mustAcquire(t, b, long)
+	s.Do("PERSIST", "a")
+	short := inMode("a", uuidB+":1", driver.Shared)
+	short.TTL = time.Millisecond
+	mustAcquire(t, b, short)
+	s.Do("WAIT", "1", "20") // it has died by then
+	if held := refusalOf(t, b, inMode("a", uuidB+":2", driver.Write)); held.Owner != uuidA+":1" {
+		t.Errorf("%+v", held)
+	}
+	mustRelease(t, b, g)
+	mustRelease(t, b, mustAcquire(t, b, inMode("a", uuidB+":2", driver.Write)))
+}

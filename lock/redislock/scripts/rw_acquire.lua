@@ -23,9 +23,10 @@ elseif kind == SEMAPHORE and forgetSemaphore(lock) then
 elseif kind and kind ~= READWRITE then
   return {2, kind}
 end
-local has, life
+local has, life, endless
 if kind then
   has, life = writer(lock, holders)
+  endless = call('pttl', lock) == -1 -- it has lost its end: a renewal gives it one for all who have it
 end
 
 -- prolong makes what the owner has live for the lease, from now on. Beside others of its process a writer lives by
@@ -41,7 +42,7 @@ local function prolong()
     call('set', upgrade, owner, 'px', lease)
   end
   atLeast(holders, lease)
-  return atLeast(lock, lease)
+  return endless and 1 or atLeast(lock, lease)
 end
 
 -- recordWriter keeps readers off who come later, unless another writer does so. It returns when to ask again.
@@ -129,6 +130,7 @@ end
 local alone = over == '' and (writes or not kind)
 if alone then
   call('del', lock, holders) -- dead readers may be there
+  endless = false
 end
 call('hset', lock, field, '1')
 if writes then
