@@ -110,6 +110,7 @@ func layers() layerMap {
 		// Layer 2: the resource's side of a lock's token.
 		{packages: "lock/guard", own: []string{"lock", "lock/driver"}},
 		{packages: "lock/guard/header", own: []string{"input", "lock/guard"}},
+		{packages: "lock/guard/internal/asking", own: []string{"lock/guard"}},
 		{
 			packages: "lock/guard/internal/fencesql",
 			own:      []string{"input", "lock/driver", "lock/guard", "internal/sleep", "internal/sqlkind"},
@@ -124,14 +125,19 @@ func layers() layerMap {
 			foreign:  []string{"github.com/jackc/pgx/v5"},
 		},
 		{packages: "lock/guard/redisguard", own: []string{"input", "lock", "lock/guard", "redisconn"}},
-		{packages: "lock/guard/httpguard", own: []string{"lock/guard", "lock/guard/header"}},
 		{
-			packages: "lock/guard/grpcguard", own: []string{"lock/guard", "lock/guard/header"},
-			foreign: []string{"google.golang.org/grpc"},
+			packages: "lock/guard/httpguard",
+			own:      []string{"lock/guard", "lock/guard/header", "lock/guard/internal/asking"},
 		},
 		{
-			packages: "lock/guard/connectguard", own: []string{"lock/guard", "lock/guard/header"},
-			foreign: []string{"connectrpc.com/connect"},
+			packages: "lock/guard/grpcguard",
+			own:      []string{"lock/guard", "lock/guard/header", "lock/guard/internal/asking"},
+			foreign:  []string{"google.golang.org/grpc"},
+		},
+		{
+			packages: "lock/guard/connectguard",
+			own:      []string{"lock/guard", "lock/guard/header", "lock/guard/internal/asking"},
+			foreign:  []string{"connectrpc.com/connect"},
 		},
 		{packages: "txn/memstore", own: []string{"txn/driver"}},
 		{packages: "txn/sqlstore", own: []string{"input", "txn/driver", "internal/sleep", "internal/sqlkind"}},

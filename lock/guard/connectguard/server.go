@@ -11,6 +11,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/asking"
 )
 
 // Options configure [Server]. The zero value and nil mean the defaults.
@@ -26,28 +27,22 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
-const defaultTimeout = 5 * time.Second
-
 // Server returns what lets calls through to their handlers that come with a ticket that is not stale; streams are
 // checked when they begin.
 func Server(store guard.Store, opts *Options) connect.Interceptor {
-	s := &server{store: store}
+	s := &server{}
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Timeout == 0 {
-		s.opts.Timeout = defaultTimeout
-	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
+	s.asking = asking.Asking{
+		Guard: "connectguard", Store: store, Timeout: s.opts.Timeout, Logger: s.opts.Logger,
 	}
 	return s
 }
 
 type server struct {
-	store guard.Store
-	opts  Options
+	opts   Options
+	asking asking.Asking
 }
 
 // WrapUnary implements [connect.Interceptor].
@@ -96,31 +91,12 @@ func (s *server) admitCall(ctx context.Context, sent http.Header) (context.Conte
 		return nil, connect.NewError(connect.CodeFailedPrecondition,
 			errors.New("want the headers "+header.Name+" and "+header.Token))
 	}
-	err = s.askStore(ctx, ticket)
+	err = s.asking.Announce(ctx, ticket)
 	if err != nil && !errors.Is(err, guard.ErrStale) {
 		err = connect.NewError(connect.CodeUnavailable,
 			errors.New("the lock's token cannot be checked now; nothing was done"))
 	}
 	return guard.ContextWithTicket(ctx, ticket), err
-}
-
-// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
-func (s *server) askStore(ctx context.Context, ticket guard.Ticket) error {
-	within, cancel := ctx, context.CancelFunc(func() {})
-	if s.opts.Timeout > 0 {
-		within, cancel = context.WithTimeout(ctx, s.opts.Timeout)
-	}
-	defer cancel()
-	err := s.store.Announce(within, ticket)
-	if err == nil || errors.Is(err, guard.ErrStale) {
-		return err
-	}
-	level := slog.LevelError
-	if ctx.Err() != nil {
-		level = slog.LevelDebug
-	}
-	s.opts.Logger.Log(ctx, level, "connectguard: the store does not say whether a token is stale", "error", err)
-	return err
 }
 
 // errorOf makes an answer of a refusal, which may be the handler's own.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/asking"
 )
 
 // Options configure the interceptors of a server. The zero value and nil mean the defaults.
@@ -27,9 +28,6 @@ type Options struct {
 	// Logger is told when the store does not answer, though whoever asks still waits. Defaults to slog.Default().
 	Logger *slog.Logger
 }
-
-// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
-const defaultTimeout = 5 * time.Second
 
 // UnaryServer returns what lets calls through to their handlers that come with a ticket that is not stale.
 func UnaryServer(store guard.Store, opts *Options) grpc.UnaryServerInterceptor {
@@ -68,20 +66,17 @@ type serverStream struct {
 func (s serverStream) Context() context.Context { return s.ctx }
 
 type checker struct {
-	store guard.Store
-	opts  Options
+	opts   Options
+	asking asking.Asking
 }
 
 func newChecker(store guard.Store, opts *Options) *checker {
-	c := &checker{store: store}
+	c := &checker{}
 	if opts != nil {
 		c.opts = *opts
 	}
-	if c.opts.Timeout == 0 {
-		c.opts.Timeout = defaultTimeout
-	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.Default()
+	c.asking = asking.Asking{
+		Guard: "grpcguard", Store: store, Timeout: c.opts.Timeout, Logger: c.opts.Logger,
 	}
 	return c
 }
@@ -98,30 +93,11 @@ func (c *checker) admitCall(ctx context.Context) (context.Context, error) {
 	case !ok:
 		return nil, status.Error(codes.FailedPrecondition, "want the metadata "+header.Name+" and "+header.Token)
 	}
-	err = c.askStore(ctx, ticket)
+	err = c.asking.Announce(ctx, ticket)
 	if err != nil && !errors.Is(err, guard.ErrStale) {
 		err = status.Error(codes.Unavailable, "the lock's token cannot be checked now; nothing was done")
 	}
 	return guard.ContextWithTicket(ctx, ticket), err
-}
-
-// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
-func (c *checker) askStore(ctx context.Context, ticket guard.Ticket) error {
-	within, cancel := ctx, context.CancelFunc(func() {})
-	if c.opts.Timeout > 0 {
-		within, cancel = context.WithTimeout(ctx, c.opts.Timeout)
-	}
-	defer cancel()
-	err := c.store.Announce(within, ticket)
-	if err == nil || errors.Is(err, guard.ErrStale) {
-		return err
-	}
-	level := slog.LevelError
-	if ctx.Err() != nil {
-		level = slog.LevelDebug
-	}
-	c.opts.Logger.Log(ctx, level, "grpcguard: the store does not say whether a token is stale", "error", err)
-	return err
 }
 
 // statusOf makes a status of a refusal, which may be the handler's own.

@@ -1,7 +1,6 @@
 package httpguard
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/asking"
 )
 
 // Options configure [Handler]. The zero value and nil mean the defaults.
@@ -27,29 +27,23 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// defaultTimeout is shorter than most callers wait: they learn that nothing was done.
-const defaultTimeout = 5 * time.Second
-
 // Handler returns a handler that lets through to next what comes with a ticket that is not stale. The ticket is in the
 // request's context, see [guard.TicketFrom].
 func Handler(next http.Handler, store guard.Store, opts *Options) http.Handler {
-	h := &handler{next: next, store: store}
+	h := &handler{next: next}
 	if opts != nil {
 		h.opts = *opts
 	}
-	if h.opts.Timeout == 0 {
-		h.opts.Timeout = defaultTimeout
-	}
-	if h.opts.Logger == nil {
-		h.opts.Logger = slog.Default()
+	h.asking = asking.Asking{
+		Guard: "httpguard", Store: store, Timeout: h.opts.Timeout, Logger: h.opts.Logger,
 	}
 	return h
 }
 
 type handler struct {
-	next  http.Handler
-	store guard.Store
-	opts  Options
+	next   http.Handler
+	opts   Options
+	asking asking.Asking
 }
 
 // ServeHTTP implements [http.Handler].
@@ -69,30 +63,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, header.Name+": this is guarded by another lock", http.StatusForbidden)
 		return
 	}
-	if err := h.askStore(r.Context(), ticket); err != nil {
+	if err := h.asking.Announce(r.Context(), ticket); err != nil {
 		refuseRequest(w, err)
 		return
 	}
 	h.next.ServeHTTP(w, r.WithContext(guard.ContextWithTicket(r.Context(), ticket)))
-}
-
-// askStore asks the store, and tells the log if it does not say. A caller who has gone has ended that himself.
-func (h *handler) askStore(ctx context.Context, ticket guard.Ticket) error {
-	within, cancel := ctx, context.CancelFunc(func() {})
-	if h.opts.Timeout > 0 {
-		within, cancel = context.WithTimeout(ctx, h.opts.Timeout)
-	}
-	defer cancel()
-	err := h.store.Announce(within, ticket)
-	if err == nil || errors.Is(err, guard.ErrStale) {
-		return err
-	}
-	level := slog.LevelError
-	if ctx.Err() != nil {
-		level = slog.LevelDebug
-	}
-	h.opts.Logger.Log(ctx, level, "httpguard: the store does not say whether a token is stale", "error", err)
-	return err
 }
 
 func refuseRequest(w http.ResponseWriter, err error) {
