@@ -69,7 +69,7 @@ func (w *want) mayStand() bool { return w.mode == driver.Exclusive && w.isPlain(
 
 // joinable reports whether a grant had for it may serve several leases at once.
 func (w *want) joinable() bool {
-	return w.mode == driver.Shared && !w.role.includes(upgradeable) && w.isPlain()
+	return w.mode == driver.Shared && !w.isUpgradeable() && w.isPlain()
 }
 
 // saysThatItWaits reports whether the store is told that somebody waits for it.

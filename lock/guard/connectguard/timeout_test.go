@@ -13,16 +13,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/connectguard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
 )
-
-// hanging is a store whose database waits for somebody, until who asks has had enough.
-type hanging struct{ asked func() }
-
-func (h hanging) Announce(ctx context.Context, _ guard.Ticket) error {
-	h.asked()
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // incoming is a stream that has just begun.
 type incoming struct {
@@ -38,7 +30,7 @@ func (s incoming) RequestHeader() http.Header { return s.sent }
 func askHanging(ctx context.Context, asked func(), timeout time.Duration) (call, stream connect.Code, logged string) {
 	var log bytes.Buffer
 	opts := &connectguard.Options{Timeout: timeout, Logger: slog.New(slog.NewTextHandler(&log, nil))}
-	server := connectguard.Server(hanging{asked}, opts)
+	server := connectguard.Server(guardtest.Hanging{Asked: asked}, opts)
 	request := connect.NewRequest(&text{})
 	header.Write(guard.Ticket{Name: "a", Token: 1}, request.Header().Set)
 	_, failed := server.WrapUnary(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {

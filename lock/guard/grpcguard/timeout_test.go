@@ -12,19 +12,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/grpcguard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
 )
-
-// hanging is a store whose database waits for somebody, until who asks has had enough.
-type hanging struct{ asked func() }
-
-func (h hanging) Announce(ctx context.Context, _ guard.Ticket) error {
-	h.asked()
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // incoming is a stream that has just begun.
 type incoming struct {
@@ -44,10 +35,10 @@ func askHanging(ctx context.Context, asked func(), timeout time.Duration) (call,
 	opts := &grpcguard.Options{Timeout: timeout, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	ticket := metadata.Pairs(header.Name, "a", header.Token, "1")
 	ctx = metadata.NewIncomingContext(ctx, ticket)
-	_, err := grpcguard.UnaryServer(hanging{asked}, opts)(ctx, nil, nil,
+	_, err := grpcguard.UnaryServer(guardtest.Hanging{Asked: asked}, opts)(ctx, nil, nil,
 		func(context.Context, any) (any, error) { return nil, nil }) //nolint:nilnil // it is not called
 	call = status.Code(err)
-	err = grpcguard.StreamServer(hanging{asked}, opts)(nil, incoming{ctx: ctx}, nil,
+	err = grpcguard.StreamServer(guardtest.Hanging{Asked: asked}, opts)(nil, incoming{ctx: ctx}, nil,
 		func(any, grpc.ServerStream) error { return nil })
 	return call, status.Code(err), log.String()
 }

@@ -12,22 +12,14 @@ import (
 	"github.com/bedrock-go/bedrock/lock/guard"
 	"github.com/bedrock-go/bedrock/lock/guard/header"
 	"github.com/bedrock-go/bedrock/lock/guard/httpguard"
+	"github.com/bedrock-go/bedrock/lock/guard/internal/guardtest"
 )
-
-// hanging is a store whose database waits for somebody, until who asks has had enough.
-type hanging struct{ asked func() }
-
-func (h hanging) Announce(ctx context.Context, _ guard.Ticket) error {
-	h.asked()
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // askHanging asks a service with such a store, and returns its answer and what it has logged above debug.
 func askHanging(ctx context.Context, asked func(), timeout time.Duration) (status int, logged string) {
 	var log bytes.Buffer
 	opts := &httpguard.Options{Timeout: timeout, Logger: slog.New(slog.NewTextHandler(&log, nil))}
-	handler := httpguard.Handler(http.NotFoundHandler(), hanging{asked}, opts)
+	handler := httpguard.Handler(http.NotFoundHandler(), guardtest.Hanging{Asked: asked}, opts)
 	request := httptest.NewRequestWithContext(ctx, http.MethodPut, "/", nil)
 	header.Write(guard.Ticket{Name: "a", Token: 1}, request.Header.Set)
 	answer := httptest.NewRecorder()
