@@ -13,7 +13,8 @@ import (
 )
 
 // The holder of a fair lock is killed, and every other one of the twenty who wait: the living have it in the order of
-// their coming, the first within twice the TTL.
+// their coming, which their tokens tell: what each prints comes by a pipe of its own, and may be read in another order
+// than it was written. The first of them has it within twice the TTL.
 func TestALineOutlivesItsDead(t *testing.T) {
 	t.Parallel()
 	const waiters, ttl = 20, 4 * time.Second
@@ -25,17 +26,18 @@ func TestALineOutlivesItsDead(t *testing.T) {
 	holder, lines := run("echo $$; exec sleep 600")
 	nextInt(t, lines)
 	dead := []*exec.Cmd{holder}
-	served := make(chan int, waiters)
-	for i := range waiters {
-		cmd, lines := run(fmt.Sprintf("echo %d", i))
+	tokens := make([]chan uint64, waiters)
+	for i := range tokens {
+		cmd, lines := run("echo $BEDROCK_LOCK_TOKEN")
 		if i%2 == 0 {
 			dead = append(dead, cmd)
 		}
+		tokens[i] = make(chan uint64, 1)
 		go func() {
 			if lines.Scan() {
-				var place int
-				_, _ = fmt.Sscan(lines.Text(), &place)
-				served <- place
+				var token uint64
+				_, _ = fmt.Sscan(lines.Text(), &token)
+				tokens[i] <- token
 			}
 			_ = cmd.Wait()
 		}()
@@ -46,12 +48,14 @@ func TestALineOutlivesItsDead(t *testing.T) {
 		_ = cmd.Process.Kill()
 	}
 	_ = holder.Wait()
+	var last uint64
 	for i := 1; i < waiters; i += 2 {
 		select {
-		case got := <-served:
-			if got != i {
-				t.Errorf("number %d was served, it was the turn of %d", got, i)
+		case token := <-tokens[i]:
+			if token <= last {
+				t.Errorf("number %d has token %d, who came before it has %d", i, token, last)
 			}
+			last = token
 		case <-time.After(2 * ttl):
 			t.Fatalf("number %d was not served within %v", i, 2*ttl)
 		}
