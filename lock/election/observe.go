@@ -14,11 +14,11 @@ import (
 
 // How often an observer looks. What it costs is told in the package's comment.
 const (
-	firstLook   = 5 * time.Millisecond   // when there is no leader: the first pause
-	firstRetry  = 100 * time.Millisecond // when the backend fails
-	longestLook = time.Second            // and the longest of both; and where the store tells nothing
-	lookAnyway  = 5 * time.Second        // where it does, and there is a leader
-	shortestTTL = 100 * time.Millisecond // of a leader, that is followed
+	firstLook     = 5 * time.Millisecond   // when there is no leader: the first pause
+	firstRetry    = 100 * time.Millisecond // when the backend fails
+	longestLook   = time.Second            // and the longest of both; and where the store tells nothing
+	lookAnyway    = 5 * time.Second        // where it does, and there is a leader
+	shortestPause = 100 * time.Millisecond // on average, for a leader whose TTL is short
 )
 
 // Observe yields the present leader, one without an Owner if there is none, and then every change that it sees: another
@@ -55,6 +55,8 @@ type observer struct {
 	told     bool   // it was yielded, and no error since
 	failures int    // of the backend, in a row
 	vacant   int    // how often there was no leader, in a row
+
+	paused time.Duration // before the last look
 }
 
 // readAndYield looks who leads, and yields what is new. It reports whether to go on.
@@ -87,19 +89,28 @@ func (o *observer) readAndYield(ctx context.Context) bool {
 func (o *observer) pauseBeforeLook() time.Duration {
 	switch {
 	case o.failures > 0:
-		return o.spreadPause(growing(firstRetry, o.failures))
+		o.paused = o.spreadPause(growing(firstRetry, o.failures))
 	case o.vacant > 0:
-		return o.spreadPause(growing(firstLook, o.vacant))
+		o.paused = o.spreadPause(growing(firstLook, o.vacant))
+	default:
+		o.paused = o.pauseWhileLed()
 	}
+	return o.paused
+}
+
+// pauseWhileLed is that while somebody leads. Nobody tells that a leader's time is up, so that is looked for as soon
+// as it is: at once if the look before it was long ago, so that there are not many of them.
+func (o *observer) pauseWhileLed() time.Duration {
 	pause := longestLook
 	if o.ear.Hears() {
 		pause = lookAnyway
 	}
 	pause = o.spreadPause(pause)
-	if ttl := o.seen.TTL; ttl >= 0 { // nobody tells that a leader's time is up
-		pause = min(pause, max(ttl+firstLook, shortestTTL))
+	if o.seen.TTL < 0 {
+		return pause
 	}
-	return pause
+	least := max(2*shortestPause-o.paused, firstLook)
+	return min(pause, max(o.seen.TTL+firstLook, least))
 }
 
 // heard returns what is heard. A backend that fails is not asked more often for it: who listens is woken again and

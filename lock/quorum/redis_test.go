@@ -3,6 +3,7 @@ package quorum_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -122,11 +123,13 @@ func newScene(t *testing.T, connect severaltest.Library, ttl, quarantine time.Du
 	return s
 }
 
-// awaitVotes waits until the servers are old enough to vote.
+// awaitVotes waits until the servers are old enough to vote. It asks for another lock each time: while some of them are
+// and others are not, what those have granted is given back in the background.
 func awaitVotes(t *testing.T, m *member, ttl time.Duration) {
 	t.Helper()
-	for end := contextFor(t, ttl+10*time.Second); ; {
-		lease, err := m.Mutex("warm up", nil).TryLock(end)
+	end := contextFor(t, ttl+10*time.Second)
+	for i := 0; ; i++ {
+		lease, err := m.Mutex(fmt.Sprintf("warm up %d", i), nil).TryLock(end)
 		if err == nil {
 			if err := lease.Unlock(end); err != nil {
 				t.Fatal(err)
