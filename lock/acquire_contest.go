@@ -22,6 +22,7 @@ type contest struct {
 	refusals int
 	behind   bool          // it has waited in the queue
 	inside   bool          // somebody else was in when it asked last
+	isNext   bool          // the store keeps others off for it
 	others   bool          // somebody else has had the lock
 	yielded  bool          // it held back for others
 	once     bool          // and the first refusal after that is yet to come
@@ -199,11 +200,8 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 		k.q.endFailing()
 		k.waited = k.waited || k.req.Waits
 		k.failure, k.refusal = nil, refusal
-		k.inside = true
+		k.enterRefusal(refusal.Owner)
 		k.q.habit.enterShared(k.q.client.now())
-		if s := k.q.share; s != nil {
-			s.refused(refusal.Owner, k.q.client.now())
-		}
 		k.q.recordWhyNot(k.refusal)
 		if k.try {
 			return k.refusal

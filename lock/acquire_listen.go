@@ -32,10 +32,12 @@ func (q *queue) listens() (begun bool) {
 	case l == nil && q.client.now() >= q.watchAfter:
 		q.listening = q.beginToListen(watch)
 	case l != nil && isClosed(l.began):
-		q.listening, q.watch, q.seen = nil, l.watch, 0
+		q.listening = nil
 		if l.watch == nil {
 			q.watchAfter = q.client.now() + watchRetry
+			break
 		}
+		q.beginHearing(l.watch)
 	}
 	return q.watch != nil
 }
@@ -61,7 +63,7 @@ func (q *queue) watcher() func(ctx context.Context) (driver.Watch, error) {
 func (q *queue) resumeListening() {
 	if r, ok := q.client.backend.(driver.Resumer); ok && !q.fair && q.watch == nil && q.listening == nil {
 		if w := r.Resume(q.name, q.kind); w != nil {
-			q.watch, q.seen = w, 0
+			q.beginHearing(w)
 		}
 	}
 }

@@ -37,17 +37,17 @@ type hold struct {
 	call timelimit.Context // of the request that gives the grant back
 
 	// Guarded by part.mu.
-	state    possession
-	aside    bool          // others may have the name besides; set once, while it is possessed
-	ending   bool          // it serves no other lease
-	onlyRead bool          // it is to write no more: the store is asked to make it a grant to read, or has done so
-	cause    error         // of the state, if it is not possessed
-	lease    *Lease        // the one it serves now
-	since    time.Duration // by the client's clock
-	beside   *hold         // the next one of the same name
-	end      time.Duration // when it is taken away at the latest, 0 for never; set once
-	turn     *time.Timer   // of a grant to write that has served readers: looks whether some read still
-	leaving  *departure    // what becomes of the release of one that stands aside, if others are owed their turn then
+	state     possession
+	aside     bool          // others may have the name besides; set once, while it is possessed
+	ending    bool          // it serves no other lease
+	onlyRead  bool          // it is to write no more: the store is asked to make it a grant to read, or has done so
+	cause     error         // of the state, if it is not possessed
+	lease     *Lease        // the one it serves now
+	since     time.Duration // by the client's clock
+	beside    *hold         // the next one of the same name
+	end       time.Duration // when it is taken away at the latest, 0 for never; set once
+	turn      *time.Timer   // of a grant to write that has served readers: looks whether some read still
+	departing *share        // where it is entered that it is given back; nil if it need not be
 
 	// Guarded by renewer.mu.
 	timer   wheel.Entry

@@ -35,12 +35,10 @@ type queue struct {
 	failures int32             // requests since the time of failing
 	why      error             // the lock was not had when it was asked for last; nil if nothing is known
 	handed   chan driver.Grant // what the store has granted unasked; made when something may be
-	departed *departure        // of who stood aside, and has not been accounted for
 	asks     atomic.Uint64     // the number of the owner under which the one at the front asks
 	unheard  atomic.Int64      // since when the one at the front has had no answer, by the client's clock; 0: not asked
 
 	call       timelimit.Context // of the first request
-	share      *share            // of the name; nil while no other process waits
 	habit      *habit            // of the name; nil where nothing lingers
 	missed     uint64            // how often the client had missed something when it asked last
 	watch      driver.Watch      // wakes the one at the front
@@ -51,6 +49,7 @@ type queue struct {
 	listening  *listening        // a watch that is beginning
 	watchAfter time.Duration     // when to try to get one again
 	seen       uint64            // how many of the releases it tells of need not be looked at any more
+	echoes     uint64            // how many of the own ones need not be expected any more
 }
 
 // waiter is a parked goroutine.
@@ -117,9 +116,7 @@ func (t *queues) newQueue(p *part, w *want, side string) *queue {
 	if w.fair { // its turn is the store's business
 		return q
 	}
-	if q.kind != driver.Semaphore {
-		q.share = p.shares.takeShare(queueKey(w.name, side), t.client)
-	}
+	p.forgetOldShare(w.name, t.client)
 	if linger := t.client.opts.Linger; linger > 0 && q.kind == driver.Mutex {
 		q.habit = p.habits.takeHabit(w.name, t.placeOf(w.name), linger, t.client.now())
 	}
@@ -246,19 +243,15 @@ func (q *queue) endUnused() bool {
 // keepMemory puts aside what is to be remembered of a queue that ends. The last one has held h, if it got that
 // far. part.mu is held.
 func (q *queue) keepMemory(h *hold) {
-	if q.share == nil && q.habit == nil {
+	q.endHearing()
+	if q.habit == nil {
 		return
 	}
 	now := q.client.now()
-	if q.share != nil {
-		q.part.shares.keepShare(queueKey(q.name, q.side), q.shareToKeep(now), now)
+	if q.habit.enterLeave(h, now); q.watch != nil {
+		q.habit.enterShared(now)
 	}
-	if q.habit != nil {
-		if q.habit.enterLeave(h, now); q.watch != nil {
-			q.habit.enterShared(now)
-		}
-		q.part.habits.keepHabit(q.habit, q.client.queues.placeOf(q.name))
-	}
+	q.part.habits.keepHabit(q.habit, q.client.queues.placeOf(q.name))
 }
 
 // failPatient ends the wait of those who have been patient for as long as the one at the

@@ -56,10 +56,8 @@ func (q *queue) stepAside(h *hold) {
 func (q *queue) removeAside(h *hold) {
 	q.part.mu.Lock()
 	q.holds.remove(h)
-	h.leaving.endDeparture()
 	unused := q.endUnused()
 	if unused {
-		q.enterDeparture(q.departed)
 		q.keepMemory(nil)
 	}
 	q.part.mu.Unlock()
@@ -77,6 +75,21 @@ func (p *part) holdOf(name, owner string) *hold {
 	}
 	for _, q := range p.besides[name] {
 		if h := q.holds.ofOwner(owner); h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// holdSeenAs is holdOf for an owner as others see it. part.mu is held.
+func (p *part) holdSeenAs(name, owner string) *hold {
+	if q := p.byName[name]; q != nil {
+		if h := q.holds.seenAs(owner); h != nil {
+			return h
+		}
+	}
+	for _, q := range p.besides[name] {
+		if h := q.holds.seenAs(owner); h != nil {
 			return h
 		}
 	}

@@ -11,7 +11,12 @@ import (
 // A name has one queue in which everybody waits for everybody before, and side queues for those who would wait
 // there for what is not in their way. In each the one at the front asks the backend.
 
-const overSide = "over "
+// The sides of a read-write lock that have a name.
+const (
+	overSide        = "over "
+	upgradeableSide = "upgradeable"
+	humbleSide      = "humble"
+)
 
 // sideOf returns where somebody queues. Over is the owner of a grant of this process's over which it is had.
 func (c *Client) sideOf(w *want, over string, try bool) string {
@@ -23,9 +28,9 @@ func (c *Client) sideOf(w *want, over string, try bool) string {
 	case try && w.hasCompany(): // each asks by itself: who waits, or tries, may want more
 		return "try " + strconv.FormatUint(c.owners.Add(1), 36)
 	case w.mode == driver.Shared && w.role.includes(upgradeable): // plain readers need not wait for the one there is
-		return "upgradeable"
+		return upgradeableSide
 	case w.mode == driver.Write && w.role.includes(humble): // it lets readers go first
-		return "humble"
+		return humbleSide
 	case w.mode == driver.Permit: // with a lower limit others may have to wait for longer
 		return "of " + strconv.Itoa(int(w.limit))
 	default:

@@ -18,8 +18,8 @@ type part struct {
 	mu      sync.Mutex
 	byName  map[string]*queue   // by queueKey
 	besides map[string][]*queue // those of them that are beside the queue of their name
-	shares  shares              // of names that have no queue now
-	habits  habits              // of the same
+	shares  shares              // of names that others want, too
+	habits  habits              // of names that have no queue now
 	closed  bool
 }
 

@@ -42,7 +42,7 @@ func (h *hold) recordUnlock(l *Lease, now time.Duration) (over bool, err error) 
 		return false, nil
 	}
 	h.state, h.cause = givenUp, ErrReleased
-	h.beginDeparture()
+	h.beginDeparture(now)
 	return true, nil
 }
 
@@ -59,6 +59,7 @@ func (h *hold) release(ctx, limit context.Context, now time.Duration) error {
 	h.call.Begin(bounded, limit)
 	defer h.call.End()
 	defer h.q.passFront(h) // also when the backend panics, which its caller may survive
+	defer h.endDeparture(now)
 	return h.giveBack(ctx, now)
 }
 
@@ -82,8 +83,7 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 		if waiting > 0 {
 			h.q.habit.enterShared(c.now())
 		}
-		h.q.account(h, waiting, now, heard)
-		h.leaving.recordWaiting(waiting)
+		h.account(waiting, heard)
 		return nil
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)

@@ -27,8 +27,8 @@ const (
 // one go, and holds back until they have had it. They are given some time to come,
 // which grows when it was not enough: that is how far away they are.
 //
-// There is a share only while others wait. It belongs to whoever is at the front of
-// the queue; while nobody is, it lies beside the queues.
+// There is a share only while others wait, one for all queues of the name, and a
+// while longer. part.mu guards it.
 type share struct {
 	began  time.Duration // when the turn began
 	grants int           // of the turn so far; 0 when the next one begins a turn
@@ -39,8 +39,6 @@ type share struct {
 	strange bool          // whether they are strangers: only who is seen has come
 	asked   bool          // whether somebody has asked for it: however far away that is
 	freed   time.Duration // since when the lock may have been free
-	trip    time.Duration // how long the own release took
-	echo    time.Duration // until when a watch that has begun after it may tell of it
 	pause   time.Duration // how long others are given to come
 
 	gone        int           // how many goes others have had since they were owed some
@@ -51,64 +49,8 @@ type share struct {
 	misses      int           // how often in a row not all of them came
 	absent      int           // how many of those who listen do not come
 	absentUntil time.Duration // until they are given another chance
-}
 
-// account enters a grant that was given back: the request was made at sent, when so
-// many releases had been heard of, and the answer is that so many others wait.
-func (q *queue) account(h *hold, waiting int, sent time.Duration, heard uint64) {
-	if h.aside || q.fair { // the share is that of whoever is at the front now, or the order that of the store
-		return
-	}
-	if waiting == 0 { // or the store has passed it on: what was learnt of others is of use when it does not
-		if q.share != nil {
-			q.share.owed = 0
-		}
-		return
-	}
-	now := q.client.now()
-	q.shareOfOthers().account(h, waiting, now)
-	q.share.trip = max(now-sent, shortestEcho)
-	if q.watch != nil {
-		q.seen, q.share.echo = heard+1, 0 // the own release is told, too
-	} else {
-		q.share.echo = now + q.share.trip
-	}
-}
-
-// shareOfOthers returns the share, which there is from now on.
-func (q *queue) shareOfOthers() *share {
-	if q.share == nil {
-		q.share = &share{pause: shortestYield, company: company{reach: shortestYield}}
-	}
-	return q.share
-}
-
-// shareToKeep returns the share when the queue ends. If its watch has not heard of the own
-// release yet, the one of the next queue will.
-func (q *queue) shareToKeep(now time.Duration) *share {
-	if q.share != nil && q.watch != nil && int64(q.watch.Count()-q.seen) < 0 {
-		q.share.echo = now + q.share.trip
-	}
-	return q.share
-}
-
-// releases returns how many releases the queue was told of.
-func (q *queue) releases() uint64 {
-	if q.watch == nil {
-		return 0
-	}
-	return q.watch.Count()
-}
-
-// othersReleases returns how many releases by others it was told of since it was
-// asked last.
-func (q *queue) othersReleases() int {
-	n := int64(q.releases() - q.seen)
-	if q.watch == nil || n <= 0 {
-		return 0
-	}
-	q.seen += uint64(n)
-	return q.share.withoutEcho(int(n), q.client.now())
+	departures
 }
 
 // account enters a grant that this process gave back before now, when so many others
@@ -161,17 +103,6 @@ func (s *share) missing(now time.Duration) int {
 	return 0
 }
 
-// withoutEcho takes the echo of the own release off the count of those that the queue was
-// told of, if its watch has begun after that: nobody as far away as we are can have been
-// so quick.
-func (s *share) withoutEcho(releases int, now time.Duration) int {
-	if s == nil || now > s.echo {
-		return releases
-	}
-	s.echo = 0
-	return releases - 1
-}
-
 // refused enters who had the lock when it was asked for.
 func (s *share) refused(owner string, now time.Duration) {
 	stranger := s.company.saw(owner, now)
@@ -187,7 +118,7 @@ func (s *share) refused(owner string, now time.Duration) {
 // passed enters that others have had the lock, which is free again. Where nobody told
 // who that was, it counts as somebody who had not gone yet.
 func (s *share) passed(n int, now time.Duration) {
-	if s == nil || n <= 0 {
+	if n <= 0 {
 		return
 	}
 	s.company.goes += n
@@ -218,7 +149,6 @@ func (s *share) due() time.Duration {
 // have had the lock, after holding back, or both.
 func (s *share) enterGrant(sent time.Duration, others, yielded bool) {
 	switch {
-	case s == nil:
 	case s.strange:
 		s.grants, s.leases = 0, 0
 		if s.owed > 0 && yielded {

@@ -22,6 +22,8 @@ type company struct {
 	goes   int           // how many others were heard to have had meanwhile
 	reach  time.Duration // how long strangers are given to come
 	vain   int           // how often that much was not enough
+
+	process, owner string // who had the lock when that was seen last
 }
 
 // acquaintance is a process that was seen in the lock.
@@ -47,6 +49,7 @@ func (c *company) saw(owner string, now time.Duration) bool {
 	if !told {
 		return false
 	}
+	c.countOnce(name, owner)
 	i := slices.IndexFunc(c.known, func(a acquaintance) bool { return a.process == name })
 	if i < 0 {
 		c.forgetGone(now)
@@ -57,6 +60,14 @@ func (c *company) saw(owner string, now time.Duration) bool {
 	stranger := !a.met
 	a.last, a.met = now, true
 	return stranger
+}
+
+// countOnce takes a go off that was a second one of the same process: an upgrade is two.
+func (c *company) countOnce(process, owner string) {
+	if process == c.process && owner != c.owner && c.goes > 0 {
+		c.goes--
+	}
+	c.process, c.owner = process, owner
 }
 
 // forgetGone drops those who seem to have gone.

@@ -40,7 +40,7 @@ func electionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "election: nobody looks when a leader's time is up", File: pkg + "/observe.go", Pkg: pkg,
-			Old: "ttl >= 0 {", New: "ttl > 1000*time.Hour {", Test: "TestADeadLeaderIsSeenForLong",
+			Old: "o.seen.TTL < 0 {", New: "o.seen.TTL < 1000*time.Hour {", Test: "TestADeadLeaderIsSeenForLong",
 		},
 		{
 			Name: "election: an outage is told with every look", File: pkg + "/observe.go", Pkg: pkg,

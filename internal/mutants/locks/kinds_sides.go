@@ -55,8 +55,8 @@ func sideMutants() []mutants.Mutant {
 			Test: "TestManyTriesAtOnce",
 		},
 		{
-			Name: "writers of other processes are starved", File: "lock/share.go", Pkg: front,
-			Old: "	if h.aside || q.fair {", New: "	if h.aside || q.fair || h.q.kind > 0 {",
+			Name: "writers of other processes are starved", File: "lock/share_kept.go", Pkg: front,
+			Old: "!h.q.fair && h.want.mode != driver.Permit", New: "!h.q.fair && h.q.kind == driver.Mutex",
 			Test: "TestAWriterFarAwayIsStarved",
 		},
 		{

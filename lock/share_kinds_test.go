@@ -1,0 +1,153 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+)
+
+// TestSeveralWantsOfAProcessStarveAnother: they wait in queues of their own, and none of these knows of others by
+// itself.
+func TestSeveralWantsOfAProcessStarveAnother(t *testing.T) {
+	for _, near := range [][]wanted{
+		{{"write", 2}, {"read upgradeable", 5}},
+		{{"write", 30}, {"read upgradeable", 30}},
+		{{"read upgradeable", 3}, {"read upgradeable", 3}},
+		{{"write", 2}, {"write after readers", 2}},
+		{{"upgrade", 1}, {"write", 2}},
+	} {
+		for _, far := range []wanted{{"write", 2}, {"read upgradeable", 2}} {
+			for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond} {
+				t.Run(fmt.Sprintf("%v, %v, %s", near, far, way), func(t *testing.T) {
+					virtual(t, func(t *testing.T) {
+						store := memlock.NewStore(nil)
+						c := open(t, newDistant(store, nextDoor), nil)
+						var all []turns
+						for _, w := range near {
+							all = append(all, w.turns(c))
+						}
+						all = append(all, far.turns(open(t, newDistant(store, nextDoor+way), nil)))
+						had := takeTurns(t, 20*time.Second, all)
+						wantPart(t, 10, []int{total(had[:len(near)]), had[len(near)]})
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestThoseWhoUpgradeStarveAThird: an upgrade is two goes to who listens, and both are of one process.
+func TestThoseWhoUpgradeStarveAThird(t *testing.T) {
+	for _, all := range [][]wanted{
+		{{"upgrade", 3}, {"write", 3}, {"write", 3}},
+		{{"upgrade", 3}, {"upgrade", 3}, {"read upgradeable", 3}},
+		{{"upgrade", 30}, {"upgrade", 30}, {"read upgradeable", 30}},
+	} {
+		for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%v, %s", all, way), func(t *testing.T) {
+				virtual(t, func(t *testing.T) {
+					store := memlock.NewStore(nil)
+					wantPart(t, 10, takeTurns(t, 20*time.Second, []turns{
+						all[0].turns(open(t, newDistant(store, nextDoor), nil)),
+						all[1].turns(open(t, newDistant(store, nextDoor), nil)),
+						all[2].turns(open(t, newDistant(store, nextDoor+way), nil)),
+					}))
+				})
+			})
+		}
+	}
+}
+
+// wanted is what a goroutine wants of a lock time and again, and for how many milliseconds.
+type wanted struct {
+	kind string
+	ms   time.Duration
+}
+
+func (w wanted) turns(c *lock.Client) turns {
+	rw, ms := c.RWMutex("a", nil), w.ms*time.Millisecond
+	switch w.kind {
+	case "write":
+		return turns{rw.Lock, ms}
+	case "write after readers":
+		return turns{c.RWMutex("a", &lock.RWMutexOptions{ReadersFirst: true}).Lock, ms}
+	case "read upgradeable":
+		return turns{rw.RLockUpgradeable, ms}
+	case "upgrade":
+		return turns{func(ctx context.Context) (*lock.Lease, error) { return upgrade(ctx, rw, ms) }, ms}
+	}
+	panic(w.kind)
+}
+
+// upgrade reads, has written for a while, and reads still.
+func upgrade(ctx context.Context, rw *lock.RWMutex, written time.Duration) (*lock.Lease, error) {
+	reader, err := rw.RLockUpgradeable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	writer, err := reader.Upgrade(ctx)
+	if err != nil {
+		return nil, errors.Join(err, ctx.Err(), reader.Unlock(context.Background()))
+	}
+	time.Sleep(written)
+	return reader, writer.Unlock(context.Background())
+}
+
+// TestAnUpgradeableReaderFarAwayIsStarved by that of the process next door: one at a time reads so.
+func TestAnUpgradeableReaderFarAwayIsStarved(t *testing.T) {
+	for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+		t.Run(way.String(), func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				store := memlock.NewStore(nil)
+				var all []turns
+				for _, way := range []time.Duration{0, way} {
+					rw := open(t, newDistant(store, nextDoor+way), nil).RWMutex("a", nil)
+					all = append(all, turns{rw.RLockUpgradeable, 30 * time.Millisecond})
+				}
+				wantShares(t, takeTurns(t, 30*time.Second, all))
+			})
+		})
+	}
+}
+
+// turns are those of a goroutine that has a lock, for so long each time.
+type turns struct {
+	take func(context.Context) (*lock.Lease, error)
+	time time.Duration
+}
+
+// takeTurns returns how many turns each has had in that time.
+func takeTurns(t *testing.T, d time.Duration, all []turns) []int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	counts := make([]atomic.Int64, len(all))
+	var group sync.WaitGroup
+	for i, of := range all {
+		group.Go(func() {
+			for {
+				lease, err := of.take(ctx)
+				if errors.Is(err, context.DeadlineExceeded) {
+					return
+				}
+				wantErr(t, err, nil)
+				counts[i].Add(1)
+				time.Sleep(of.time)
+				mustUnlock(t, lease)
+			}
+		})
+	}
+	group.Wait()
+	had := make([]int, len(all))
+	for i := range counts {
+		had[i] = int(counts[i].Load())
+	}
+	return had
+}
