@@ -34,18 +34,18 @@ func newLockRun(sys *system) *cobra.Command {
 		Short: "Run a command while holding a lock",
 		Long: `Run a command while holding the lock NAME, and end with the command's exit code.
 
-The lock is renewed for as long as the command runs. If it is lost, the command
-gets SIGTERM, after --grace SIGKILL, and the exit code is 76. If the lock is not
-acquired within --wait, the command is not started and the exit code is 75; it is
-69 if the backend did not answer meanwhile, which --wait 0 gives 2 s. Of a backend that
-does not answer when --wait is over, both may come half a second later.
+The lock is renewed for as long as the command runs. If it is lost, the command and
+what it has started get SIGTERM, who is left of them after --grace SIGKILL, and the exit
+code is 76. If the lock is not acquired within --wait, the command is not started and the
+exit code is 75; it is 69 if the backend did not answer meanwhile, which --wait 0 gives 2 s.
+Of a backend that does not answer when --wait is over, both may come half a second later.
 
 When somebody asks for the lock with 'bedrock lock yield' a line says so, with the
 reason and by when, and the command goes on. With --yield it is ended as above, the
 lock is given back, and the exit code is 79.
 
 With --max-hold the command is ended likewise after that time, and the lock is held until
-it has ended: for at most --max-hold and --grace together. The exit code is 76.
+all of it has ended: for at most --max-hold and --grace together. The exit code is 76.
 
 The command finds in its environment
   BEDROCK_LOCK_NAME   the lock's name
@@ -54,10 +54,10 @@ The command finds in its environment
 Pass the token along with every write, to a resource that refuses lower tokens
 than it has seen: then nothing a delayed command does can harm its successor.
 
-Signals (INT, TERM, HUP, QUIT, USR1, USR2) are passed on. The command runs in a
-process group of its own, and signals go to the whole group, so that nothing it
-has started works on when the lock is lost; what it leaves running when it ends
-by itself is left alone. Only when standard input is a terminal does the command
+Signals (INT, TERM, HUP, QUIT, USR1, USR2) are passed on, also during --grace. The
+command runs in a process group of its own, and signals go to the whole group, so that
+nothing it has started works on when the lock is lost; what it leaves running when it
+ends by itself is left alone. Only when standard input is a terminal does the command
 stay in the terminal's group, so that it can read from it; it gets Ctrl-C from the
 terminal then, and other signals go to the command alone.
 

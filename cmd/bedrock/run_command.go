@@ -102,6 +102,7 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	end, stop := r.untilEnd(lease)
 	defer stop()
 	result, startErr := r.command(lease).Run(end.Done(), r.signals)
+	r.hearAgain(result.Signal)
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
@@ -124,6 +125,18 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 		return result, &exitError{code: result.Code}
 	}
 	return result, nil
+}
+
+// hearAgain leaves a signal that came while the command was being ended to who waits for one next: it was for this
+// program, too, which may be about to go on without the command.
+func (r *runner) hearAgain(s os.Signal) {
+	if s == nil {
+		return
+	}
+	select {
+	case r.signals <- s:
+	default: // there are others
+	}
 }
 
 // untilEnd returns what ends when the command has to: when the lock is lost, when it was held for as long as it may be,

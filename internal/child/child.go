@@ -30,7 +30,8 @@ type Command struct {
 	// Otherwise the command leads a group of its own, and signals go to all in
 	// it: also to what the command has started.
 	Foreground bool
-	// Grace is how long the command may take to end after it was told to.
+	// Grace is how long the command may take to end after it was told to, with all who are
+	// in its group.
 	Grace time.Duration
 }
 
@@ -40,6 +41,9 @@ type Result struct {
 	Code int
 	// Ended says that the condition ended first.
 	Ended bool
+	// Signal is the last one that came while the command was being ended and means that the
+	// program should end, too: see [Ends]. It is nil if there was none.
+	Signal os.Signal
 }
 
 // StartCode returns the exit code for a command that could not be started.
@@ -51,7 +55,7 @@ func StartCode(err error) int {
 }
 
 // Run runs the command until it ends by itself, or end is closed and it has been
-// made to end. An error says that it did not start.
+// made to end. Signals are passed on until then. An error says that it did not start.
 func (c *Command) Run(end <-chan struct{}, signals <-chan os.Signal) (Result, error) {
 	p, err := c.start()
 	if err != nil {
@@ -64,8 +68,29 @@ func (c *Command) Run(end <-chan struct{}, signals <-chan os.Signal) (Result, er
 		case s := <-signals:
 			c.passOn(p, s)
 		case <-end:
-			p.End(c.Grace)
-			return Result{Code: p.Code(), Ended: true}, nil
+			signal := c.endAndPassOn(p, signals)
+			return Result{Code: p.Code(), Ended: true, Signal: signal}, nil
+		}
+	}
+}
+
+// endAndPassOn ends the command, and passes signals on meanwhile. It returns the last one that means
+// that this program should end.
+func (c *Command) endAndPassOn(p *Process, signals <-chan os.Signal) (ending os.Signal) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.End(c.Grace)
+	}()
+	for {
+		select {
+		case <-ended:
+			return ending
+		case s := <-signals:
+			c.passOn(p, s)
+			if Ends(s) {
+				ending = s
+			}
 		}
 	}
 }

@@ -45,16 +45,38 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // End tells the command to end, kills it after the grace time, and waits for
-// its end. Of a group nobody is left.
+// its end. Of a group that goes for all who are in it, and nobody is left.
 func (p *Process) End(grace time.Duration) {
 	p.terminate()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
+	p.awaitAll(timer.C)
+	p.Kill()
+}
+
+// lookEvery is how often to look whether any of a group is left.
+const lookEvery = 10 * time.Millisecond
+
+// awaitAll waits for the end of the command, and of all who are in its group, or until
+// the time is over.
+func (p *Process) awaitAll(over <-chan time.Time) {
 	select {
 	case <-p.done:
-	case <-timer.C:
+	case <-over:
+		return
 	}
-	p.Kill()
+	if !p.group {
+		return
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for others := (others{group: p.Pid()}); others.areLeft(); {
+		select {
+		case <-look.C:
+		case <-over:
+			return
+		}
+	}
 }
 
 // Kill ends the command at once, also a stopped one, and waits for its end.

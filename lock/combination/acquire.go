@@ -190,8 +190,8 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 		case errors.Is(r.err, driver.ErrLost):
 			answered = true
 		default: // it is tried again in the background
-			if err = atNode(nodes[i], r.err); r.present && !errors.Is(r.err, driver.ErrUnavailable) {
-				held = err // whoever comes next may meet it there
+			if err = atNode(nodes[i], r.err); r.present {
+				held = halfDone(err) // whoever comes next may meet it there
 			}
 		}
 	}
@@ -208,6 +208,15 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err
 	default:
 		return 0, err
 	}
+}
+
+// halfDone is the error of a release that others have made, and not this node. Of the whole nobody can say that nothing
+// happened.
+func halfDone(err error) error {
+	if errors.Is(err, driver.ErrUnavailable) {
+		return errors.New(err.Error())
+	}
+	return err
 }
 
 // released is what a node has said when the lock was given back there.

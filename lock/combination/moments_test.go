@@ -2,6 +2,7 @@ package combination_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -315,5 +316,44 @@ func TestUnlockedAndHeld(t *testing.T) {
 		if _, err := b.Mutex("a", nil).TryLock(t.Context()); err != nil && unlocked == nil && stopped == nil {
 			t.Errorf("Unlock and Stop have said nothing, and: %v", err)
 		}
+	})
+}
+
+// TestUnlockedAtANodeThatOthersReach: the client is cut off from the first node, and finds that out by the release
+// itself. Others meet the lock there, so Unlock says that it may not be free, and it is when the node is reached again.
+func TestUnlockedAtANodeThatOthersReach(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		long := &combination.Options{Lock: lock.Options{TTL: time.Hour}}
+		a, b := join(t, nodes, long), join(t, nodes, long)
+		mustUnlock(t, mustLock(t, b, "warm up"))
+		lease := mustLock(t, a, "a")
+		a.down(1)
+		if err := lease.Unlock(context.Background()); !lock.MaybeApplied(err) || errors.Is(err, driver.ErrUnavailable) {
+			t.Errorf("the first node has it still, and unlock said: %v", err)
+		}
+		_, err := b.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, lock.ErrHeld)
+		pass(time.Second)
+		a.up(1)
+		pass(3 * time.Second)
+		wantFreeNow(t, b, "a", "three seconds after the node is back")
+	})
+}
+
+// TestUnlockComplainsOfANodeThatIsLeftOut: the client knows by then that the first node does not answer, and does
+// without it until it is back.
+func TestUnlockComplainsOfANodeThatIsLeftOut(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		long := &combination.Options{Lock: lock.Options{TTL: time.Hour}}
+		a, b := join(t, nodes, long), join(t, nodes, long)
+		mustUnlock(t, mustLock(t, b, "warm up"))
+		lease := mustLock(t, a, "a")
+		a.down(1)
+		mustUnlock(t, mustLock(t, a, "other"))
+		mustUnlock(t, lease)
+		pass(time.Second)
+		a.up(1)
+		pass(3 * time.Second)
+		wantFreeNow(t, b, "a", "three seconds after the node is back")
 	})
 }
