@@ -17,14 +17,14 @@ import (
 // itself.
 func TestSeveralWantsOfAProcessStarveAnother(t *testing.T) {
 	for _, near := range [][]wanted{
-		{{"write", 2}, {"read upgradeable", 5}},
-		{{"write", 30}, {"read upgradeable", 30}},
-		{{"read upgradeable", 3}, {"read upgradeable", 3}},
-		{{"write", 2}, {"write after readers", 2}},
-		{{"upgrade", 1}, {"write", 2}},
+		{{"write", 2 * ms}, {"read upgradeable", 5 * ms}},
+		{{"write", 30 * ms}, {"read upgradeable", 30 * ms}},
+		{{"read upgradeable", 3 * ms}, {"read upgradeable", 3 * ms}},
+		{{"write", 2 * ms}, {"write after readers", 2 * ms}},
+		{{"upgrade", ms}, {"write", 2 * ms}},
 	} {
-		for _, far := range []wanted{{"write", 2}, {"read upgradeable", 2}} {
-			for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond} {
+		for _, far := range []wanted{{"write", 2 * ms}, {"read upgradeable", 2 * ms}} {
+			for _, way := range []time.Duration{ms, 5 * ms} {
 				t.Run(fmt.Sprintf("%v, %v, %s", near, far, way), func(t *testing.T) {
 					virtual(t, func(t *testing.T) {
 						store := memlock.NewStore(nil)
@@ -46,11 +46,11 @@ func TestSeveralWantsOfAProcessStarveAnother(t *testing.T) {
 // TestThoseWhoUpgradeStarveAThird: an upgrade is two goes to who listens, and both are of one process.
 func TestThoseWhoUpgradeStarveAThird(t *testing.T) {
 	for _, all := range [][]wanted{
-		{{"upgrade", 3}, {"write", 3}, {"write", 3}},
-		{{"upgrade", 3}, {"upgrade", 3}, {"read upgradeable", 3}},
-		{{"upgrade", 30}, {"upgrade", 30}, {"read upgradeable", 30}},
+		{{"upgrade", 3 * ms}, {"write", 3 * ms}, {"write", 3 * ms}},
+		{{"upgrade", 3 * ms}, {"upgrade", 3 * ms}, {"read upgradeable", 3 * ms}},
+		{{"upgrade", 30 * ms}, {"upgrade", 30 * ms}, {"read upgradeable", 30 * ms}},
 	} {
-		for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond} {
+		for _, way := range []time.Duration{ms, 5 * ms} {
 			t.Run(fmt.Sprintf("%v, %s", all, way), func(t *testing.T) {
 				virtual(t, func(t *testing.T) {
 					store := memlock.NewStore(nil)
@@ -65,23 +65,25 @@ func TestThoseWhoUpgradeStarveAThird(t *testing.T) {
 	}
 }
 
-// wanted is what a goroutine wants of a lock time and again, and for how many milliseconds.
+const ms = time.Millisecond
+
+// wanted is what a goroutine wants of a lock time and again, and for how long.
 type wanted struct {
 	kind string
-	ms   time.Duration
+	held time.Duration
 }
 
 func (w wanted) turns(c *lock.Client) turns {
-	rw, ms := c.RWMutex("a", nil), w.ms*time.Millisecond
+	rw, held := c.RWMutex("a", nil), w.held
 	switch w.kind {
 	case "write":
-		return turns{rw.Lock, ms}
+		return turns{rw.Lock, held}
 	case "write after readers":
-		return turns{c.RWMutex("a", &lock.RWMutexOptions{ReadersFirst: true}).Lock, ms}
+		return turns{c.RWMutex("a", &lock.RWMutexOptions{ReadersFirst: true}).Lock, held}
 	case "read upgradeable":
-		return turns{rw.RLockUpgradeable, ms}
+		return turns{rw.RLockUpgradeable, held}
 	case "upgrade":
-		return turns{func(ctx context.Context) (*lock.Lease, error) { return upgrade(ctx, rw, ms) }, ms}
+		return turns{func(ctx context.Context) (*lock.Lease, error) { return upgrade(ctx, rw, held) }, held}
 	}
 	panic(w.kind)
 }
@@ -102,14 +104,14 @@ func upgrade(ctx context.Context, rw *lock.RWMutex, written time.Duration) (*loc
 
 // TestAnUpgradeableReaderFarAwayIsStarved by that of the process next door: one at a time reads so.
 func TestAnUpgradeableReaderFarAwayIsStarved(t *testing.T) {
-	for _, way := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+	for _, way := range []time.Duration{ms, 5 * ms, 20 * ms} {
 		t.Run(way.String(), func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
 				store := memlock.NewStore(nil)
 				var all []turns
 				for _, way := range []time.Duration{0, way} {
 					rw := open(t, newDistant(store, nextDoor+way), nil).RWMutex("a", nil)
-					all = append(all, turns{rw.RLockUpgradeable, 30 * time.Millisecond})
+					all = append(all, turns{rw.RLockUpgradeable, 30 * ms})
 				}
 				wantShares(t, takeTurns(t, 30*time.Second, all))
 			})

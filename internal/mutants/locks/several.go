@@ -127,6 +127,10 @@ func combinationMutants() []mutants.Mutant {
 			Test: "TestNodesAreAskedInAnotherOrder",
 		},
 		{
+			Name: "combination: given back where others meet it", File: dials + "/acquire.go", Pkg: dials,
+			Old: "held = halfDone(err)", New: "_ = halfDone(err)", Test: "TestUnlockedAtANodeThatOthersReach",
+		},
+		{
 			Name: "combination: a walk may take for ever", File: dials + "/acquire.go", Pkg: dials,
 			Old: "spent > w.AcquireTimeout", New: "spent > 1000*w.AcquireTimeout", Test: "TestSlowWalkIsGranted",
 		},
