@@ -23,7 +23,7 @@ func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 		case a := <-answers.C:
 			r.add(a.Node, a.Value)
 		case <-late: // nobody knows whether they are back
-			s.work.Go(r.seekMissing)
+			s.work.Go(func() { r.seekMissing(answers.Ended) })
 			return r.results(nil)
 		case <-caller:
 			return r.results(ctx.Err())
@@ -39,9 +39,12 @@ func (s *Stores) Renew(ctx context.Context, grants []driver.Grant) []error {
 			late = slow.C
 		}
 	}
-	s.work.Go(r.seekMissing)
+	s.work.Go(func() { r.seekMissing(answers.Ended) })
 	return r.results(nil)
 }
+
+// restTime is how long a renewal waits for the answers that it does not need.
+const restTime = 200 * time.Millisecond
 
 // renewal is one of several grants, at all nodes.
 type renewal struct {
@@ -231,18 +234,36 @@ func (c *renewCount) result(keep int, late error) error {
 	}
 }
 
-// seekMissing asks for the votes that the grants lack. Those that are kept by enough other nodes have been kept all
-// the time: nobody else can have had the lock, whatever a node has forgotten.
-func (r *renewal) seekMissing() {
+// seekMissing does what the counts entail, and asks for the votes that grants lack when all nodes have answered, or
+// those that do not have had their time: who has forgotten one may say so last.
+func (r *renewal) seekMissing(answered <-chan struct{}) {
+	kept := r.confirmOrGiveBack()
+	rest := time.NewTimer(restTime)
+	defer rest.Stop()
+	select {
+	case <-answered:
+	case <-rest.C:
+	case <-r.stores.background.Done():
+		return
+	}
+	for _, b := range kept {
+		b.seekAgain()
+	}
+}
+
+// confirmOrGiveBack returns those that are kept by enough nodes: they have been kept all the time, and nobody else can
+// have had the lock, whatever a node has forgotten.
+func (r *renewal) confirmOrGiveBack() (kept []*Ballot) {
 	keep := r.stores.rules.Keep
 	for i, b := range r.ballots {
 		_, won := b.Won()
 		switch c := &r.counts[i]; {
 		case c.kept >= keep:
 			b.confirm(r.sent + r.lives[i])
-			b.seekAgain()
+			kept = append(kept, b)
 		case won && c.kept+c.unsure+c.left < keep: // it is lost: what is left of it keeps others out
 			b.GiveBack(r.stores.background)
 		}
 	}
+	return kept
 }
