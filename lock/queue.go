@@ -50,6 +50,7 @@ type queue struct {
 	watchAfter time.Duration     // when to try to get one again
 	seen       uint64            // how many of the releases it tells of need not be looked at any more
 	echoes     uint64            // how many of the own ones need not be expected any more
+	echo       time.Duration     // until when one more of them may be told of
 }
 
 // waiter is a parked goroutine.

@@ -9,14 +9,14 @@ import (
 // A queue hears of the releases of others, and of those of its own process: these are nobody's go. It counts which of
 // them it has been told of.
 
-// beginHearing has the queue hear of releases from now on: of all own ones that are made from now on, and those that
-// may not have been told of yet.
+// beginHearing has the queue hear of releases from now on: of all own ones that are made from now on, and of one made
+// before that was not told of yet.
 func (q *queue) beginHearing(w driver.Watch) {
 	q.part.mu.Lock()
 	defer q.part.mu.Unlock()
-	q.watch, q.seen, q.echoes = w, 0, 0
+	q.watch, q.seen, q.echoes, q.echo = w, 0, 0, 0
 	if s := q.part.shareOf(q.name); s != nil {
-		q.echoes = s.releases - s.mayEcho(q.client.now())
+		q.echoes, q.echo = s.releases-uint64(s.underWay), s.echo
 	}
 }
 
@@ -29,15 +29,6 @@ func (q *queue) endHearing() {
 	if s.releases-q.echoes <= q.releases()-q.seen {
 		s.echo = 0
 	}
-}
-
-// mayEcho returns how many of the own releases may be told of to a watch that has begun after them: nobody as far away
-// as we are can have been so quick. part.mu is held.
-func (s *share) mayEcho(now time.Duration) uint64 {
-	if s.underWay == 0 && now > s.echo {
-		return 0
-	}
-	return min(uint64(max(s.underWay, 1)), s.releases)
 }
 
 // releases returns how many releases the queue was told of.
@@ -57,8 +48,12 @@ func (q *queue) othersReleases(s *share, now time.Duration) int {
 	}
 	own := min(uint64(told), s.releases-q.echoes)
 	q.echoes += own
+	others := int(told) - int(own)
+	if others > 0 && now <= q.echo { // nobody as far away as we are can have been so quick
+		others, q.echo = others-1, 0
+	}
 	if s.underWay == 0 && now > s.echo { // what was not told by now is not told
 		q.echoes = s.releases
 	}
-	return int(told) - int(own)
+	return others
 }

@@ -78,6 +78,18 @@ func TestAProcessFurtherAwayIsNotStarved(t *testing.T) {
 	}
 }
 
+// A release that is told of is the echo of an own one only for a moment: it was 86 of a thousand entries when it was
+// taken for that later, too, and 104 else.
+func TestAGoOfOthersIsTakenForAnEcho(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		c := crowd{
+			ways: []time.Duration{0, 5 * time.Millisecond}, goroutines: 1, hold: time.Millisecond,
+			lasts: 15 * time.Second,
+		}
+		wantPart(t, 5, c.compete(t))
+	})
+}
+
 // The second go of one who is near is not that of somebody further away: where many wait,
 // all of them would be content with each other, and give him no time to come.
 func TestOneFurtherAwayThanManyIsNotStarved(t *testing.T) {

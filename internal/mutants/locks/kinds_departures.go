@@ -47,6 +47,10 @@ func departureMutants() []mutants.Mutant {
 			Old: "min(uint64(told), s.releases-q.echoes)", New: "uint64(0)", Test: several,
 		},
 		{
+			Name: "a go of others is an echo", File: "lock/share_echo.go", Pkg: front,
+			Old: " && now <= q.echo", New: "", Test: "TestAGoOfOthersIsTakenForAnEcho",
+		},
+		{
 			Name: "what this process has itself is a go of others", File: "lock/share_yield.go", Pkg: front,
 			Old: "k.inside = own == nil && ", New: "k.inside = own != nil || ", Test: several,
 		},
