@@ -21,7 +21,7 @@ func (s *holds) ofOwner(owner string) *hold {
 
 // seenAs returns that of an owner as others see it, which may be a hash; nil if it has none.
 func (s *holds) seenAs(owner string) *hold {
-	if driver.AsPublicOwner(owner) != owner {
+	if _, told := process(owner); told {
 		return s.ofOwner(owner)
 	}
 	for h := s.first; h != nil; h = h.beside {

@@ -68,28 +68,23 @@ func (q *queue) removeAside(h *hold) {
 
 // holdOf returns what an owner has of a name; nil if it has nothing. part.mu is held.
 func (p *part) holdOf(name, owner string) *hold {
-	if q := p.byName[name]; q != nil {
-		if h := q.holds.ofOwner(owner); h != nil {
-			return h
-		}
-	}
-	for _, q := range p.besides[name] {
-		if h := q.holds.ofOwner(owner); h != nil {
-			return h
-		}
-	}
-	return nil
+	return p.findHold(name, func(here *holds) *hold { return here.ofOwner(owner) })
 }
 
 // holdSeenAs is holdOf for an owner as others see it. part.mu is held.
 func (p *part) holdSeenAs(name, owner string) *hold {
+	return p.findHold(name, func(here *holds) *hold { return here.seenAs(owner) })
+}
+
+// findHold looks for a hold of a name in all its queues. part.mu is held.
+func (p *part) findHold(name string, find func(here *holds) *hold) *hold {
 	if q := p.byName[name]; q != nil {
-		if h := q.holds.seenAs(owner); h != nil {
+		if h := find(&q.holds); h != nil {
 			return h
 		}
 	}
 	for _, q := range p.besides[name] {
-		if h := q.holds.seenAs(owner); h != nil {
+		if h := find(&q.holds); h != nil {
 			return h
 		}
 	}
