@@ -28,6 +28,8 @@ type Ballot struct {
 	sure  time.Duration // until then enough nodes have it to keep others out
 	seeks bool          // somebody asks for the votes that are missing
 
+	shaken time.Duration // until then it may be about to be taken away at more nodes
+
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
 	pleas      []heardPlea   // what it was asked lately

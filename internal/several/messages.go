@@ -20,7 +20,12 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 	if m.Kind != driver.Taken {
 		return
 	}
-	if b := s.ballotOf(m.Owner); b != nil && (b.lose(n) || s.rules.TakenAtOnce && b.isHeld()) {
+	b := s.ballotOf(m.Owner)
+	if b == nil {
+		return
+	}
+	b.shake()
+	if b.lose(n) || s.rules.TakenAtOnce && b.isHeld() {
 		s.tellOwner(m)
 		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
 	}

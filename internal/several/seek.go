@@ -57,31 +57,57 @@ func (b *Ballot) seek() (more bool) {
 	}
 }
 
-// missingNodes returns the nodes that have not given their votes to a grant, or not its tokens; none of what is
-// none, or may not be any more: somebody else can have had the lock then; and none of what was cut, so that it ends
-// soon.
-func (b *Ballot) missingNodes() (nodes []*Node) {
+// missingNodes returns the nodes that have not given their votes to a grant; if all have, those that do not know of its
+// tokens. None of what is none, or may not be any more: somebody else can have had the lock then; none of what was cut,
+// so that it ends soon; and none of what is being taken away.
+func (b *Ballot) missingNodes() []*Node {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.won || b.over || b.life < b.grant.TTL || b.stores.Now() >= b.sure {
+	now := b.stores.Now()
+	if !b.won || b.over || b.life < b.grant.TTL || now >= b.sure || now < b.shaken {
 		return nil
 	}
+	var without, behind []*Node
 	held := 0
 	for i := range b.votes {
 		switch v := &b.votes[i]; {
 		case v.state == given:
 			held++
 			if v.grant.Token+uint64(v.grant.Tokens) < b.grant.Token+uint64(b.grant.Tokens) && !v.busy {
-				nodes = append(nodes, b.stores.Nodes[i]) // it does not know of the grant's tokens
+				behind = append(behind, b.stores.Nodes[i])
 			}
 		case v.state == none && !v.busy:
-			nodes = append(nodes, b.stores.Nodes[i])
+			without = append(without, b.stores.Nodes[i])
 		}
 	}
-	if held < b.stores.rules.Keep {
+	switch {
+	case held < b.stores.rules.Keep:
 		return nil
+	case len(without) == 0:
+		return behind
+	default:
+		return without[:min(len(without), b.stores.mostAtOnce())]
 	}
-	return nodes
+}
+
+// mostAtOnce returns how many votes are sought at once: too few to keep others out. They may be those of nodes at which
+// the grant was taken away by force, and the others the next at which it will be.
+func (s *Stores) mostAtOnce() int {
+	if s.rules.TakenAtOnce {
+		return len(s.Nodes)
+	}
+	return max(s.rules.Keep-1, 1)
+}
+
+// shakenTime is how long no votes are sought for a grant after a node has told that it was taken away there by force:
+// that comes to the other nodes, too, and is not to be undone behind it.
+const shakenTime = longestSilence
+
+// shake has no votes sought for a while.
+func (b *Ballot) shake() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shaken = b.stores.Now() + shakenTime
 }
 
 // isSure reports whether enough nodes have the grant now to keep others out.

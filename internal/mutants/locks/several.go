@@ -86,6 +86,14 @@ func lateMutants() []mutants.Mutant {
 			Test: "TestRefusalWaitsForAReleaseThatHangs",
 		},
 		{
+			Name: "quorum: votes are sought that are just taken away", File: several + "messages.go", Pkg: votes,
+			Old: "	b.shake()\n", New: "", Test: "TestForcedReleaseIsUndone",
+		},
+		{
+			Name: "quorum: enough votes are sought at once to keep others out", File: several + "seek.go", Pkg: votes,
+			Old: "max(s.rules.Keep-1, 1)", New: "len(s.Nodes)", Test: "TestForcedReleaseIsUndoneByADeafVictim",
+		},
+		{
 			Name: "quorum: a forced release leaves slow nodes behind", File: several + "force.go", Pkg: votes,
 			Old: "each(ctx, s, least, longestSilence, errOf", New: "each(ctx, s, least, 0, errOf",
 			Test: "TestForcedReleaseHitsTheNextHolder",
