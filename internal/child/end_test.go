@@ -136,3 +136,19 @@ func TestWhatTheCommandLeavesIsEnded(t *testing.T) {
 	s.wantLine("went on")
 	s.wantSilence()
 }
+
+// TestCommandThatLeavesItsGroupIsMissed: it joins that of its parent, as it may, and has to end all the same.
+func TestCommandThatLeavesItsGroupIsMissed(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip(err)
+	}
+	s := runScript(t, `exec perl -e '
+		$SIG{TERM} = sub { print "told\n" }; $| = 1;
+		setpgrp(0, getpgrp(getppid())) or die; print "ready\n"; sleep 1 while 1'`, time.Second)
+	s.wantLine("ready")
+	close(s.end)
+	s.wantLine("told")
+	s.wantResult(child.Result{Code: 128 + int(syscall.SIGKILL), Ended: true})
+	s.wantSilence()
+}

@@ -44,7 +44,7 @@ func Code(s os.Signal) int {
 // foreground group.
 func fromTerminal(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
 
-// Signal sends s to the command, or to its whole group. Both may be gone.
+// Signal sends s to the command, or to its whole group, also if the command has left that. Both may be gone.
 func (p *Process) Signal(s os.Signal) {
 	number, ok := s.(syscall.Signal)
 	if !ok {
@@ -53,7 +53,9 @@ func (p *Process) Signal(s os.Signal) {
 	pid := p.cmd.Process.Pid
 	if p.group {
 		_ = syscall.Kill(-pid, number)
-		return
+		if group, err := syscall.Getpgid(pid); err != nil || group == pid {
+			return
+		}
 	}
 	_ = p.cmd.Process.Signal(s)
 }

@@ -29,6 +29,7 @@ type Ballot struct {
 	seeks bool          // somebody asks for the votes that are missing
 
 	shaken time.Duration // until then it may be about to be taken away at more nodes
+	early  bool          // a node has taken it away before it was a grant
 
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
@@ -41,6 +42,7 @@ type Ballot struct {
 type vote struct {
 	state state
 	late  bool // a request for it has had no answer, and may come when it was given back
+	taken bool // it was taken away by force while a call was under way, of which the answer may be older
 	grant driver.Grant
 	busy  bool          // a call is under way
 	free  chan struct{} // closed when it is not any more; nil if nobody waits for that
@@ -84,7 +86,11 @@ func (b *Ballot) Again(ttl, since time.Duration) driver.Grant {
 // what nodes were told for it meanwhile.
 func (b *Ballot) Win(token uint64, tokens int, since time.Duration) driver.Grant {
 	g := b.becomeGrant(token, tokens, since)
-	b.tellUnheard()
+	if b.wasTakenEarly() {
+		b.stores.endTaken(b)
+	} else {
+		b.tellUnheard()
+	}
 	return g
 }
 
@@ -249,6 +255,8 @@ func (b *Ballot) recordVote(n *Node, g driver.Grant, err error) {
 	defer b.mu.Unlock()
 	v := &b.votes[n.index]
 	switch {
+	case err == nil && v.taken:
+		v.state, v.grant = unsure, g
 	case err == nil:
 		v.state, v.grant = given, g
 	case !settle.NothingHappened(err):
@@ -256,6 +264,7 @@ func (b *Ballot) recordVote(n *Node, g driver.Grant, err error) {
 	case errors.Is(err, driver.ErrHeld):
 		v.state = none
 	}
+	v.taken = false
 }
 
 // End says that nobody asks for votes any more. It returns the nodes that may have given one.

@@ -11,32 +11,84 @@ import (
 
 // forced is what a node says of a forced release.
 type forced struct {
-	held bool
-	err  error
+	held   bool
+	before []string // who had it, where a node can tell
+	err    error
 }
 
 // ForceRelease takes the name away at all nodes; so many must have answered. Those that are slow are waited for: what
-// comes late would take it away from the next one.
+// comes late would take it away from the next one. It comes to one node after the other, and who had it may have asked
+// for a vote behind it: that is taken away once more.
 func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool, error) {
+	held := false
+	var victims map[string]bool
+	for range mostForced {
+		answers := s.forceAll(ctx, name, least, victims)
+		if err := enough(ctx, answers, least, func(f forced) error { return f.err }); err != nil {
+			return false, err
+		}
+		again := false
+		for _, a := range answers {
+			again = again || a.Value.held
+		}
+		if !again {
+			return held, nil // who hears of it gives the other votes back by itself
+		}
+		held, victims = true, joinVictims(victims, answers)
+	}
+	return false, errAskedAgain
+}
+
+// mostForced is how often a name is taken away from the same holders.
+const mostForced = 8
+
+// errAskedAgain says that a forced release may be of no avail.
+var errAskedAgain = fmt.Errorf("taken away %d times, and asked for again by the same holder each time", mostForced)
+
+// forceAll takes the name away at all nodes; once victims are known, from those only.
+func (s *Stores) forceAll(ctx context.Context, name string, least int, victims map[string]bool) []Answer[forced] {
 	errOf := func(f forced) error { return f.err }
-	answers := each(ctx, s, least, longestSilence, errOf, func(ctx context.Context, n *Node) forced {
+	return each(ctx, s, least, longestSilence, errOf, func(ctx context.Context, n *Node) forced {
 		forcer, ok := n.Backend.(driver.Forcer)
 		if !ok {
 			return forced{err: driver.ErrUnsupported}
 		}
+		before := n.ownersOf(ctx, name)
+		if victims != nil && !slices.ContainsFunc(before, func(owner string) bool { return victims[owner] }) {
+			return forced{}
+		}
 		held, err := forcer.ForceRelease(ctx, name)
-		return forced{held, err}
+		return forced{held, before, err}
 	})
-	if err := enough(ctx, answers, least, errOf); err != nil {
-		return false, err
+}
+
+// joinVictims adds those who had the name at a node.
+func joinVictims(victims map[string]bool, answers []Answer[forced]) map[string]bool {
+	if victims == nil {
+		victims = make(map[string]bool)
 	}
-	held := 0
 	for _, a := range answers {
-		if a.Value.held {
-			held++
+		for _, owner := range a.Value.before {
+			victims[owner] = true
 		}
 	}
-	return held > 0, nil // who hears of it gives the other votes back by itself
+	return victims
+}
+
+// ownersOf returns who has a name at the node, nobody if it cannot tell.
+func (n *Node) ownersOf(ctx context.Context, name string) (owners []string) {
+	inspector, ok := n.Backend.(driver.Inspector)
+	if !ok {
+		return nil
+	}
+	info, err := inspector.Inspect(ctx, name)
+	if err != nil {
+		return nil
+	}
+	for _, h := range info.Holders {
+		owners = append(owners, driver.AsPublicOwner(h.Owner))
+	}
+	return owners
 }
 
 // checked is what a node says of its settings.

@@ -24,9 +24,39 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 	if b == nil {
 		return
 	}
-	b.shake()
-	if b.lose(n) || s.rules.TakenAtOnce && b.isHeld() {
-		s.tellOwner(m)
-		s.work.Go(func() { b.GiveBack(s.background) }) // a vote may be on its way that was missing
+	if few := b.takenAt(n); few || s.rules.TakenAtOnce && b.isHeld() {
+		s.endTaken(b)
 	}
+}
+
+// endTaken tells the holder that its grant was taken away. A vote may be on its way that was missing.
+func (s *Stores) endTaken(b *Ballot) {
+	s.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
+	s.work.Go(func() { b.GiveBack(s.background) })
+}
+
+// takenAt records that a node has taken its vote away by force, and reports whether so few are left that they keep
+// nobody out. The answer to a request that is under way may be older than that.
+func (b *Ballot) takenAt(n *Node) (few bool) {
+	few = b.lose(n)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shaken = b.stores.Now() + shakenTime
+	b.votes[n.index].taken = b.votes[n.index].busy
+	b.early = b.early || !b.won
+	return few
+}
+
+// wasTakenEarly reports whether what has become a grant was taken away before: by any node, where one is enough, or by
+// so many that those left keep nobody out.
+func (b *Ballot) wasTakenEarly() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := 0
+	for i := range b.votes {
+		if b.votes[i].state == given {
+			held++
+		}
+	}
+	return b.early && (b.stores.rules.TakenAtOnce || held < b.stores.rules.Keep)
 }

@@ -103,13 +103,6 @@ func (s *Stores) mostAtOnce() int {
 // that comes to the other nodes, too, and is not to be undone behind it.
 const shakenTime = longestSilence
 
-// shake has no votes sought for a while.
-func (b *Ballot) shake() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.shaken = b.stores.Now() + shakenTime
-}
-
 // isSure reports whether enough nodes have the grant now to keep others out.
 func (b *Ballot) isSure() bool {
 	b.mu.Lock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -30,5 +31,26 @@ func TestForcedReleaseMissesANode(t *testing.T) {
 		}
 		wantFreeNow(t, b, "a", "after a second forced release")
 		a.up(1)
+	})
+}
+
+// TestForcedReleaseIsForgottenByTheGrant: all nodes have given their votes when they are taken away, which is told, and
+// the answer of one comes after that.
+func TestForcedReleaseIsForgottenByTheGrant(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		a, b := join(t, nodes, nil), join(t, nodes, nil)
+		mustUnlock(t, mustLock(t, a, "warm up"))
+		mustUnlock(t, mustLock(t, b, "warm up"))
+		a.lines[2].Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: 3 * time.Millisecond})
+		go func() {
+			pass(time.Millisecond)
+			if was, err := b.ForceRelease(t.Context(), "a"); !was || err != nil {
+				t.Errorf("force: %t, %v", was, err)
+			}
+		}()
+		victim := mustLock(t, a, "a") // once more: what it was given first is gone
+		_, err := b.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, lock.ErrHeld)
+		mustUnlock(t, victim)
 	})
 }

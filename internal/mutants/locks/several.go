@@ -86,12 +86,28 @@ func lateMutants() []mutants.Mutant {
 			Test: "TestRefusalWaitsForAReleaseThatHangs",
 		},
 		{
-			Name: "quorum: votes are sought that are just taken away", File: several + "messages.go", Pkg: votes,
-			Old: "	b.shake()\n", New: "", Test: "TestForcedReleaseIsUndone",
+			Name: "quorum: votes are sought that are just taken away", File: several + "seek.go", Pkg: votes,
+			Old: "now < b.shaken", New: "false", Test: "TestForcedReleaseIsUndone",
 		},
 		{
 			Name: "quorum: enough votes are sought at once to keep others out", File: several + "seek.go", Pkg: votes,
 			Old: "max(s.rules.Keep-1, 1)", New: "len(s.Nodes)", Test: "TestForcedReleaseIsUndoneByADeafVictim",
+		},
+		{
+			Name: "quorum: a forced release does not look who asks again", File: several + "force.go", Pkg: votes,
+			Old:  "		if !again {\n			return held, nil",
+			New:  "		if !again || !held {\n			return again, nil",
+			Test: "TestForcedReleaseIsUndoneWhereItFoundNothing",
+		},
+		{
+			Name: "quorum: what is taken away before it is a grant is one", File: several + "ballot.go", Pkg: votes,
+			Old: "if b.wasTakenEarly() {", New: "if b.wasTakenEarly() && false {",
+			Test: "TestForcedReleaseIsForgottenByTheGrant",
+		},
+		{
+			Name: "quorum: an answer older than a forced release counts", File: several + "ballot.go", Pkg: votes,
+			Old: "case err == nil && v.taken:", New: "case err == nil && v.taken && false:",
+			Test: "TestForcedReleaseIsForgottenByTheGrant",
 		},
 		{
 			Name: "quorum: a forced release leaves slow nodes behind", File: several + "force.go", Pkg: votes,
