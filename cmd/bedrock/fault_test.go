@@ -194,7 +194,7 @@ func TestATimeIsNotKept(t *testing.T) {
 			began := time.Now()
 			_ = cmd.Run()
 			took, code := time.Since(began), cmd.ProcessState.ExitCode()
-			if code != c.code || took < c.limit || took > c.limit+closeLimit/2 {
+			if code != c.code || took < c.limit || took > c.limit+closeLimit*3/4 {
 				t.Errorf("exit code %d, want %d; told after %v", code, c.code, took)
 			}
 			if !strings.Contains(said.String(), c.says) {
@@ -257,11 +257,11 @@ func TestAServerThatHangsAmidAWaitMakesItLonger(t *testing.T) {
 	nextInt(t, lines)
 	cmd := exec.CommandContext(t.Context(), "bedrock", "lock", "run", "job",
 		"--backend", "redis://"+server.Addr(), "--wait", wait.String(), "--", "true")
-	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	awaitWaiter(t, "redis://"+server.Addr(), "job")
+	began := time.Now() // at the latest
 	server.Freeze()
 	t.Cleanup(server.Thaw)
 	_ = cmd.Wait()

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func runScript(t *testing.T, text string, grace time.Duration) *script {
 	if err != nil {
 		t.Skip(err)
 	}
+	heedHangups(t)
 	in, input := pipe(t)
 	output, out := pipe(t)
 	s := &script{
@@ -48,6 +50,15 @@ func runScript(t *testing.T, text string, grace time.Duration) *script {
 		s.result <- result
 	}()
 	return s
+}
+
+// heedHangups has programs begin with the default for SIGHUP: under nohup they would begin with it ignored, and a shell
+// cannot trap that.
+func heedHangups(t *testing.T) {
+	t.Helper()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 }
 
 func pipe(t *testing.T) (r, w *os.File) {
