@@ -88,11 +88,11 @@ func TestCommandOutlivesServers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			servers, urls := threeServers(t)
-			args := append([]string{"lock", "run", "job", "--ttl", "1s"}, c.kind...)
+			args := append([]string{"lock", "run", "job", "--ttl", "2s"}, c.kind...)
 			for _, url := range urls {
 				args = append(args, "--backend", url)
 			}
-			cmd, lines := program(t, append(args, "--", "sh", "-c", "echo $$; exec sleep 4")...)
+			cmd, lines := program(t, append(args, "--", "sh", "-c", "echo $$; exec sleep 6")...)
 			pid := nextInt(t, lines)
 			for _, server := range servers[:c.dying] {
 				server.Kill()
