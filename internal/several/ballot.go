@@ -346,6 +346,11 @@ func (b *Ballot) at(n *Node, ttl time.Duration) (g driver.Grant, may bool) {
 func (b *Ballot) lose(n *Node) (lost bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.dropVote(n)
+}
+
+// dropVote is lose for those who hold b.mu.
+func (b *Ballot) dropVote(n *Node) (lost bool) {
 	b.votes[n.index].state = none
 	left := 0
 	for i := range b.votes {

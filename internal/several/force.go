@@ -16,6 +16,8 @@ type forced struct {
 	err    error
 }
 
+func (f forced) whyNot() error { return f.err }
+
 // ForceRelease takes the name away at all nodes; so many must have answered. Those that are slow are waited for: what
 // comes late would take it away from the next one. It comes to one node after the other, and who had it may have asked
 // for a vote behind it: that is taken away once more.
@@ -24,14 +26,10 @@ func (s *Stores) ForceRelease(ctx context.Context, name string, least int) (bool
 	var victims map[string]bool
 	for range mostForced {
 		answers := s.forceAll(ctx, name, least, victims)
-		if err := enough(ctx, answers, least, func(f forced) error { return f.err }); err != nil {
+		if err := enough(ctx, answers, least, forced.whyNot); err != nil {
 			return false, err
 		}
-		again := false
-		for _, a := range answers {
-			again = again || a.Value.held
-		}
-		if !again {
+		if !slices.ContainsFunc(answers, func(a Answer[forced]) bool { return a.Value.held }) {
 			return held, nil // who hears of it gives the other votes back by itself
 		}
 		held, victims = true, joinVictims(victims, answers)
@@ -47,8 +45,7 @@ var errAskedAgain = fmt.Errorf("taken away %d times, and asked for again by the 
 
 // forceAll takes the name away at all nodes; once victims are known, from those only.
 func (s *Stores) forceAll(ctx context.Context, name string, least int, victims map[string]bool) []Answer[forced] {
-	errOf := func(f forced) error { return f.err }
-	return each(ctx, s, least, longestSilence, errOf, func(ctx context.Context, n *Node) forced {
+	return each(ctx, s, least, longestSilence, forced.whyNot, func(ctx context.Context, n *Node) forced {
 		forcer, ok := n.Backend.(driver.Forcer)
 		if !ok {
 			return forced{err: driver.ErrUnsupported}

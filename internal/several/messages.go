@@ -38,25 +38,23 @@ func (s *Stores) endTaken(b *Ballot) {
 // takenAt records that a node has taken its vote away by force, and reports whether so few are left that they keep
 // nobody out. The answer to a request that is under way may be older than that.
 func (b *Ballot) takenAt(n *Node) (few bool) {
-	few = b.lose(n)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.shaken = b.stores.Now() + shakenTime
 	b.votes[n.index].taken = b.votes[n.index].busy
 	b.early = b.early || !b.won
-	return few
+	return b.dropVote(n)
 }
 
 // wasTakenEarly reports whether what has become a grant was taken away before: by any node, where one is enough, or by
 // so many that those left keep nobody out.
 func (b *Ballot) wasTakenEarly() bool {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	held := 0
-	for i := range b.votes {
-		if b.votes[i].state == given {
-			held++
-		}
+	early := b.early
+	b.mu.Unlock()
+	if !early || b.stores.rules.TakenAtOnce {
+		return early
 	}
-	return b.early && (b.stores.rules.TakenAtOnce || held < b.stores.rules.Keep)
+	_, _, surplus := b.Spread()
+	return surplus < 0
 }

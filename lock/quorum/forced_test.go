@@ -1,7 +1,6 @@
 package quorum_test
 
 import (
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -42,10 +41,7 @@ func TestForcedReleaseIsUndone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			five(t, func(t *testing.T, nodes severaltest.Servers) {
-				a, b := join(t, nodes, nil), join(t, nodes, nil)
-				mustUnlock(t, mustLock(t, a, "warm up"))
-				mustUnlock(t, mustLock(t, b, "warm up"))
-				pass(5 * time.Second)
+				a, b := joinTwo(t, nodes)
 				raise(t, nodes[0], uint64(time.Now().UnixMicro())+1_000_000_000)
 				for _, line := range a.lines[:3] { // the first node's token is agreed on
 					line.Fail(bedrocktest.Acquire, after(5), after(1))
@@ -74,10 +70,7 @@ func TestForcedReleaseIsUndone(t *testing.T) {
 // afterwards; it does not come to another one that has.
 func TestForcedReleaseIsUndoneWhereItFoundNothing(t *testing.T) {
 	several(t, 3, func(t *testing.T, nodes severaltest.Servers) {
-		a, b := join(t, nodes, nil), join(t, nodes, nil)
-		mustUnlock(t, mustLock(t, a, "warm up"))
-		mustUnlock(t, mustLock(t, b, "warm up"))
-		pass(5 * time.Second)
+		a, b := joinTwo(t, nodes)
 		a.lines[2].Fail(bedrocktest.Acquire, bedrocktest.Fault{Before: driver.ErrUnavailable})
 		victim := mustLock(t, a, "a")
 		b.lines[0].Fail(bedrocktest.ForceRelease, after(300))
@@ -114,10 +107,7 @@ func TestForcedReleaseOfAllIsUndone(t *testing.T) {
 // the answers come after that.
 func TestForcedReleaseIsForgottenByTheGrant(t *testing.T) {
 	several(t, 3, func(t *testing.T, nodes severaltest.Servers) {
-		a, b := join(t, nodes, nil), join(t, nodes, nil)
-		mustUnlock(t, mustLock(t, a, "warm up"))
-		mustUnlock(t, mustLock(t, b, "warm up"))
-		pass(5 * time.Second)
+		a, b := joinTwo(t, nodes)
 		for _, line := range a.lines {
 			line.Fail(bedrocktest.Acquire, bedrocktest.Fault{Linger: 50 * time.Millisecond})
 		}
@@ -126,12 +116,21 @@ func TestForcedReleaseIsForgottenByTheGrant(t *testing.T) {
 			wantForced(t, b, "a")
 		}()
 		victim := mustLock(t, a, "a") // once more: what it was given first is gone
-		if _, err := b.Mutex("a", nil).TryLock(t.Context()); !errors.Is(err, lock.ErrHeld) {
-			t.Errorf("two have it: %v", err)
-		}
+		_, err := b.Mutex("a", nil).TryLock(t.Context())
+		wantErr(t, err, lock.ErrHeld)
 		mustUnlock(t, victim)
 		wantNothingLeft(t, nodes, time.Second)
 	})
+}
+
+// joinTwo makes two clients that have reached all nodes, which have nothing left to do.
+func joinTwo(t *testing.T, nodes severaltest.Servers) (a, b *member) {
+	t.Helper()
+	a, b = join(t, nodes, nil), join(t, nodes, nil)
+	mustUnlock(t, mustLock(t, a, "warm up"))
+	mustUnlock(t, mustLock(t, b, "warm up"))
+	pass(5 * time.Second)
+	return a, b
 }
 
 func wantForced(t *testing.T, m *member, name string) {

@@ -95,8 +95,8 @@ func lateMutants() []mutants.Mutant {
 		},
 		{
 			Name: "quorum: a forced release does not look who asks again", File: several + "force.go", Pkg: votes,
-			Old:  "		if !again {\n			return held, nil",
-			New:  "		if !again || !held {\n			return again, nil",
+			Old:  "return a.Value.held }) {\n			return held, nil",
+			New:  "return a.Value.held }) || !held {\n			return len(answers) > 0, nil",
 			Test: "TestForcedReleaseIsUndoneWhereItFoundNothing",
 		},
 		{
@@ -111,7 +111,7 @@ func lateMutants() []mutants.Mutant {
 		},
 		{
 			Name: "quorum: a forced release leaves slow nodes behind", File: several + "force.go", Pkg: votes,
-			Old: "each(ctx, s, least, longestSilence, errOf", New: "each(ctx, s, least, 0, errOf",
+			Old: "each(ctx, s, least, longestSilence, forced", New: "each(ctx, s, least, 0, forced",
 			Test: "TestForcedReleaseHitsTheNextHolder",
 		},
 		{
