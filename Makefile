@@ -19,6 +19,9 @@ FROM ?= 1
 # How long torture spends on each kind of locks and of stores.
 TORTURE  ?= 20s
 
+# Which part of the mutants to try, such as 3/8 for the third of eight.
+PART ?= 1/1
+
 # How long fuzz spends on each target, and what bench runs.
 FUZZTIME ?= 30s
 BENCH    ?= locks -quick
@@ -39,10 +42,21 @@ lint: ## Run all linters
 	go vet -C bench ./...
 
 .PHONY: test
-test: ## Run all tests; install the servers they need where possible, list what was skipped elsewhere
+test: ## Run all tests, with RACE=1 under the race detector; install the servers where possible, list what was skipped
 	@build/servers.sh || true
 	@mkdir -p $(dir $(SKIPPED)) && : > $(SKIPPED)
-	@BEDROCK_SKIPPED=$(SKIPPED) build/gotest.sh -count=1 $(TESTS) ./...; code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+	@BEDROCK_SKIPPED=$(SKIPPED) $(MAKE) --no-print-directory -k $(if $(RACE),race outside,everything); \
+	code=$$?; build/skipped.sh $(SKIPPED); exit $$code
+
+.PHONY: everything
+everything:
+	@build/gotest.sh -count=1 $(TESTS) ./...
+
+# What race leaves out: packages, and the files of others that it does not compile.
+.PHONY: outside
+outside:
+	@build/gotest.sh -count=1 $(TESTS) $$(go list ./... | grep -E '$(OUTSIDE)'); code=$$?; \
+	build/unraced.sh -count=1 $(TESTS) && exit $$code
 
 .PHONY: oldest
 oldest: ## Build everything, tests too, with the oldest Go that go.mod allows
@@ -53,8 +67,8 @@ race: ## Run the tests with the race detector, but for those of OUTSIDE
 	@build/gotest.sh -race -count=1 $(TESTS) $$(go list ./... | grep -vE '$(OUTSIDE)')
 
 .PHONY: interop
-interop: ## Run Bedrock beside the real Redisson (needs a JDK and Maven)
-	go test -count=1 -v -parallel 4 ./interop
+interop: ## Run Bedrock beside the real Redisson, Curator, ShedLock and etcdctl (needs a JDK and Maven)
+	go test -count=1 -v -parallel 4 ./interop/...
 
 .PHONY: bench
 bench: ## Measure Bedrock beside its peers; BENCH="locks" for the full run
@@ -82,7 +96,7 @@ sim: ## Simulate RUNS (5000) of each kind in virtual time, from seed FROM (1)
 	go test -p 1 -count=1 -timeout 0 -v -run 'TestSim$$' ./internal/sim/locks ./internal/sim/txns -runs $(RUNS) -from $(FROM)
 
 .PHONY: mutants
-mutants: ## Break the code on purpose and show which test notices
-	go run ./internal/mutants/locks
-	go run ./internal/mutants/txns
-	go run ./internal/sim/mutants
+mutants: ## Break the code on purpose and show which test notices; PART="3/8" for the third of eight parts
+	go run ./internal/mutants/locks -part $(PART)
+	go run ./internal/mutants/txns -part $(PART)
+	go run ./internal/sim/mutants -part $(PART)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime"
@@ -9,24 +8,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+	"github.com/bedrock-go/bedrock/bench/internal/stores"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
-// writeCircumstances says what the figures below it were measured with; it
-// fails when there is no server to measure on.
-func writeCircumstances(ctx context.Context, w io.Writer, addr string) error {
-	monitor, err := redisd.Watch(ctx, addr)
-	if err != nil {
-		return fmt.Errorf("reach redis at %s: %w", addr, err)
-	}
-	defer monitor.Close()
-	version, err := monitor.Version(ctx)
-	if err != nil {
+// writeCircumstances says what the figures of a store were measured with.
+func writeCircumstances(w io.Writer, server *stores.Server) error {
+	if _, err := fmt.Fprintf(w, "%s %s, ", server.Store, server.Version); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "Redis %s, %s %s/%s, %d processors; %s\n", version, runtime.Version(),
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), strings.Join(modules("redis", "redsync"), ", "))
-	return err
+	return writeMachine(w, librariesOf(server.Store)...)
+}
+
+// librariesOf returns words in the names of the libraries through which locks in a store are had.
+func librariesOf(store subject.Store) []string {
+	switch store {
+	case subject.Redis:
+		return []string{"redis", "redsync"}
+	case subject.Etcd:
+		return []string{"etcd/client/v3"}
+	case subject.ZooKeeper:
+		return []string{"go-zookeeper"}
+	case subject.Postgres:
+		return []string{"pgx"}
+	case subject.MariaDB:
+		return []string{"go-sql-driver"}
+	default:
+		return []string{"modernc.org/sqlite"}
+	}
 }
 
 // writeMachine says what the figures below it were measured on, and with which of the

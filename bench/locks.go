@@ -10,28 +10,31 @@ import (
 	"strings"
 
 	"github.com/bedrock-go/bedrock/bench/internal/locks"
-	"github.com/bedrock-go/bedrock/bench/internal/redisd"
 	"github.com/bedrock-go/bedrock/bench/internal/report"
+	"github.com/bedrock-go/bedrock/bench/internal/stores"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
-
-// servers is how many Redis servers are started: as many as any subject needs.
-const servers = 5
 
 // settings are the flags of bench locks.
 type settings struct {
-	redis, output, workloads, subjects, profile string
-	quick                                       bool
+	redis, output, workloads, subjects, profile, dir string
+
+	stores []subject.Store
+	quick  bool
 }
 
 // parse reads the flags.
 func parse(args []string) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("bench locks", flag.ContinueOnError)
+	store := flags.String("store", "redis", "measure locks in `STORE,STORE`, or in all: "+
+		"redis, etcd, zookeeper, postgres, mariadb, sqlite")
 	flags.StringVar(&s.redis, "redis", "", "`HOST:PORT,…` of Redis servers; all but the first for locks on several")
-	flags.BoolVar(&s.quick, "quick", false, "end within 45 seconds, with coarser figures")
+	flags.BoolVar(&s.quick, "quick", false, "coarser figures: within 45 seconds on Redis, some minutes elsewhere")
 	flags.StringVar(&s.output, "o", "table", "output: `table, json or markdown`")
 	flags.StringVar(&s.workloads, "workloads", "", "measure only these, `NAME,NAME`")
 	flags.StringVar(&s.subjects, "subjects", "", "measure only these, `NAME,NAME`")
+	flags.StringVar(&s.dir, "dir", "", "`FOLDER` for the stores' data; it should be on a disk")
 	flags.StringVar(&s.profile, "profile", "", "write CPU profiles of the workers to `FOLDER`")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -42,7 +45,29 @@ func parse(args []string) (settings, error) {
 	if !slices.Contains([]string{"table", "json", "markdown"}, s.output) {
 		return s, fmt.Errorf("-o %q: want table, json or markdown", s.output)
 	}
-	return s, nil
+	return s, s.chooseStores(*store)
+}
+
+// chooseStores reads the names of stores.
+func (s *settings) chooseStores(names string) error {
+	if names == "all" {
+		s.stores = subject.Stores()
+	} else {
+		for _, name := range list(names) {
+			store, err := subject.FindStore(name)
+			if err != nil {
+				return fmt.Errorf("-store: %w", err)
+			}
+			s.stores = append(s.stores, store)
+		}
+	}
+	if len(s.stores) == 0 {
+		return errors.New("-store: want one at least")
+	}
+	if s.redis != "" && !slices.Contains(s.stores, subject.Redis) {
+		return errors.New("-redis: redis is not measured")
+	}
+	return nil
 }
 
 // runLocks measures locks and prints what it found.
@@ -51,28 +76,53 @@ func runLocks(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	var (
+		outcomes []*locks.Outcome
+		errs     []error
+	)
+	for _, store := range s.stores {
+		if ctx.Err() != nil {
+			break
+		}
+		found, err := s.measureStore(ctx, store)
+		outcomes = append(outcomes, found...)
+		errs = append(errs, err)
+	}
+	if len(outcomes) > 0 {
+		errs = append(errs, s.print(report.Rows(outcomes)))
+	}
+	return errors.Join(append(errs, failures(outcomes))...)
+}
+
+// measureStore measures one store, whose server runs meanwhile.
+func (s settings) measureStore(ctx context.Context, store subject.Store) ([]*locks.Outcome, error) {
+	server, err := s.startStore(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	if err := writeCircumstances(os.Stderr, server); err != nil {
+		return nil, err
+	}
+	limited := ctx
 	if s.quick {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, locks.QuickLimit)
+		limited, cancel = context.WithTimeout(ctx, locks.QuickLimit(store))
 		defer cancel()
 	}
 	suite := s.suite()
-	if addrs := list(s.redis); len(addrs) > 0 {
-		suite.Redis, suite.More = addrs[0], addrs[1:]
-	} else {
-		servers, err := redisd.StartGroup(ctx, servers)
-		if err != nil {
-			return err
-		}
-		defer servers.Stop()
-		addrs := servers.Addrs()
-		suite.Redis, suite.More, suite.Server = addrs[0], addrs[1:], servers[0].Process()
+	suite.Store, suite.Addr, suite.More, suite.Server = store, server.Addr, server.More, server.Process
+	outcomes := suite.Run(limited)
+	return outcomes, complete(limited)
+}
+
+// startStore starts a store, or finds the one that runs.
+func (s settings) startStore(ctx context.Context, store subject.Store) (*stores.Server, error) {
+	addrs := list(s.redis)
+	if store != subject.Redis || len(addrs) == 0 {
+		return stores.Start(ctx, store, s.dir)
 	}
-	if err := writeCircumstances(ctx, os.Stderr, suite.Redis); err != nil {
-		return err
-	}
-	outcomes := suite.Run(ctx)
-	return errors.Join(s.print(report.Rows(outcomes)), failures(outcomes), complete(ctx))
+	return stores.FindRedis(ctx, addrs)
 }
 
 // complete reports whether ctx lasted until everything was measured.

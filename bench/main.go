@@ -1,6 +1,6 @@
 // Command bench measures Bedrock beside its peers.
 //
-//	go run . locks [-redis HOST:PORT,…] [-quick] [-o table|json|markdown]
+//	go run . locks [-store redis|etcd|…|all] [-redis HOST:PORT,…] [-quick] [-o table|json|markdown]
 //	go run . http [-quick]
 //	go run . txns [-dtm URL] [-store sqlite|mariadb|postgres|redis|all] [-quick] [-o table|json|markdown]
 //

@@ -20,8 +20,8 @@ type txnSettings struct {
 	quick                                                 bool
 }
 
-// stores are what Bedrock keeps transactions in.
-func stores() []string { return []string{"sqlite", "mariadb", "postgres", "redis"} }
+// storesOf are what Bedrock keeps transactions in.
+func storesOf() []string { return []string{"sqlite", "mariadb", "postgres", "redis"} }
 
 // parseTxns reads the flags.
 func parseTxns(args []string) (txnSettings, error) {
@@ -46,7 +46,7 @@ func parseTxns(args []string) (txnSettings, error) {
 		return s, fmt.Errorf("-o %q: want table, json or markdown", s.output)
 	}
 	if s.store = cmp.Or(s.store, either(s.quick, "sqlite", "all")); s.store != "all" &&
-		!slices.Contains(stores(), s.store) {
+		!slices.Contains(storesOf(), s.store) {
 		return s, fmt.Errorf("-store %q: want sqlite, mariadb, postgres, redis or all", s.store)
 	}
 	return s, nil
@@ -89,7 +89,7 @@ func (s txnSettings) suite() (*txns.Suite, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-dtm: %w", err)
 	}
-	chosen := stores()
+	chosen := storesOf()
 	if s.store != "all" {
 		chosen = []string{s.store}
 	}

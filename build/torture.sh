@@ -29,7 +29,7 @@ torture() {
 	[ "$code" = 0 ] || failed+=("== $* has ended with $code"$'\n'"$(tail -n 3 "$log")"$'\n'"$(<"$report")")
 }
 
-for scene in memory redis replica sentinel cluster server; do
+for scene in memory redis replica sentinel cluster server etcd zookeeper postgres mariadb sqlite; do
 	torture locks --start "$scene"
 done
 for scene in sqlite postgres mariadb redis; do

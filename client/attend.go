@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/apiwire"
@@ -13,11 +14,34 @@ import (
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
 
-// hearing is how a backend hears what others do to its grants: by one stream, for the client that all of its owners
-// are of.
+// hearing is how a backend hears what others do to its grants, and what it is granted: by one stream, for the client
+// that all of its owners are of.
 type hearing struct {
-	tell  func(driver.Message) // nil where nobody wants to be told
-	begin sync.Once
+	tell   func(driver.Message) // nil where nobody wants to be told
+	give   func(driver.Grant)   // nil where nobody stands in line
+	begin  sync.Once
+	stream atomic.Pointer[stream] // nil while nothing can be heard
+}
+
+// stream is one that has begun.
+type stream struct {
+	client string
+	end    context.CancelFunc
+	awaits atomic.Bool // something that should be here by now
+}
+
+// endIfSilent ends a stream that has not brought what it should have.
+func (s *stream) endIfSilent() {
+	if s.awaits.Load() {
+		s.end()
+	}
+}
+
+// hearsOf reports whether it would be heard what a request is granted unasked that may stand in line.
+func (h *hearing) hearsOf(req *driver.Request) bool {
+	s := h.stream.Load()
+	return s != nil && h.give != nil && req.Mode == driver.Exclusive && !req.Fair && !req.IsVote() &&
+		driver.ClientOf(req.Owner) == s.client
 }
 
 // The longest pauses between two streams that tell nothing.
@@ -33,7 +57,7 @@ func (b *backend) Notify(tell func(driver.Message)) { b.hearing.tell = tell }
 // attend begins to listen for what is told to the client of an owner, unless it does. Nobody waits for that: until then
 // what others do is found at the next renewal, and who asks is told that nobody hears.
 func (b *backend) attend(owner string) {
-	if b.hearing.tell == nil || b.life.Err() != nil {
+	if b.hearing.tell == nil && b.hearing.give == nil || b.life.Err() != nil {
 		return
 	}
 	b.hearing.begin.Do(func() {
@@ -65,20 +89,40 @@ func (b *backend) hearMessages(ctx context.Context, client string) {
 // hearStream passes on what one stream tells, and that it may have missed something before. It reports whether the
 // stream has begun.
 func (b *backend) hearStream(ctx context.Context, client string, missed bool) (heard bool, err error) {
-	stream, err := b.client.listening.Attend(ctx, &bedrockv1.AttendRequest{Client: client})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	from, err := b.client.listening.Attend(ctx, &bedrockv1.AttendRequest{Client: client, Listener: b.id})
 	if err != nil {
 		return false, err
 	}
-	defer stream.Close()
-	for ; stream.Receive(); heard = true {
-		if !heard && missed {
-			b.hearing.tell(driver.Message{Kind: driver.Missed})
-		}
-		if m, known := apiwire.MessageOf(stream.Msg()); known {
-			b.hearing.tell(m)
+	defer from.Close()
+	if !from.Receive() {
+		return false, from.Err()
+	}
+	now := &stream{client: client, end: cancel}
+	b.hearing.stream.Store(now)
+	defer b.askForMissed() // also by who is about to: the stream is over by then
+	defer b.hearing.stream.Store(nil)
+	if missed {
+		b.hearMessage(driver.Message{Kind: driver.Missed})
+		b.askForMissed()
+	}
+	for from.Receive() {
+		now.awaits.Store(false)
+		if g, known := apiwire.PassedOf(from.Msg()); known {
+			b.inheritTold(g)
+		} else if m, known := apiwire.MessageOf(from.Msg()); known {
+			b.hearMessage(m)
 		}
 	}
-	return heard, stream.Err()
+	return true, from.Err()
+}
+
+// hearMessage passes on what others have done to a grant.
+func (b *backend) hearMessage(m driver.Message) {
+	if b.hearing.tell != nil {
+		b.hearing.tell(m)
+	}
 }
 
 // Plead implements [driver.Pleader]. It is not repeated after a call without an answer: who has the lock would be

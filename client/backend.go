@@ -31,6 +31,9 @@ type backend struct {
 	single  atomic.Pointer[time.Time] // until when the server is taken for one that grants no locks in one step
 	hearing hearing
 
+	standing standings
+	heard    heardNames
+
 	life context.Context //nolint:containedctx // of watches, which outlive the calls that make them
 	end  context.CancelFunc
 	work sync.WaitGroup
@@ -39,6 +42,8 @@ type backend struct {
 var (
 	_ driver.Backend    = (*backend)(nil)
 	_ driver.Waiter     = (*backend)(nil)
+	_ driver.Resumer    = (*backend)(nil)
+	_ driver.Successor  = (*backend)(nil)
 	_ driver.Inspector  = (*backend)(nil)
 	_ driver.Forcer     = (*backend)(nil)
 	_ driver.Checker    = (*backend)(nil)
@@ -82,20 +87,26 @@ func lockError(what, name string, err error) error {
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
+	return b.request(ctx, &req, false)
+}
+
+// request asks for a lock, by a request that may stand in line if it is so wanted.
+func (b *backend) request(ctx context.Context, req *driver.Request, stand bool) (driver.Grant, error) {
 	// What the server would refuse is not sent; and where there is no owner, it would make
 	// one up. Which modes there are, its store knows.
 	if err := driver.Refused(req.Check()); err != nil {
 		return driver.Grant{}, fmt.Errorf("acquire %q: %w", req.Name, err)
 	}
 	b.attend(req.Owner)
-	began, wait := time.Now(), waitInLine(ctx, &req)
-	m := apiwire.Request(req)
+	began, wait := time.Now(), waitInLine(ctx, req)
+	m := apiwire.Request(*req)
+	m.Stand = stand
 	if wait > 0 {
 		m.Wait = durationpb.New(wait)
 	}
 	res, err := lasting(ctx, b, wait, b.client.locks.Acquire, m)
 	if err != nil {
-		meant := neverHeardOfVotes(&req, acquireError("acquire", req.Name, err))
+		meant := neverHeardOfVotes(req, acquireError("acquire", req.Name, err))
 		return driver.Grant{}, askAgainAtOnce(ctx, meant, time.Since(began), wait)
 	}
 	grant, err := apiwire.GrantOf(res.GetGrant())
@@ -215,6 +226,7 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return 0, fmt.Errorf("release %q: %w", g.Name, err)
 	}
+	b.standing.remove(g.Owner)
 	req := &bedrockv1.ReleaseRequest{Grant: apiwire.Grant(g), Client: b.id}
 	res, err := twice(ctx, b.client, b.client.locks.Release, req)
 	if err != nil {

@@ -7,6 +7,9 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"runtime"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
@@ -152,4 +156,81 @@ func BenchmarkLock(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkHandOver measures how long it takes from the call of Unlock of one client of a server to the return of
+// another's Lock, who waits: the median of all times that the lock went from one to the other. Both are near, or their
+// messages take a time each way.
+func BenchmarkHandOver(b *testing.B) {
+	for _, distance := range []time.Duration{0, 5 * time.Millisecond} {
+		b.Run("distance="+distance.String(), func(b *testing.B) {
+			h, err := server.New(server.Services{Locks: memlock.NewBackend(nil)},
+				&server.Options{Limits: &server.Limits{Rate: -1}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			way, err := chaos.New(serve(b, h).addr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { _ = way.Close() })
+			way.Delay(distance)
+			handOver(b, "http://"+way.Addr())
+		})
+	}
+}
+
+// handOver has two clients of a server take a lock by turns.
+func handOver(b *testing.B, url string) {
+	b.Helper()
+	var (
+		taken    handOvers
+		going    sync.WaitGroup
+		starting = time.Now()
+	)
+	for id := range 2 {
+		locks, err := lock.New(dial(b, url, nil).Backend(), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = locks.Stop(context.Background()) })
+		going.Go(func() {
+			for range b.N {
+				if err := taken.takeOnce(b.Context(), locks.Mutex("a", nil), id); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	going.Wait()
+	slices.Sort(taken.took)
+	if n := len(taken.took); n > 0 {
+		b.ReportMetric(float64(taken.took[n/2].Microseconds()), "median-µs")
+		b.ReportMetric(float64(n)/float64(2*b.N), "handed-over/lock")
+	}
+	b.ReportMetric(float64(2*b.N)/time.Since(starting).Seconds(), "locks/s")
+}
+
+// handOvers are the times that a lock took from one holder to another. Who holds the lock guards it.
+type handOvers struct {
+	holder int
+	freed  time.Time
+	took   []time.Duration
+}
+
+// takeOnce has the lock for a moment.
+func (h *handOvers) takeOnce(ctx context.Context, m *lock.Mutex, id int) error {
+	lease, err := m.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if h.holder != id && !h.freed.IsZero() {
+		h.took = append(h.took, time.Since(h.freed))
+	}
+	for held := time.Now(); time.Since(held) < 300*time.Microsecond; {
+		runtime.Gosched()
+	}
+	h.holder, h.freed = id, time.Now()
+	return lease.Unlock(ctx)
 }

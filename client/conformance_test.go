@@ -24,7 +24,16 @@ func TestLockConformance(t *testing.T) {
 }
 
 func openLocks(t testing.TB) locktest.Server {
-	lab := &lab{t: t, store: memlock.NewStore(nil)}
+	store := memlock.NewStore(nil)
+	return openLab(&lab{
+		t: t, open: func() driver.Backend { return memlock.NewBackend(store) },
+		forget: func() { store = memlock.NewStore(nil) },
+	})
+}
+
+// openLab serves the locks of a lab.
+func openLab(lab *lab) locktest.Server {
+	t := lab.t
 	lab.site = serve(t, lab)
 	proxy := lab.proxy(t)
 	return locktest.Server{
@@ -59,8 +68,10 @@ type lab struct {
 	t    testing.TB
 	site *site
 
+	open   func() driver.Backend // the locks of a server that starts
+	forget func()                // all data; nil where they stay
+
 	mu      sync.Mutex
-	store   *memlock.Store
 	handler http.Handler
 	ice     chan struct{}
 }
@@ -77,7 +88,7 @@ func (l *lab) now() (http.Handler, chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.handler == nil {
-		h, err := server.New(server.Services{Locks: memlock.NewBackend(l.store)}, nil)
+		h, err := server.New(server.Services{Locks: l.open()}, nil)
 		if err != nil {
 			l.t.Error(err)
 		}
@@ -108,7 +119,7 @@ func (l *lab) restart(keepData bool) {
 	l.mu.Lock()
 	l.handler = nil
 	if !keepData {
-		l.store = memlock.NewStore(nil)
+		l.forget()
 	}
 	l.mu.Unlock()
 	l.site.start()

@@ -10,15 +10,22 @@ import (
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
 
-// watch is one listener for the releases of a name: a stream, made again whenever
-// it breaks.
+// watch is one listener for the releases of a name.
 type watch struct {
+	*releases
+
+	closed atomic.Bool
+}
+
+// releases are what a stream tells of a name, made again whenever it breaks. One watch at a time has it.
+type releases struct {
 	backend *backend
-	name    string
-	kind    driver.Kind
+	of      heardName
 	c       chan struct{}
 	count   atomic.Uint64
-	begun   chan error // gets how the first try ended; run sets it to nil then
+	up      atomic.Bool
+	useful  atomic.Bool // a release was heard of, or the lock passed on to who listened
+	begun   chan error  // gets how the first try ended; run sets it to nil then
 	cancel  context.CancelFunc
 }
 
@@ -29,13 +36,14 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 	}
 	life, cancel := context.WithCancel(b.life)
 	begun := make(chan error, 1)
-	w := &watch{
-		backend: b, name: name, kind: kind, c: make(chan struct{}, 1), begun: begun, cancel: cancel,
-	}
+	w := &watch{releases: &releases{
+		backend: b, of: heardName{name, kind}, c: make(chan struct{}, 1), begun: begun, cancel: cancel,
+	}}
 	b.work.Go(func() { w.run(life) })
 	select {
 	case err := <-begun:
 		if err == nil {
+			b.heard.add(w.releases)
 			return w, nil
 		}
 		w.Close()
@@ -46,15 +54,19 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 	}
 }
 
-// C implements [driver.Watch].
-func (w *watch) C() <-chan struct{} { return w.c }
+// Close implements [driver.Watch]. A stream that was of use goes on for a while: see [backend.Resume].
+func (w *watch) Close() {
+	if !w.closed.Swap(true) && !w.backend.heard.leaveStream(w.releases) {
+		w.cancel()
+	}
+}
 
-// Close implements [driver.Watch].
-func (w *watch) Close() { w.cancel() }
+// C implements [driver.Watch].
+func (w *releases) C() <-chan struct{} { return w.c }
 
 // run listens until the watch is closed. Only the first try may fail for good. While
 // nothing is heard, the watcher is woken every now and then to ask.
-func (w *watch) run(ctx context.Context) {
+func (w *releases) run(ctx context.Context) {
 	heard, err := w.listen(ctx)
 	if !heard {
 		w.begun <- err
@@ -71,16 +83,19 @@ func (w *watch) run(ctx context.Context) {
 // listen passes the signals of one stream on. The first message says that listening
 // has begun; on a stream made again, a release may have been missed before. It
 // reports whether anything was heard.
-func (w *watch) listen(ctx context.Context) (heard bool, err error) {
+func (w *releases) listen(ctx context.Context) (heard bool, err error) {
 	stream, err := w.backend.client.listening.Listen(ctx, &bedrockv1.ListenRequest{
-		Name: w.name, Client: w.backend.id, Mode: apiwire.Listening(w.kind),
+		Name: w.of.name, Client: w.backend.id, Mode: apiwire.Listening(w.of.kind),
 	})
 	if err != nil {
 		return false, err
 	}
 	defer stream.Close()
+	defer w.up.Store(false)
 	for ; stream.Receive(); heard = true {
+		w.up.Store(true)
 		if w.begun == nil {
+			w.useful.Store(true)
 			w.signal()
 			continue
 		}
@@ -94,10 +109,10 @@ func (w *watch) listen(ctx context.Context) (heard bool, err error) {
 }
 
 // Count implements [driver.Watch].
-func (w *watch) Count() uint64 { return w.count.Load() }
+func (w *releases) Count() uint64 { return w.count.Load() }
 
 // signal counts, and leaves a signal unless there is one already.
-func (w *watch) signal() {
+func (w *releases) signal() {
 	w.count.Add(1)
 	select {
 	case w.c <- struct{}{}:

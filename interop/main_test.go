@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
 )
 
 // countsAt has this program be another one, which counts a latch down on the server of that address until it is killed.
@@ -21,6 +23,6 @@ func TestMain(m *testing.M) {
 	if addresses := os.Getenv(holdsAllAt); addresses != "" {
 		holdAllForEver(addresses)
 	}
-	flag.Bool(updateFlag, false, "write docs/interop-redisson.md from what was played")
+	flag.Bool(matrix.UpdateFlag, false, "write docs/interop-redisson.md from what was played")
 	goleak.VerifyTestMain(m)
 }

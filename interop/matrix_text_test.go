@@ -20,11 +20,3 @@ beside Redisson is in [guarantees](guarantees.md#shared-with-other-libraries).
   asks again by itself. A fair waiter of Redisson before 3.32 may not look again when a holder has died, whoever
   that was. Redisson 3.24 cannot be told how to publish in a cluster: it uses SPUBLISH where servers know it.
 `
-
-const aboutWakeUps = `From the moment before a release to the moment at which the other process knows that it has the
-lock. The scene fails if one of them takes longer than 1.5 s. No lease ends so soon, so nobody was served by the end of
-one. Measured by the run that wrote this, beside other work on two processors, all versions together.
-
-| object | where | who | wake-ups | median | longest |
-|---|---|---|---|---|---|
-`

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -41,16 +43,16 @@ func clusterScenes() scenes {
 }
 
 // playInCluster plays one scene after the other, on one cluster and with one program: what costs time is to start them.
-func playInCluster(t *testing.T, program *peerProgram, at *site, seen *matrix) {
+func playInCluster(t *testing.T, program *peer.Program, at *site, seen *matrix.Matrix) {
 	t.Helper()
 	at.nodes = testenv.Cluster(t, 3, 0).Nodes
 	all := bringTogether(t, program, at, seen)
 	for name, play := range clusterScenes() {
 		t.Run(name, func(t *testing.T) {
 			e := *all
-			e.T, e.java = t, &java{t, all.java.javaProcess}
+			e.T, e.java = t, &peer.Java{T: t, Process: all.java.Process}
 			play(&e)
-			seen.played(name, at)
+			seen.Played(name, at.place())
 		})
 	}
 }

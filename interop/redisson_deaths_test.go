@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
@@ -45,8 +47,8 @@ func everyJavaDies(e *together) {
 	dies := e.anotherJava()
 	for _, o := range thatHaveOwners() {
 		for i, name := range o.deaths("java") {
-			dies.want("true", "a", o.holds+":prepare", name, 0)
-			dies.want("true", fmt.Sprint(o.test, i), o.holds+":briefly", name, watchdog.Milliseconds())
+			dies.Want("true", "a", o.holds+":prepare", name, 0)
+			dies.Want("true", fmt.Sprint(o.test, i), o.holds+":briefly", name, watchdog.Milliseconds())
 		}
 	}
 	killed := make(chan struct{})
@@ -57,17 +59,17 @@ func everyJavaDies(e *together) {
 			group.Go(func() { e.survives(o, name, waits, killed) })
 		}
 	}
-	dies.kill()
+	dies.Kill()
 	close(killed)
 	group.Wait()
 	for _, o := range thatHaveOwners() {
-		e.shows(o.name, javaDies, wakeUps)
+		e.shows(o.name, matrix.JavaDies, wakeUps)
 	}
 }
 
 // survives waits for what one has that is killed.
 func (e *together) survives(o object, name string, waits wanted, killed <-chan struct{}) {
-	ctx, cancel := context.WithTimeout(e.Context(), patience)
+	ctx, cancel := context.WithTimeout(e.Context(), peer.Patience)
 	defer cancel()
 	h, err := waits(ctx, false)
 	select {
@@ -90,28 +92,28 @@ func (e *together) survives(o object, name string, waits wanted, killed <-chan s
 func everyGoDies(e *together) {
 	for _, o := range thatHaveOwners() {
 		for _, name := range o.deaths("go") {
-			e.java.want("true", "a", o.holds+":prepare", name, 0)
+			e.java.Want("true", "a", o.holds+":prepare", name, 0)
 		}
 	}
 	kill := e.startHolder()
 	waiting := make(map[string]string)
 	for _, o := range e.thatOutliveGo() {
 		for i, name := range o.deaths("go") {
-			e.java.want("false", "look", o.waits+":try", name, 0)
+			e.java.Want("false", "look", o.waits+":try", name, 0)
 			thread := fmt.Sprint(o.test, i)
-			waiting[name] = e.java.begin(thread, o.waits+":try", name, int(patience.Milliseconds()))
+			waiting[name] = e.java.Begin(thread, o.waits+":try", name, int(peer.Patience.Milliseconds()))
 		}
 	}
 	kill()
 	killed := time.Now()
 	for _, o := range e.thatOutliveGo() {
 		for i, name := range o.deaths("go") {
-			if answer := e.java.await(waiting[name]); answer != "true" || time.Since(killed) > overAfterDeath {
+			if answer := e.java.Await(waiting[name]); answer != "true" || time.Since(killed) > overAfterDeath {
 				e.Errorf("%s: java got %q %s after its holder's death", name, answer, time.Since(killed))
 			}
-			e.java.want("true", fmt.Sprint(o.test, i), o.waits+":unlock", name, 0)
+			e.java.Want("true", fmt.Sprint(o.test, i), o.waits+":unlock", name, 0)
 		}
-		e.shows(o.name, goDies, wakeUps)
+		e.shows(o.name, matrix.GoDies, wakeUps)
 	}
 }
 

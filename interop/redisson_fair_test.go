@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -64,7 +66,7 @@ func fairGoIsWoken(e *together) {
 		waiter.give(waiter)
 		f.isGone()
 	}
-	e.woke(fairObject, goWaits, took)
+	e.woke(fairObject, matrix.GoWaits, took)
 }
 
 // fairJavaIsWoken by Go's release. Go's lock would live for seconds.
@@ -81,7 +83,7 @@ func fairJavaIsWoken(e *together) {
 		waiter.give(waiter)
 		f.isGone()
 	}
-	e.woke(fairObject, javaWaits, took)
+	e.woke(fairObject, matrix.JavaWaits, took)
 }
 
 // fairJavaComesLater to one of Go's that was next, was given the lock, and left nobody in line.
@@ -120,7 +122,7 @@ func fairOrderOfArrival(e *together) {
 		f.inLine(len(line))
 		f.servesAll(holder, line...)
 	}
-	e.shows(fairObject, inOrder, fairRounds)
+	e.shows(fairObject, matrix.InOrder, fairRounds)
 }
 
 // oneHas has one of Java's take the lock, or one of Go's.
@@ -140,7 +142,7 @@ func fairJavaDies(e *together, behindJava bool) {
 	f.javaQueues(dies, "dies").gone = true
 	second := f.goQueues(e.locks, "second")
 	third := f.javaQueues(living, "third")
-	dies.kill()
+	dies.Kill()
 	f.Logf("passed over after %s", f.passesTo(holder, second, passedOver))
 	f.servesAll(second, third)
 }
@@ -178,7 +180,7 @@ func fairHolderDies(e *together) {
 	f.javaHas(dies, "dies")
 	first := f.goQueues(e.locks, "first")
 	second := f.javaQueues(e.java, "second")
-	dies.kill()
+	dies.Kill()
 	f.serves(first, watchdog+atOnce)
 	f.servesAll(first, second)
 }
@@ -217,7 +219,7 @@ func fairJavaGivesUp(e *together) {
 	last := f.goQueues(e.locks, "last")
 	f.inLine(4)
 	for i, c := range []*contender{gives, middle} {
-		if got := f.nextOver(c, patience); got != c || c.answer != "false" {
+		if got := f.nextOver(c, peer.Patience); got != c || c.answer != "false" {
 			f.Fatalf("%s: %s, when %s should give up", got.who, got.answer, c.who)
 		}
 		f.inLine(3 - i)
@@ -241,7 +243,7 @@ func fairGoGivesUp(e *together) {
 	for i, end := range []context.CancelFunc{middleEnds, firstEnds} {
 		c := []*contender{between, gives}[i]
 		end()
-		if got := f.nextOver(c, patience); got != c || c.lease != nil {
+		if got := f.nextOver(c, peer.Patience); got != c || c.lease != nil {
 			f.Fatalf("%s: %s, when %s should give up", got.who, got.answer, c.who)
 		}
 		f.inLine(3 - i)
@@ -252,11 +254,11 @@ func fairGoGivesUp(e *together) {
 // fairIsInspected by both.
 func fairIsInspected(e *together) {
 	f := e.fairLine("a")
-	e.java.want("false", "look", "fair.locked", "a", 0)
+	e.java.Want("false", "look", "fair.locked", "a", 0)
 	holder := f.goHas(e.locks, "holder")
-	e.java.want("true", "look", "fair.locked", "a", 0)
-	e.java.want("0", "look", "fair.holds", "a", 0)
-	left, err := strconv.Atoi(e.java.do("look", "fair.left", "a", 0))
+	e.java.Want("true", "look", "fair.locked", "a", 0)
+	e.java.Want("0", "look", "fair.holds", "a", 0)
+	left, err := strconv.Atoi(e.java.Do("look", "fair.left", "a", 0))
 	if err != nil || left <= 0 || left > 30_000 {
 		f.Errorf("java sees %d ms left (%v)", left, err)
 	}
@@ -274,7 +276,7 @@ func fairIsInspected(e *together) {
 		f.Errorf("inspected of Go's: %+v", of)
 	}
 	f.passesTo(holder, first, atOnce)
-	e.java.want("1", "first", "fair.holds", "a", 0)
+	e.java.Want("1", "first", "fair.holds", "a", 0)
 	info, err = e.locks.Inspect(e.Context(), "a")
 	if err != nil || len(info.Holders) != 1 || len(info.Line) != 1 {
 		f.Errorf("inspected %+v, %v", info, err)
@@ -288,15 +290,15 @@ func fairTryDoesNotOvertake(e *together) {
 	dies := e.anotherJava()
 	holder := f.goHas(e.locks, "holder")
 	f.javaQueues(dies, "dies").gone = true
-	dies.kill()
+	dies.Kill()
 	holder.give(holder)
 	lease, err := f.fair(e.locks).TryLock(e.Context())
 	if held, ok := errors.AsType[*lock.HeldError](err); !ok || !held.Waits || held.Owner == "" {
 		f.Errorf("want who is next, got %v, %v", lease, err)
 	}
-	e.java.want("false", "a", "fair.try", "a", 0)
+	e.java.Want("false", "a", "fair.try", "a", 0)
 	second := f.goQueues(e.locks, "second")
 	f.serves(second, passedOver)
-	e.java.want("false", "a", "fair.try", "a", 0)
+	e.java.Want("false", "a", "fair.try", "a", 0)
 	f.servesAll(second)
 }

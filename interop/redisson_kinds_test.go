@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
@@ -85,11 +86,11 @@ func (e *together) refused(l lock.Lockable) {
 func (e *together) javaWoken(command, name string, happens func()) {
 	e.Helper()
 	before := e.scripts()
-	waiting := e.java.begin("waiting", command, name, int(patience.Milliseconds()))
+	waiting := e.java.Begin("waiting", command, name, int(peer.Patience.Milliseconds()))
 	e.asleep(before)
 	start := time.Now()
 	happens()
-	if answer := e.java.await(waiting); answer == "false" || answer == "null" || strings.HasPrefix(answer, "error") ||
+	if answer := e.java.Await(waiting); answer == "false" || answer == "null" || strings.HasPrefix(answer, "error") ||
 		time.Since(start) > 5*time.Second {
 		e.Errorf("java got %q after %s", answer, time.Since(start))
 	}
@@ -97,8 +98,8 @@ func (e *together) javaWoken(command, name string, happens func()) {
 
 func javaReads(e *together) {
 	rw := e.locks.RWMutex("a", nil)
-	e.java.want("true", "a", "rw.read", "a", 0)
-	e.java.want("true", "a", "rw.read", "a", 0) // it re-enters
+	e.java.Want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0) // it re-enters
 	r := e.take(rw.Reader(), time.Second)
 	e.refused(rw.Writer())
 	info, err := e.locks.Inspect(e.Context(), "a")
@@ -106,58 +107,58 @@ func javaReads(e *together) {
 		e.Errorf("inspected %+v, %v", info, err)
 	}
 	e.unlock(r)
-	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
 	e.refused(rw.Writer())
-	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
 	e.unlock(e.take(rw.Writer(), time.Second))
 }
 
 func goReads(e *together) {
 	r := e.take(e.locks.RWMutex("a", nil).Reader(), time.Second)
-	e.java.want("true", "a", "rw.read", "a", 0)
-	e.java.want("true", "b", "rw.read", "a", 0)
-	e.java.want("false", "c", "rw.write", "a", 0)
-	e.java.want("true", "a", "rw.isread", "a", 0)
-	e.java.want("false", "a", "rw.iswritten", "a", 0)
-	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "b", "rw.read", "a", 0)
+	e.java.Want("false", "c", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.isread", "a", 0)
+	e.java.Want("false", "a", "rw.iswritten", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
 	e.unlock(r)
-	e.java.want("false", "c", "rw.write", "a", 0)
-	e.java.want("true", "b", "rw.unread", "a", 0)
-	e.java.want("true", "c", "rw.write", "a", 0)
+	e.java.Want("false", "c", "rw.write", "a", 0)
+	e.java.Want("true", "b", "rw.unread", "a", 0)
+	e.java.Want("true", "c", "rw.write", "a", 0)
 }
 
 func javaWrites(e *together) {
 	rw := e.locks.RWMutex("a", nil)
-	e.java.want("true", "a", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.write", "a", 0)
 	e.refused(rw.Reader())
 	e.refused(rw.Writer())
 	info, err := e.locks.Inspect(e.Context(), "a")
 	if err != nil || len(info.Holders) != 1 || info.Holders[0].Mode != driver.Write {
 		e.Errorf("inspected %+v, %v", info, err)
 	}
-	e.java.want("true", "a", "rw.unwrite", "a", 0)
+	e.java.Want("true", "a", "rw.unwrite", "a", 0)
 	e.unlock(e.take(rw.Reader(), time.Second))
 }
 
 func goWrites(e *together) {
 	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
-	e.java.want("false", "a", "rw.read", "a", 0)
-	e.java.want("false", "a", "rw.write", "a", 0)
-	e.java.want("true", "a", "rw.iswritten", "a", 0)
+	e.java.Want("false", "a", "rw.read", "a", 0)
+	e.java.Want("false", "a", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.iswritten", "a", 0)
 	e.unlock(w)
-	e.java.want("false", "a", "rw.iswritten", "a", 0)
-	e.java.want("true", "a", "rw.write", "a", 0)
+	e.java.Want("false", "a", "rw.iswritten", "a", 0)
+	e.java.Want("true", "a", "rw.write", "a", 0)
 }
 
 // javaReadersAreWoken: all of them, by one message.
 func javaReadersAreWoken(e *together) {
-	e.java.want("true", "b", "rw.read", "b", 0)
+	e.java.Want("true", "b", "rw.read", "b", 0)
 	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
 	before := e.scripts()
-	other := e.java.begin("other", "rw.read", "a", int(patience.Milliseconds()))
+	other := e.java.Begin("other", "rw.read", "a", int(peer.Patience.Milliseconds()))
 	e.asleep(before)
 	e.javaWoken("rw.read", "a", func() { e.unlock(w) })
-	if answer := e.java.await(other); answer != "true" {
+	if answer := e.java.Await(other); answer != "true" {
 		e.Errorf("the other reader got %q", answer)
 	}
 }
@@ -166,8 +167,8 @@ func javaReadersAreWoken(e *together) {
 func javaReaderIsKilled(e *together) {
 	rw := e.locks.RWMutex("a", nil)
 	r := e.take(rw.Reader(), time.Second)
-	e.java.want("true", "a", "rw.read", "a", 0)
-	e.java.kill()
+	e.java.Want("true", "a", "rw.read", "a", 0)
+	e.java.Kill()
 	<-time.After(watchdog + time.Second)
 	e.refused(rw.Writer())
 	e.unlock(r)
@@ -175,7 +176,7 @@ func javaReaderIsKilled(e *together) {
 }
 
 func goDowngradesBesideJava(e *together) {
-	e.java.want("true", "b", "rw.read", "b", 0)
+	e.java.Want("true", "b", "rw.read", "b", 0)
 	w := e.take(e.locks.RWMutex("a", nil).Writer(), time.Second)
 	var r *lock.Lease
 	e.javaWoken("rw.read", "a", func() {
@@ -184,10 +185,10 @@ func goDowngradesBesideJava(e *together) {
 			e.Fatal(err)
 		}
 	})
-	e.java.want("false", "b", "rw.write", "a", 0)
+	e.java.Want("false", "b", "rw.write", "a", 0)
 	e.unlock(r)
-	e.java.want("true", "waiting", "rw.unread", "a", 0)
-	e.java.want("true", "b", "rw.write", "a", 0)
+	e.java.Want("true", "waiting", "rw.unread", "a", 0)
+	e.java.Want("true", "b", "rw.write", "a", 0)
 }
 
 // goPassesOnToItsReaders: a reader in Go has the lock from the writer before it, without asking. When that turn is over
@@ -214,14 +215,14 @@ func goPassesOnToItsReaders(e *together) {
 	if r.Owner() != w.Owner() || r.Token() <= w.Token() {
 		e.Errorf("it has not been passed on: %s had %d, and %s has %d", w.Owner(), w.Token(), r.Owner(), r.Token())
 	}
-	e.java.want("false", "b", "rw.write", "a", 0)
-	e.java.want("true", "waiting", "rw.unread", "a", 0)
-	e.java.want("false", "b", "rw.write", "a", 0)
+	e.java.Want("false", "b", "rw.write", "a", 0)
+	e.java.Want("true", "waiting", "rw.unread", "a", 0)
+	e.java.Want("false", "b", "rw.write", "a", 0)
 	<-time.After(watchdog) // it is renewed
-	e.java.want("false", "b", "rw.write", "a", 0)
+	e.java.Want("false", "b", "rw.write", "a", 0)
 	e.unlock(r)
-	e.java.want("true", "b", "rw.write", "a", 0)
-	e.java.want("true", "b", "rw.unwrite", "a", 0)
+	e.java.Want("true", "b", "rw.write", "a", 0)
+	e.java.Want("true", "b", "rw.unwrite", "a", 0)
 }
 
 func goUpgradesBesideJava(e *together) {
@@ -230,7 +231,7 @@ func goUpgradesBesideJava(e *together) {
 	if err != nil {
 		e.Fatal(err)
 	}
-	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0)
 	if w, err := up.TryUpgrade(e.Context()); !errors.Is(err, lock.ErrHeld) {
 		e.Errorf("want ErrHeld, got %v, %v", w, err)
 	}
@@ -242,35 +243,35 @@ func goUpgradesBesideJava(e *together) {
 		}
 		got <- w
 	}()
-	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
 	w := <-got
-	e.java.want("false", "a", "rw.read", "a", 0)
+	e.java.Want("false", "a", "rw.read", "a", 0)
 	e.unlock(w)
-	e.java.want("true", "a", "rw.read", "a", 0)
-	e.java.want("true", "a", "rw.unread", "a", 0)
-	e.java.want("false", "a", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("false", "a", "rw.write", "a", 0)
 	e.unlock(up)
-	e.java.want("true", "a", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.write", "a", 0)
 }
 
 // javaDowngradesBesideGo: Java's writer takes the lock to read as well, and goes on with that.
 func javaDowngradesBesideGo(e *together) {
 	rw := e.locks.RWMutex("a", nil)
-	e.java.want("true", "a", "rw.write", "a", 0)
-	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "a", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0)
 	e.refused(rw.Reader())
-	e.java.want("true", "a", "rw.unwrite", "a", 0)
+	e.java.Want("true", "a", "rw.unwrite", "a", 0)
 	e.unlock(e.take(rw.Reader(), time.Second))
 	e.refused(rw.Writer())
-	e.java.want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
 	e.unlock(e.take(rw.Writer(), time.Second))
 }
 
 // javaHasAnotherKind: Redisson's locks of different kinds are told apart, and left alone.
 func javaHasAnotherKind(e *together) {
-	e.java.want("true", "a", "try", "m", 0)
-	e.java.want("true", "a", "rw.read", "rw", 0)
-	e.java.want("true", "a", "permit.set", "s", 2)
+	e.java.Want("true", "a", "try", "m", 0)
+	e.java.Want("true", "a", "rw.read", "rw", 0)
+	e.java.Want("true", "a", "permit.set", "s", 2)
 	for name, found := range map[string]driver.Kind{
 		"m": driver.Mutex, "rw": driver.ReadWrite, "s": driver.Semaphore,
 	} {
@@ -288,19 +289,19 @@ func javaHasAnotherKind(e *together) {
 			}
 		}
 	}
-	e.java.want("true", "a", "unlock", "m", 0)
-	e.java.want("true", "a", "rw.unread", "rw", 0)
-	e.java.want("2", "a", "permit.there", "s", 0)
+	e.java.Want("true", "a", "unlock", "m", 0)
+	e.java.Want("true", "a", "rw.unread", "rw", 0)
+	e.java.Want("2", "a", "permit.there", "s", 0)
 }
 
 // goReaderOutlivesJava: Go's reader lives for longer than Java's, whose watchdog renews its own with a shorter life.
 func goReaderOutlivesJava(e *together) {
 	rw := e.locks.RWMutex("a", nil)
 	r := e.take(rw.Reader(), time.Second)
-	e.java.want("true", "a", "rw.read", "a", 0)
+	e.java.Want("true", "a", "rw.read", "a", 0)
 	<-time.After(2 * watchdog)
-	e.java.want("true", "a", "rw.unread", "a", 0)
-	e.java.want("false", "b", "rw.write", "a", 0)
+	e.java.Want("true", "a", "rw.unread", "a", 0)
+	e.java.Want("false", "b", "rw.write", "a", 0)
 	if err := r.Err(); err != nil {
 		e.Error(err)
 	}
@@ -308,41 +309,41 @@ func goReaderOutlivesJava(e *together) {
 }
 
 func permitsAreShared(e *together) {
-	e.java.want("true", "a", "permit.set", "a", 3)
+	e.java.Want("true", "a", "permit.set", "a", 3)
 	s := e.locks.Semaphore("a", 3, nil)
-	one := e.java.do("a", "permit.take", "a", 0)
+	one := e.java.Do("a", "permit.take", "a", 0)
 	two := e.take(s, time.Second)
-	e.java.want("1", "a", "permit.there", "a", 0)
+	e.java.Want("1", "a", "permit.there", "a", 0)
 	e.refused(s.Permits(2))
-	three := e.java.do("a", "permit.lease", "a", 60_000)
+	three := e.java.Do("a", "permit.lease", "a", 60_000)
 	e.refused(s)
-	e.java.want("null", "a", "permit.take", "a", 0)
+	e.java.Want("null", "a", "permit.take", "a", 0)
 	info, err := e.locks.Inspect(e.Context(), "a")
 	if err != nil || info.Limit != 3 || len(info.Holders) != 3 {
 		e.Errorf("inspected %+v, %v", info, err)
 	}
 	for _, id := range []string{one, three} {
-		e.java.want("true", "a", "permit.release", "a", id)
+		e.java.Want("true", "a", "permit.release", "a", id)
 	}
 	e.unlock(two)
-	e.java.want("3", "a", "permit.there", "a", 0)
+	e.java.Want("3", "a", "permit.there", "a", 0)
 	e.unlock(e.take(s.Permits(3), time.Second))
 }
 
 func javaDiesWithAPermit(e *together) {
-	e.java.want("true", "a", "permit.set", "a", 1)
-	e.java.do("a", "permit.lease", "a", int(watchdog.Milliseconds()))
-	e.java.kill()
+	e.java.Want("true", "a", "permit.set", "a", 1)
+	e.java.Do("a", "permit.lease", "a", int(watchdog.Milliseconds()))
+	e.java.Kill()
 	e.unlock(e.take(e.locks.Semaphore("a", 1, nil), watchdog+2*time.Second))
 }
 
 // permitsOfTheGoDeadReturn: nobody gives them back, and Java has them after their time.
 func permitsOfTheGoDeadReturn(e *together) {
-	e.java.want("true", "a", "permit.set", "a", 2)
+	e.java.Want("true", "a", "permit.set", "a", 2)
 	short := &lock.SemaphoreOptions{TTL: time.Second, Fixed: true}
 	lease := e.take(e.locks.Semaphore("a", 2, short).Permits(2), time.Second)
-	e.java.want("null", "a", "permit.take", "a", 0)
-	if answer := e.java.do("a", "permit.take", "a", int(patience.Milliseconds())); answer == "null" {
+	e.java.Want("null", "a", "permit.take", "a", 0)
+	if answer := e.java.Do("a", "permit.take", "a", int(peer.Patience.Milliseconds())); answer == "null" {
 		e.Error("java got no permit after go's had run out")
 	}
 	if err := lease.Unlock(e.Context()); !errors.Is(err, lock.ErrLost) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
@@ -80,7 +82,7 @@ func (l *latches) wantCount(name string, want int) {
 	if left, err := l.LatchCount(l.Context(), name); left != want || err != nil {
 		l.Errorf("%q: %d are left, want %d (%v)", name, left, want, err)
 	}
-	l.java.want(strconv.Itoa(want), "count", "latch.count", name, 0)
+	l.java.Want(strconv.Itoa(want), "count", "latch.count", name, 0)
 }
 
 // await waits until a latch is open, as package lock does.
@@ -101,7 +103,7 @@ func (l *latches) await(name string, listening chan<- struct{}) error {
 		}
 		select {
 		case <-w.C():
-		case <-time.After(patience / 3):
+		case <-time.After(peer.Patience / 3):
 			return fmt.Errorf("%d are left, and nothing was heard", left)
 		}
 	}
@@ -126,11 +128,11 @@ func (l *latches) goWoken(name string, opens func()) time.Duration {
 }
 
 // javaWoken checks that Java is woken when a latch opens, and returns how long that took.
-func (l *latches) javaWoken(java *java, name string, opens func()) time.Duration {
+func (l *latches) javaWoken(java *peer.Java, name string, opens func()) time.Duration {
 	l.Helper()
 	channel, before := "redisson_countdownlatch__channel__{"+name+"}", l.commands("get")
-	waiting := java.begin("waiting", "latch.await", name, int(patience.Milliseconds()))
-	deadline := time.Now().Add(patience)
+	waiting := java.Begin("waiting", "latch.await", name, int(peer.Patience.Milliseconds()))
+	deadline := time.Now().Add(peer.Patience)
 	// It looks at the count before it listens, and after.
 	for l.listening(channel) == 0 || l.commands("get") < before+2 {
 		if time.Now().After(deadline) {
@@ -139,7 +141,7 @@ func (l *latches) javaWoken(java *java, name string, opens func()) time.Duration
 	}
 	start := time.Now()
 	opens()
-	java.answersAtOnce(waiting)
+	java.AnswersWithin(atOnce, waiting)
 	return time.Since(start)
 }
 
@@ -150,19 +152,19 @@ func latchIsShared(e *together) {
 	if e.isCluster() {
 		names = names[:1] // Redisson puts braces around names that have some: its channel is in another slot then
 	}
-	defer e.shows(latchObject, inspectedByGo, 1)
-	defer e.shows(latchObject, inspectedByJava, 1)
+	defer e.shows(latchObject, matrix.InspectedByGo, 1)
+	defer e.shows(latchObject, matrix.InspectedByJava, 1)
 	for _, name := range names {
 		l.wantCount(name, 0)
 		l.set(name, 3)
-		e.java.want("false", "a", "latch.set", name, 5)
+		e.java.Want("false", "a", "latch.set", name, 5)
 		l.wantCount(name, 3)
-		e.java.want("true", "a", "latch.down", name, 1)
+		e.java.Want("true", "a", "latch.down", name, 1)
 		l.wantCount(name, 2)
 		l.down(name, 1)
-		e.java.want("true", "a", "latch.down", name, 1)
+		e.java.Want("true", "a", "latch.down", name, 1)
 		l.wantCount(name, 0)
-		e.java.want("true", "a", "latch.set", name, 2)
+		e.java.Want("true", "a", "latch.set", name, 2)
 		if set, err := l.SetLatch(e.Context(), name, l.id(), 5); set || err != nil {
 			e.Errorf("go sets what java has set: %t, %v", set, err)
 		}
@@ -178,10 +180,10 @@ func latchGoIsWoken(e *together) {
 	var took []time.Duration
 	for i := range wakeUps {
 		name := fmt.Sprint("woken", i%3) // names are used again
-		e.java.want("true", "a", "latch.set", name, 2)
-		took = append(took, l.goWoken(name, func() { e.java.want("true", "a", "latch.down", name, 2) }))
+		e.java.Want("true", "a", "latch.set", name, 2)
+		took = append(took, l.goWoken(name, func() { e.java.Want("true", "a", "latch.down", name, 2) }))
 	}
-	e.woke(latchObject, goWaits, took)
+	e.woke(latchObject, matrix.GoWaits, took)
 }
 
 func latchJavaIsWoken(e *together) {
@@ -195,7 +197,7 @@ func latchJavaIsWoken(e *together) {
 			l.down(name, 0)
 		}))
 	}
-	e.woke(latchObject, javaWaits, took)
+	e.woke(latchObject, matrix.JavaWaits, took)
 }
 
 // latchIsDropped by Go: those who await it in Java are woken.
@@ -208,8 +210,8 @@ func latchIsDropped(e *together) {
 				e.Errorf("dropped: %t, %v", was, err)
 			}
 		})
-		e.java.want("true", "a", "latch.set", "a", 2)
-		l.goWoken("a", func() { e.java.want("true", "a", "latch.drop", "a", 0) })
+		e.java.Want("true", "a", "latch.set", "a", 2)
+		l.goWoken("a", func() { e.java.Want("true", "a", "latch.drop", "a", 0) })
 	}
 }
 
@@ -220,13 +222,12 @@ func latchJavaIsKilled(e *together) {
 	l := e.latches()
 	l.set("a", manyCounts)
 	dies := e.anotherJava()
-	dies.begin("a", "latch.down", "a", manyCounts)
+	dies.Begin("a", "latch.down", "a", manyCounts)
 	l.untilBelow("a", manyCounts)
 	l.countsBeside()
-	dies.kill()
-	_ = dies.cmd.Wait()
+	dies.Kill()
 	l.opensAfterADeath()
-	e.shows(latchObject, javaDies, 1)
+	e.shows(latchObject, matrix.JavaDies, 1)
 }
 
 // latchGoIsKilled the same way.
@@ -249,13 +250,13 @@ func latchGoIsKilled(e *together) {
 	}
 	_ = dies.Wait()
 	l.opensAfterADeath()
-	e.shows(latchObject, goDies, 1)
+	e.shows(latchObject, matrix.GoDies, 1)
 }
 
 // untilBelow waits until a latch is counted down.
 func (l *latches) untilBelow(name string, count int) {
 	l.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(peer.Patience); ; {
 		left, err := l.LatchCount(l.Context(), name)
 		if err != nil {
 			l.Fatal(err)
@@ -276,7 +277,7 @@ func (l *latches) countsBeside() {
 		if _, err := l.CountDown(l.Context(), "a", l.id(), 1); err != nil {
 			l.Error(err)
 		}
-		l.java.want("true", "a", "latch.down", "a", 1)
+		l.java.Want("true", "a", "latch.down", "a", 1)
 	}
 }
 
@@ -288,7 +289,7 @@ func (l *latches) opensAfterADeath() {
 		l.Fatalf("%d are left (%v)", left, err)
 	}
 	l.down("a", left-1)
-	l.java.want("true", "a", "latch.down", "a", 1)
+	l.java.Want("true", "a", "latch.down", "a", 1)
 	l.wantCount("a", left-2)
 	if _, err := l.CountDown(l.Context(), "a", l.id(), left-3); err != nil {
 		l.Error(err)
@@ -311,10 +312,10 @@ func countForEver(addr string) {
 // latchAndLocksOfJava are told apart; Java's latch and its semaphore of which nobody has permits cannot be.
 func latchAndLocksOfJava(e *together) {
 	l := e.latches()
-	e.java.want("true", "a", "try", "m", 0)
-	e.java.want("true", "a", "rw.read", "rw", 0)
-	e.java.want("true", "a", "permit.set", "s", 2)
-	id := e.java.do("a", "permit.take", "s", 0)
+	e.java.Want("true", "a", "try", "m", 0)
+	e.java.Want("true", "a", "rw.read", "rw", 0)
+	e.java.Want("true", "a", "permit.set", "s", 2)
+	id := e.java.Do("a", "permit.take", "s", 0)
 	for name, found := range map[string]driver.Kind{
 		"m": driver.Mutex, "rw": driver.ReadWrite, "s": driver.Semaphore,
 	} {
@@ -323,10 +324,10 @@ func latchAndLocksOfJava(e *together) {
 		_, down := l.CountDown(e.Context(), name, l.id(), 1)
 		wantKind(e, found, driver.Latch, down)
 	}
-	e.java.want("true", "a", "unlock", "m", 0)
-	e.java.want("true", "a", "rw.unread", "rw", 0)
-	e.java.want("true", "a", "permit.release", "s", id)
-	e.java.want("2", "a", "permit.there", "s", 0)
+	e.java.Want("true", "a", "unlock", "m", 0)
+	e.java.Want("true", "a", "rw.unread", "rw", 0)
+	e.java.Want("true", "a", "permit.release", "s", id)
+	e.java.Want("2", "a", "permit.there", "s", 0)
 	l.set("latch", 3)
 	_, mutex := e.locks.Mutex("latch", nil).TryLock(e.Context())
 	wantKind(e, driver.Latch, driver.Mutex, mutex)

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/bedrock-go/bedrock/internal/chaos"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 )
 
@@ -55,17 +56,17 @@ func (f *fairLine) order() []string {
 }
 
 // javaComes has a thread of Java want the lock; wait bounds that, if it is not 0.
-func (f *fairLine) javaComes(j *java, thread string, wait time.Duration) *contender {
+func (f *fairLine) javaComes(j *peer.Java, thread string, wait time.Duration) *contender {
 	f.Helper()
 	command := "fair.lock"
 	if wait > 0 {
 		command = "fair.wait"
 	}
-	id := j.begin(thread, command, f.name, wait.Milliseconds())
-	answers := j.answerTo(id)
+	id := j.Begin(thread, command, f.name, wait.Milliseconds())
+	answers := j.AnswerTo(id)
 	c := &contender{who: "Java's " + thread, give: func(*contender) {
 		f.Helper()
-		j.want("true", thread, "fair.unlock", f.name, 0)
+		j.Want("true", thread, "fair.unlock", f.name, 0)
 	}}
 	go func() {
 		select {
@@ -112,7 +113,7 @@ func (f *fairLine) queues(come func() *contender) *contender {
 	return c
 }
 
-func (f *fairLine) javaQueues(j *java, thread string) *contender {
+func (f *fairLine) javaQueues(j *peer.Java, thread string) *contender {
 	f.Helper()
 	return f.queues(func() *contender { return f.javaComes(j, thread, 0) })
 }
@@ -123,17 +124,17 @@ func (f *fairLine) goQueues(locks *lock.Client, who string) *contender {
 }
 
 // javaHas has a thread of Java take the lock that is free.
-func (f *fairLine) javaHas(j *java, thread string) *contender {
+func (f *fairLine) javaHas(j *peer.Java, thread string) *contender {
 	f.Helper()
 	c := f.javaComes(j, thread, 0)
-	f.serves(c, patience)
+	f.serves(c, peer.Patience)
 	return c
 }
 
 func (f *fairLine) goHas(locks *lock.Client, who string) *contender {
 	f.Helper()
 	c := f.goComes(f.Context(), locks, who)
-	f.serves(c, patience)
+	f.serves(c, peer.Patience)
 	return c
 }
 
@@ -222,9 +223,9 @@ func (f *fairLine) until(what string, is func() bool) {
 	f.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !is(); <-tick.C {
+	for deadline := time.Now().Add(peer.Patience); !is(); <-tick.C {
 		if time.Now().After(deadline) {
-			f.Fatalf("not within %s: %s; in line: %q", patience, what, f.order())
+			f.Fatalf("not within %s: %s; in line: %q", peer.Patience, what, f.order())
 		}
 	}
 }
@@ -249,19 +250,19 @@ func (e *together) process() (locks *lock.Client, kill func()) {
 // javaIsWarmInLine has Java wait for a fair lock once: it has loaded what it needs for that from here on.
 func (e *together) javaIsWarmInLine() {
 	e.Helper()
-	e.java.want("true", "a", "fair.try", "warm", 0)
+	e.java.Want("true", "a", "fair.try", "warm", 0)
 	for i := range 3 {
 		before := e.scripts()
-		id := e.java.begin(strconv.Itoa(i), "fair.lock", "warm", 0)
+		id := e.java.Begin(strconv.Itoa(i), "fair.lock", "warm", 0)
 		e.asleep(before)
 		thread := "a"
 		if i > 0 {
 			thread = strconv.Itoa(i - 1)
 		}
-		e.java.want("true", thread, "fair.unlock", "warm", 0)
-		if answer := e.java.await(id); answer != "true" {
+		e.java.Want("true", thread, "fair.unlock", "warm", 0)
+		if answer := e.java.Await(id); answer != "true" {
 			e.Fatalf("java: %q", answer)
 		}
 	}
-	e.java.want("true", "2", "fair.unlock", "warm", 0)
+	e.java.Want("true", "2", "fair.unlock", "warm", 0)
 }

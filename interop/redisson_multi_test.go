@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -23,7 +24,7 @@ func (l *latches) all() []driver.Request {
 	owner := fmt.Sprint("dddddddd-0000-4000-8000-000000000004:", l.calls)
 	var reqs []driver.Request
 	for _, name := range []string{"a", "b"} {
-		reqs = append(reqs, driver.Request{Name: name, Owner: owner, TTL: patience, Tokens: 1})
+		reqs = append(reqs, driver.Request{Name: name, Owner: owner, TTL: peer.Patience, Tokens: 1})
 	}
 	return reqs
 }
@@ -60,13 +61,13 @@ func (l *latches) refusedAll(held string) {
 func multiJavaHolds(e *together) {
 	l := e.latches()
 	for range wakeUps {
-		e.java.want("true", "a", "multi.try", "a,b", 0)
+		e.java.Want("true", "a", "multi.try", "a,b", 0)
 		l.refusedAll("a")
-		e.java.want("true", "a", "multi.unlock", "a,b", 0)
-		e.java.want("true", "a", "try", "b", 0)
+		e.java.Want("true", "a", "multi.unlock", "a,b", 0)
+		e.java.Want("true", "a", "try", "b", 0)
 		l.refusedAll("b")
-		e.java.want("false", "a", "locked", "a", 0)
-		e.java.want("true", "a", "unlock", "b", 0)
+		e.java.Want("false", "a", "locked", "a", 0)
+		e.java.Want("true", "a", "unlock", "b", 0)
 		l.giveAll(l.takeAll())
 	}
 }
@@ -75,24 +76,24 @@ func multiGoHolds(e *together) {
 	l := e.latches()
 	for range wakeUps {
 		grants := l.takeAll()
-		e.java.want("false", "a", "multi.try", "a,b", 0)
-		e.java.want("false", "a", "multi.try", "b,a", 0)
-		e.java.want("true", "a", "locked", "a", 0)
-		e.java.want("true", "a", "locked", "b", 0)
+		e.java.Want("false", "a", "multi.try", "a,b", 0)
+		e.java.Want("false", "a", "multi.try", "b,a", 0)
+		e.java.Want("true", "a", "locked", "a", 0)
+		e.java.Want("true", "a", "locked", "b", 0)
 		l.giveAll(grants)
-		e.java.want("true", "a", "multi.try", "a,b", 0)
-		e.java.want("true", "a", "multi.unlock", "a,b", 0)
+		e.java.Want("true", "a", "multi.try", "a,b", 0)
+		e.java.Want("true", "a", "multi.unlock", "a,b", 0)
 	}
 }
 
 // multiWakesJavaInOneStep by Go's releases, one after the other; Go's leases would live for longer than it waits.
 func multiWakesJavaInOneStep(e *together) {
 	l := e.latches()
-	e.java.want("true", "b", "try", "b", 0) // the server knows Java's scripts from here on
-	e.java.want("true", "b", "unlock", "b", 0)
+	e.java.Want("true", "b", "try", "b", 0) // the server knows Java's scripts from here on
+	e.java.Want("true", "b", "unlock", "b", 0)
 	for range wakeUps {
 		grants := l.takeAll()
 		e.javaWoken("multi.try", "a,b", func() { l.giveAll(grants) })
-		e.java.want("true", "waiting", "multi.unlock", "a,b", 0)
+		e.java.Want("true", "waiting", "multi.unlock", "a,b", 0)
 	}
 }

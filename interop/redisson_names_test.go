@@ -24,16 +24,16 @@ func strangeNames() []string {
 func namesAreTheSame(e *together) {
 	names := strangeNames()
 	for _, held := range names {
-		e.java.want("true", "a", "lock:try", encoded(held), 0)
+		e.java.Want("true", "a", "lock:try", encoded(held), 0)
 		for _, name := range names {
 			e.isFreeForGo(name, name != held)
 		}
-		e.java.want("true", "a", "lock:unlock", encoded(held), 0)
+		e.java.Want("true", "a", "lock:unlock", encoded(held), 0)
 		lease, err := e.locks.Mutex(held, nil).TryLock(e.Context())
 		if err != nil {
 			e.Fatalf("%q: %v", held, err)
 		}
-		e.java.want("false", "a", "lock:try", encoded(held), 0)
+		e.java.Want("false", "a", "lock:try", encoded(held), 0)
 		e.unlock(lease)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/multi"
 )
@@ -155,7 +157,7 @@ func (o object) play(e *together, scene string) *play {
 		locks = e.plainLocks()
 	}
 	p.goHolds, p.goWaits = o.ours(locks, p.name)
-	e.java.want("true", "a", o.holds+":prepare", p.name, 0)
+	e.java.Want("true", "a", o.holds+":prepare", p.name, 0)
 	return p
 }
 
@@ -176,18 +178,18 @@ func (p *play) channel() string {
 // javaTakes has a thread of Java take what excludes others.
 func (p *play) javaTakes() {
 	p.Helper()
-	p.java.want("true", "a", p.holds+":try", p.name, int(patience.Milliseconds()))
+	p.java.Want("true", "a", p.holds+":try", p.name, int(peer.Patience.Milliseconds()))
 }
 
 func (p *play) javaGives() {
 	p.Helper()
-	p.java.want("true", "a", p.holds+":unlock", p.name, 0)
+	p.java.Want("true", "a", p.holds+":unlock", p.name, 0)
 }
 
 // takeForGo waits for a lock that is free, or will soon be.
 func (p *play) takeForGo(l wanted) held {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), patience)
+	ctx, cancel := context.WithTimeout(p.Context(), peer.Patience)
 	p.Cleanup(cancel)
 	h, err := l(ctx, false)
 	if err != nil {
@@ -213,7 +215,7 @@ func (p *play) goIsRefused() {
 
 func (p *play) javaIsRefused() {
 	p.Helper()
-	p.java.want("false", "b", p.waits+":try", p.name, 0)
+	p.java.Want("false", "b", p.waits+":try", p.name, 0)
 }
 
 // waited is what has become of one who waited.
@@ -253,7 +255,7 @@ func (o object) goIsWoken(e *together) {
 			e.Fatalf("go is not woken, in round %d", len(took)+1)
 		}
 	}
-	e.woke(o.name, goWaits, took)
+	e.woke(o.name, matrix.GoWaits, took)
 }
 
 // javaIsWoken when Go gives back what would live for 30 s.
@@ -263,15 +265,15 @@ func (o object) javaIsWoken(e *together) {
 	for range wakeUps {
 		h := p.takeForGo(p.goHolds)
 		before := e.scripts()
-		waiting := e.java.begin("b", p.waits+":try", p.name, int(patience.Milliseconds()))
+		waiting := e.java.Begin("b", p.waits+":try", p.name, int(peer.Patience.Milliseconds()))
 		e.asleep(before)
 		start := time.Now()
 		p.goGives(h)
-		e.java.answersAtOnce(waiting)
+		e.java.AnswersWithin(atOnce, waiting)
 		took = append(took, time.Since(start))
-		e.java.want("true", "b", p.waits+":unlock", p.name, 0)
+		e.java.Want("true", "b", p.waits+":unlock", p.name, 0)
 	}
-	e.woke(o.name, javaWaits, took)
+	e.woke(o.name, matrix.JavaWaits, took)
 }
 
 // excludes: each is refused while the other one has it, and sees that from its side.
@@ -288,10 +290,10 @@ func (o object) excludes(e *together) {
 		p.goGives(h)
 		p.inspectedWhenFree()
 	}
-	e.shows(o.name, excluded, wakeUps)
+	e.shows(o.name, matrix.Excluded, wakeUps)
 	if o.inspected {
-		e.shows(o.name, inspectedByGo, wakeUps)
-		e.shows(o.name, inspectedByJava, wakeUps)
+		e.shows(o.name, matrix.InspectedByGo, wakeUps)
+		e.shows(o.name, matrix.InspectedByJava, wakeUps)
 	}
 }
 
@@ -316,13 +318,13 @@ func (p *play) inspectedWhileGoHolds() {
 	if !p.inspected {
 		return
 	}
-	p.java.want("true", "look", p.holds+":locked", p.name, 0)
+	p.java.Want("true", "look", p.holds+":locked", p.name, 0)
 	if p.holds == "permit" {
 		return // nothing more can be asked there
 	}
-	p.java.want("0", "look", p.holds+":holds", p.name, 0)
-	p.java.want("false", "look", p.holds+":mine", p.name, 0)
-	left, err := strconv.Atoi(p.java.do("look", p.holds+":left", p.name, 0))
+	p.java.Want("0", "look", p.holds+":holds", p.name, 0)
+	p.java.Want("false", "look", p.holds+":mine", p.name, 0)
+	left, err := strconv.Atoi(p.java.Do("look", p.holds+":left", p.name, 0))
 	if err != nil || left <= 0 || left > 30_000 {
 		p.Errorf("java sees %d ms left (%v)", left, err)
 	}
@@ -333,7 +335,7 @@ func (p *play) inspectedWhenFree() {
 	if !p.inspected {
 		return
 	}
-	p.java.want("false", "look", p.holds+":locked", p.name, 0)
+	p.java.Want("false", "look", p.holds+":locked", p.name, 0)
 	if info, err := p.locks.Inspect(p.Context(), p.name); err != nil || info.Held() {
 		p.Errorf("inspected %+v, %v", info, err)
 	}
@@ -345,10 +347,10 @@ func (o object) reentersBoth(e *together) {
 	for range wakeUps {
 		p.javaTakes()
 		p.javaTakes()
-		e.java.want("2", "a", p.holds+":holds", p.name, 0)
+		e.java.Want("2", "a", p.holds+":holds", p.name, 0)
 		p.goIsRefused()
 		p.javaGives()
-		e.java.want("1", "a", p.holds+":holds", p.name, 0)
+		e.java.Want("1", "a", p.holds+":holds", p.name, 0)
 		p.goIsRefused()
 		p.javaGives()
 		outer := p.takeForGo(p.goHolds)
@@ -361,5 +363,5 @@ func (o object) reentersBoth(e *together) {
 		p.javaIsRefused()
 		p.goGives(outer)
 	}
-	e.shows(o.name, reentered, wakeUps)
+	e.shows(o.name, matrix.Reentered, wakeUps)
 }

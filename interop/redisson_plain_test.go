@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
@@ -53,50 +55,50 @@ func plainClient(rdb redis.UniversalClient, publishes redislock.PubSub) (*lock.C
 
 // plainPermitsAreShared: each has what the other has left, and has back what the other gives back.
 func plainPermitsAreShared(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 3)
+	e.java.Want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
-	e.java.want("true", "a", "plain.try", "a", 1)
+	e.java.Want("true", "a", "plain.try", "a", 1)
 	lease := e.take(s, time.Second)
-	e.java.want("1", "a", "plain.there", "a", 0)
+	e.java.Want("1", "a", "plain.there", "a", 0)
 	e.refused(s.Permits(2))
-	e.java.want("false", "a", "plain.try", "a", 2)
-	e.java.want("true", "a", "plain.try", "a", 1)
+	e.java.Want("false", "a", "plain.try", "a", 2)
+	e.java.Want("true", "a", "plain.try", "a", 1)
 	e.refused(s)
-	e.java.want("true", "a", "plain.release", "a", 2)
+	e.java.Want("true", "a", "plain.release", "a", 2)
 	e.unlock(lease)
-	e.java.want("3", "a", "plain.there", "a", 0)
+	e.java.Want("3", "a", "plain.there", "a", 0)
 	e.unlock(e.take(s.Permits(3), time.Second))
-	e.java.want("true", "a", "plain.try", "a", 3)
+	e.java.Want("true", "a", "plain.try", "a", 3)
 	e.refused(s)
-	e.shows(plainObject, inspectedByJava, 1)
+	e.shows(plainObject, matrix.InspectedByJava, 1)
 }
 
 // goMakesAPlainSemaphore: who comes first says how many there are.
 func goMakesAPlainSemaphore(e *together) {
 	lease := e.take(e.plain(2, nil), time.Second)
-	e.java.want("false", "a", "plain.set", "a", 9)
-	e.java.want("1", "a", "plain.there", "a", 0)
-	e.java.want("true", "a", "plain.try", "a", 1)
+	e.java.Want("false", "a", "plain.set", "a", 9)
+	e.java.Want("1", "a", "plain.there", "a", 0)
+	e.java.Want("true", "a", "plain.try", "a", 1)
 	e.unlock(lease)
-	e.java.want("true", "a", "plain.release", "a", 1)
-	e.java.want("2", "a", "plain.there", "a", 0)
+	e.java.Want("true", "a", "plain.release", "a", 1)
+	e.java.Want("2", "a", "plain.there", "a", 0)
 }
 
 // javaMovesPlainPermits: what it adds and drains stays so.
 func javaMovesPlainPermits(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 2)
+	e.java.Want("true", "a", "plain.set", "a", 2)
 	s := e.plain(4, nil)
 	lease := e.take(s, time.Second)
 	e.refused(s.Permits(2))
-	e.java.want("true", "a", "plain.add", "a", 1)
+	e.java.Want("true", "a", "plain.add", "a", 1)
 	e.unlock(e.take(s.Permits(2), time.Second))
-	e.java.want("2", "a", "plain.drain", "a", 0)
+	e.java.Want("2", "a", "plain.drain", "a", 0)
 	e.refused(s)
 	e.unlock(lease)
-	e.java.want("1", "a", "plain.there", "a", 0)
-	e.java.want("true", "a", "plain.delete", "a", 0)
+	e.java.Want("1", "a", "plain.there", "a", 0)
+	e.java.Want("true", "a", "plain.delete", "a", 0)
 	e.unlock(e.take(s.Permits(4), time.Second))
-	e.java.want("4", "a", "plain.there", "a", 0)
+	e.java.Want("4", "a", "plain.there", "a", 0)
 }
 
 // holdsAt has this program be another one, which has two plain permits of three on the server of that address until it
@@ -118,7 +120,7 @@ func holdForEver(addr string) {
 
 // goIsKilledWithPlain: what it had comes back by the next call of another one of Bedrock, and wakes Java.
 func goIsKilledWithPlain(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 3)
+	e.java.Want("true", "a", "plain.set", "a", 3)
 	program, err := os.Executable()
 	if err != nil {
 		e.Fatal(err)
@@ -128,33 +130,33 @@ func goIsKilledWithPlain(e *together) {
 	if err := dies.Start(); err != nil {
 		e.Fatal(err)
 	}
-	for start := time.Now(); e.java.do("a", "plain.there", "a", 0) != "1"; {
-		if time.Since(start) > patience {
+	for start := time.Now(); e.java.Do("a", "plain.there", "a", 0) != "1"; {
+		if time.Since(start) > peer.Patience {
 			e.Fatal("the other one has no permits")
 		}
 	}
-	e.java.want("true", "a", "plain.try", "a", 1)
+	e.java.Want("true", "a", "plain.try", "a", 1)
 	if err := dies.Process.Kill(); err != nil {
 		e.Fatal(err)
 	}
 	_ = dies.Wait()
-	waiting := e.java.begin("b", "plain.wait", "a", int(patience.Milliseconds()))
-	e.unlock(e.take(e.plain(3, nil), patience)) // it waits as well, and looks when the dead one's time is over
-	if answer := e.java.await(waiting); answer != "true" {
+	waiting := e.java.Begin("b", "plain.wait", "a", int(peer.Patience.Milliseconds()))
+	e.unlock(e.take(e.plain(3, nil), peer.Patience)) // it waits as well, and looks when the dead one's time is over
+	if answer := e.java.Await(waiting); answer != "true" {
 		e.Errorf("java waits for what the dead one had, and got %q", answer)
 	}
-	e.java.want("true", "a", "plain.release", "a", 2)
-	e.java.want("3", "a", "plain.there", "a", 0)
-	e.shows(plainObject, goDies, 1)
+	e.java.Want("true", "a", "plain.release", "a", 2)
+	e.java.Want("3", "a", "plain.there", "a", 0)
+	e.shows(plainObject, matrix.GoDies, 1)
 }
 
 // javaIsKilledWithPlain: what it had is lost, as it is without Bedrock, and who looks sees that it is missing.
 func javaIsKilledWithPlain(e *together) {
-	e.java.want("true", "a", "plain.set", "a", 3)
+	e.java.Want("true", "a", "plain.set", "a", 3)
 	s := e.plain(3, nil)
 	lease := e.take(s, time.Second)
-	e.java.want("true", "a", "plain.try", "a", 2)
-	e.java.kill()
+	e.java.Want("true", "a", "plain.try", "a", 2)
+	e.java.Kill()
 	ctx, cancel := context.WithTimeout(e.Context(), watchdog)
 	defer cancel()
 	if got, err := s.Lock(ctx); !errors.Is(err, lock.ErrHeld) && !errors.Is(err, context.DeadlineExceeded) {
@@ -166,6 +168,6 @@ func javaIsKilledWithPlain(e *together) {
 	}
 	e.unlock(lease)
 	e.refused(s.Permits(2))
-	e.anotherJava().want("1", "a", "plain.there", "a", 0)
-	e.shows(plainObject, inspectedByGo, 1)
+	e.anotherJava().Want("1", "a", "plain.there", "a", 0)
+	e.shows(plainObject, matrix.InspectedByGo, 1)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
@@ -26,7 +28,16 @@ func alone(t *testing.T) *site {
 	return &site{topology: "one server", nodes: []*testenv.RedisServer{testenv.Redis(t, nil)}, javaPublishes: "AUTO"}
 }
 
+// place is where something was shown, for the matrix.
+func (s *site) place() matrix.Place { return matrix.Place{Topology: s.topology, Version: s.version} }
+
 func (s *site) isCluster() bool { return len(s.nodes) > 1 }
+
+// startJava starts a program with Redisson's locks that uses the servers of a site.
+func startJava(t *testing.T, program *peer.Program, at *site) *peer.Java {
+	t.Helper()
+	return peer.Start(t, program, at.uris(), strconv.FormatInt(watchdog.Milliseconds(), 10), at.javaPublishes)
+}
 
 // addresses are those of all servers, with commas between them.
 func (s *site) addresses(scheme string) string {

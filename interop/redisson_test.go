@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/bedrock-go/bedrock/interop/internal/matrix"
+	"github.com/bedrock-go/bedrock/interop/internal/peer"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 	"github.com/bedrock-go/bedrock/redisconn/goredis"
@@ -19,11 +21,11 @@ import (
 type together struct {
 	*testing.T
 	*site
-	program *peerProgram
+	program *peer.Program
 	rdb     redis.UniversalClient
 	locks   *lock.Client
-	java    *java
-	seen    *matrix
+	java    *peer.Java
+	seen    *matrix.Matrix
 }
 
 // watchdog is for how long Redisson's locks live unless renewed; Bedrock's live
@@ -42,9 +44,12 @@ type scenes = map[string]func(*together)
 // TestRedisson plays all scenes with the real Redisson, and compares what was seen with what
 // docs/interop-redisson.md says.
 func TestRedisson(t *testing.T) {
-	w, seen := openWorkshop(t, oldest, newest), newMatrix()
-	seen.expect(2*len(allScenes()) + len(clusters())*len(clusterScenes()))
-	t.Cleanup(func() { seen.compare(t) })              // when all scenes are over, which are played side by side
+	w := openWorkshop(t, oldest, newest)
+	seen := &matrix.Matrix{
+		Library: "Redisson", File: "../docs/interop-redisson.md", Preface: preface, AtOnce: atOnce,
+		Scenes: 2*len(allScenes()) + len(clusters())*len(clusterScenes()),
+	}
+	t.Cleanup(func() { seen.Compare(t) })              // when all scenes are over, which are played side by side
 	for _, version := range []string{oldest, newest} { // those that count tries in vain need the processors
 		t.Run("alone-"+version, func(t *testing.T) {
 			for name, play := range countingScenes() {
@@ -75,12 +80,12 @@ func TestRedisson(t *testing.T) {
 }
 
 // playAlone plays a scene on a server of its own.
-func (w *workshop) playAlone(t *testing.T, name, version string, play func(*together), seen *matrix) {
+func (w *workshop) playAlone(t *testing.T, name, version string, play func(*together), seen *matrix.Matrix) {
 	t.Helper()
 	at := alone(t)
 	at.version = version
 	play(bringTogether(t, w.program(t, version), at, seen))
-	seen.played(name, at)
+	seen.Played(name, at.place())
 }
 
 // countingScenes are those that bound how often somebody looks in vain, and for how long.
@@ -115,7 +120,25 @@ func ofMutex() scenes {
 	}
 }
 
-func bringTogether(t *testing.T, program *peerProgram, at *site, seen *matrix) *together {
+// atOnce is the time within which one has the lock who is woken: less than any lease has left, and than it takes Go to
+// ask again by itself.
+const atOnce = watchdog / 2
+
+// wakeUps is how often somebody is woken in a scene, and how often everything else is done.
+const wakeUps = 20
+
+// woke adds wake-ups to the matrix, and fails the scene if one took too long.
+func (e *together) woke(object, who string, took []time.Duration) {
+	e.Helper()
+	e.seen.Woke(e, e.place(), object, who, took)
+}
+
+// shows adds what the scene has shown, so many times.
+func (e *together) shows(object, what string, rounds int) {
+	e.seen.Show(e.place(), object, what, rounds)
+}
+
+func bringTogether(t *testing.T, program *peer.Program, at *site, seen *matrix.Matrix) *together {
 	t.Helper()
 	rdb := at.connect(t)
 	e := &together{t, at, program, rdb, nil, nil, seen}
@@ -138,7 +161,7 @@ func (e *together) client(rdb redis.UniversalClient) *lock.Client {
 	return locks
 }
 
-func (e *together) anotherJava() *java {
+func (e *together) anotherJava() *peer.Java {
 	e.Helper()
 	return startJava(e.T, e.program, e.site)
 }
@@ -165,7 +188,7 @@ func (e *together) unlock(lease *lock.Lease) {
 // nothing but a message wakes it now before the lock expires.
 func (e *together) asleep(before int) {
 	e.Helper()
-	for deadline := time.Now().Add(patience); e.scripts() < before+2; {
+	for deadline := time.Now().Add(peer.Patience); e.scripts() < before+2; {
 		if time.Now().After(deadline) {
 			e.Fatal("the contender has not asked twice")
 		}
@@ -176,7 +199,7 @@ func (e *together) asleep(before int) {
 // it asks once more if it has just begun to, and then nothing but a message wakes it.
 func (e *together) listens(before int, channel string) {
 	e.Helper()
-	for deadline := time.Now().Add(patience); e.scripts() <= before || e.listening(channel) == 0; {
+	for deadline := time.Now().Add(peer.Patience); e.scripts() <= before || e.listening(channel) == 0; {
 		if time.Now().After(deadline) {
 			e.Fatalf("nobody listens on %s", channel)
 		}
@@ -186,7 +209,7 @@ func (e *together) listens(before int, channel string) {
 // tokensRise: Java's fenced lock and Bedrock count with one counter.
 func tokensRise(e *together) {
 	last := uint64(0)
-	defer e.shows("RFencedLock", tokensRiseBoth, wakeUps)
+	defer e.shows("RFencedLock", matrix.TokensRise, wakeUps)
 	for range wakeUps {
 		lease := e.lock("a", time.Second)
 		if lease.Token() <= last {
@@ -194,22 +217,22 @@ func tokensRise(e *together) {
 		}
 		last = lease.Token()
 		e.unlock(lease)
-		answer := e.java.do("a", "fenced", "a", 0)
+		answer := e.java.Do("a", "fenced", "a", 0)
 		token, err := strconv.ParseUint(answer, 10, 64)
 		if err != nil || token <= last {
 			e.Errorf("java's token %s after %d (%v)", answer, last, err)
 		}
 		last = token
-		e.java.want("true", "a", "unlock", "a", 0)
+		e.java.Want("true", "a", "unlock", "a", 0)
 	}
 }
 
 func forceReleaseTells(e *together) {
-	e.java.want("true", "a", "try", "a", 0)
+	e.java.Want("true", "a", "try", "a", 0)
 	if held, err := e.locks.ForceRelease(e.Context(), "a"); !held || err != nil {
 		e.Errorf("force: %v, %v", held, err)
 	}
-	if answer := e.java.do("a", "unlock", "a", 0); answer == "true" {
+	if answer := e.java.Do("a", "unlock", "a", 0); answer == "true" {
 		e.Error("java released what it had not any more")
 	}
 }
@@ -223,7 +246,7 @@ func nobodyIsLost(e *together) {
 	}
 	var ids []string
 	for i := range each {
-		ids = append(ids, e.java.begin(fmt.Sprint("t", i), "count", "a", times))
+		ids = append(ids, e.java.Begin(fmt.Sprint("t", i), "count", "a", times))
 	}
 	var group sync.WaitGroup
 	for range each {
@@ -231,7 +254,7 @@ func nobodyIsLost(e *together) {
 	}
 	group.Wait()
 	for _, id := range ids {
-		if answer := e.java.await(id); answer != strconv.Itoa(times) {
+		if answer := e.java.Await(id); answer != strconv.Itoa(times) {
 			e.Errorf("java counted %q", answer)
 		}
 	}

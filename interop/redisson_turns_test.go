@@ -126,11 +126,11 @@ func (f *fleet) goOn(times int64) {
 func (f *fleet) listens(thread string) {
 	f.Helper()
 	before := f.listening(f.channel())
-	id := f.java.begin(thread, "lock", f.name, 0)
+	id := f.java.Begin(thread, "lock", f.name, 0)
 	f.untilMoreListen(before, id)
 	start := time.Now()
 	handOvers, offers, others := f.entered.Load(), f.offers.Load(), f.strange.Load()
-	answer := f.java.await(id)
+	answer := f.java.Await(id)
 	waited := time.Since(start)
 	handOvers, others = f.entered.Load()-handOvers, f.strange.Load()-others
 	f.givesBack(thread, "unlock")
@@ -152,7 +152,7 @@ func (f *fleet) untilMoreListen(before int64, id string) {
 	f.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for f.listening(f.channel()) <= before && !f.java.answered(id) {
+	for f.listening(f.channel()) <= before && !f.java.Answered(id) {
 		<-tick.C
 	}
 }
@@ -161,14 +161,14 @@ func (f *fleet) untilMoreListen(before int64, id string) {
 func (f *fleet) givesBack(thread, command string) {
 	f.Helper()
 	f.strange.Add(1)
-	f.java.want("true", thread, command, f.name, 0)
+	f.java.Want("true", thread, command, f.name, 0)
 }
 
 // looks has a thread of Java wait for the lock by looking.
 func (f *fleet) looks(thread string) {
 	f.Helper()
 	start := time.Now()
-	answer := f.java.do(thread, "spin", f.name, 0)
+	answer := f.java.Do(thread, "spin", f.name, 0)
 	f.Logf("who looks: %s times in vain, for %s", answer, time.Since(start))
 	f.givesBack(thread, "unspin")
 	if vain, err := strconv.Atoi(answer); err != nil || vain > mostHandOvers {
@@ -179,13 +179,13 @@ func (f *fleet) looks(thread string) {
 // javaIsWarm has Java wait once: it has loaded what it needs for that from here on.
 func (e *together) javaIsWarm() {
 	e.Helper()
-	e.java.want("true", "b", "try", "b", 0) // the server knows Java's script from here on
+	e.java.Want("true", "b", "try", "b", 0) // the server knows Java's script from here on
 	lease := e.lock("warm", time.Second)
 	before := e.scripts()
-	id := e.java.begin("a", "lock", "warm", 0)
+	id := e.java.Begin("a", "lock", "warm", 0)
 	e.asleep(before)
 	e.unlock(lease)
-	e.java.await(id)
+	e.java.Await(id)
 }
 
 // javaIsPassedOver: threads of Java wait for a lock that was passed on until then, and again while it is.

@@ -189,8 +189,9 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if held || isAnswer(err) {
 		k.q.endSilence()
 	}
-	if held { // whatever ends the contest now, the request stands
+	if held { // whatever ends the contest now, the request stands, or waits
 		k.recordStanding(err)
+		k.waited = k.waited || k.req.Waits
 	}
 	if isClosed(k.q.client.closed) {
 		return opError("lock", k.req.Name, ErrClosed)
@@ -198,7 +199,6 @@ func (k *contest) recordFailure(ctx context.Context, err error) error {
 	if held {
 		refusal := k.heldError(err)
 		k.q.endFailing()
-		k.waited = k.waited || k.req.Waits
 		k.failure, k.refusal = nil, refusal
 		k.enterRefusal(refusal.Owner)
 		k.q.habit.enterShared(k.q.client.now())

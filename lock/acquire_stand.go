@@ -18,6 +18,7 @@ type standing struct {
 	sent   time.Duration // when it was made last, of the requests that were answered
 	claim  time.Duration // how long it stands from then on, and how long what it is granted lives
 	token  uint64        // the first of what it is granted
+	rising bool          // that is not known, but higher than token
 	holder string        // who had the lock then
 	idle   bool          // and the time before: it lapses, for nobody moves on
 	handed chan driver.Grant
@@ -40,9 +41,10 @@ func (k *contest) makeRequest(call context.Context) (driver.Grant, error) {
 	return c.successor.Stand(call, k.req)
 }
 
-// announceOwner says under which owner the one at the front asks: it may hear of a grant before the answer is here.
+// announceOwner says under which owner the one at the front asks: it may hear of a grant before the answer is here, and
+// listens for that owner's turn.
 func (k *contest) announceOwner() {
-	if c := k.q.client; c.successor != nil || c.notified {
+	if c := k.q.client; c.successor != nil || c.notified || k.q.fair {
 		k.q.told.Store(0)
 		k.q.asks.Store(numberOf(k.req.Owner))
 	}
@@ -67,7 +69,8 @@ func (k *contest) recordStanding(refusal error) {
 		return
 	}
 	s := &standing{
-		owner: k.req.Owner, want: k.want, sent: k.sent, claim: held.Claim, token: held.Token, holder: held.Owner,
+		owner: k.req.Owner, want: k.want, sent: k.sent, claim: held.Claim, token: held.Token,
+		rising: held.Rising || k.want.fair, holder: held.Owner,
 	}
 	if before != nil && !k.want.fair {
 		s.idle = before.holder == s.holder && k.sent-before.sent >= s.askAgainAfter()
@@ -185,7 +188,7 @@ func (s *standing) isFor(g *driver.Grant) bool {
 	if s == nil || g.Tokens == 0 || g.Owner != s.owner {
 		return false
 	}
-	return g.Token == s.token || s.want.fair && s.isNewer(g)
+	return g.Token == s.token || s.rising && s.isNewer(g)
 }
 
 // inherit makes a grant the caller's that was passed on. It lives for the claim, from some time

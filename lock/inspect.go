@@ -56,6 +56,9 @@ type Holder struct {
 	Permits int
 	// Upgradeable says that it is the reader who may become a writer.
 	Upgradeable bool
+	// Token is the first fencing token of the grant, 0 when the backend does not tell it. A lease that was handed the
+	// grant by another one of its process has a later one.
+	Token uint64
 	// Since is when the backend gave the grant; zero when it does not tell.
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.
@@ -195,8 +198,8 @@ func (c *Client) info(found driver.Info) Info {
 		meta := driver.DecodeMeta(h.Meta)
 		waits := wishNames(takeWishes(meta))
 		info.Holders = append(info.Holders, Holder{
-			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
-			Linger: h.Linger, Waits: waits, Meta: meta,
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Token: h.Token,
+			Since: h.Since, TTL: h.TTL, Linger: h.Linger, Waits: waits, Meta: meta,
 		})
 	}
 	for _, w := range found.Line {

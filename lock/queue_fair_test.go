@@ -56,6 +56,60 @@ func TestWhoIsNextSleepsPastADeadHolder(t *testing.T) {
 	}
 }
 
+// turnTeller is a backend that tells of turns, and grants nothing unasked.
+type turnTeller struct {
+	driver.Backend
+
+	driver.TurnWaiter
+}
+
+// tellerOfNothing is a backend that tells of nothing at all.
+type tellerOfNothing struct{ driver.Backend }
+
+// TestATurnIsHeardOfByOneWhoAlwaysAsks: not only when it asks again for its place, seconds later.
+func TestATurnIsHeardOfByOneWhoAlwaysAsks(t *testing.T) {
+	for late, only := range map[time.Duration]func(driver.Backend) driver.Backend{
+		10 * time.Millisecond: func(b driver.Backend) driver.Backend {
+			return turnTeller{b, b.(driver.TurnWaiter)} //nolint:forcetypeassert // memlock's is one
+		},
+		200 * time.Millisecond: func(b driver.Backend) driver.Backend { return tellerOfNothing{b} },
+	} {
+		synctest.Test(t, func(t *testing.T) { turnIsHeardOf(t, only, late) })
+	}
+}
+
+func turnIsHeardOf(t *testing.T, only func(driver.Backend) driver.Backend, late time.Duration) {
+	t.Helper()
+	store := memlock.NewStore(nil)
+	b := memlock.NewBackend(store)
+	held, err := b.Acquire(t.Context(), fairRequest("h", time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := lock.New(only(memlock.NewBackend(store)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const after = 2500 * time.Millisecond
+	time.AfterFunc(after, func() {
+		if _, err := b.Release(context.Background(), held); err != nil {
+			t.Error(err)
+		}
+	})
+	began := time.Now()
+	lease, err := c.Mutex("a", &lock.MutexOptions{Fair: true}).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > after+late {
+		t.Errorf("the lock was had %s after its release", took-after)
+	}
+	if err := lease.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+	stopped(t, c)
+}
+
 // TestATurnIsHeardOfAtOnce, by who is granted the lock unasked and by who has to ask, and not only when it asks
 // again for its place.
 func TestATurnIsHeardOfAtOnce(t *testing.T) {

@@ -409,3 +409,20 @@ func TestStopTellsOfWhatTheBackgroundReleased(t *testing.T) {
 		})
 	}
 }
+
+// TestStopLeavesAPlaceInLine: the request of one who waits is refused, and so has a place, while its client is being
+// stopped.
+func TestStopLeavesAPlaceInLine(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		store := memlock.NewStore(nil)
+		backend := newFaulty(store)
+		locks, other := open(t, backend, nil), open(t, memlock.NewBackend(store), nil)
+		held := mustLock(t, other.RWMutex("a", nil).Reader())
+		backend.set(hooks{acquire: slowly(backend, time.Second)})
+		waiting := lockLater(t, t.Context(), locks.RWMutex("a", nil).Writer())
+		closeNow(t, locks)
+		wantErr(t, (<-waiting).err, lock.ErrClosed)
+		mustUnlock(t, mustTryLock(t, other.RWMutex("a", nil).Reader())) // nobody keeps readers off
+		mustUnlock(t, held)
+	})
+}

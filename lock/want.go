@@ -72,9 +72,16 @@ func (w *want) joinable() bool {
 	return w.mode == driver.Shared && !w.isUpgradeable() && w.isPlain()
 }
 
-// saysThatItWaits reports whether the store is told that somebody waits for it.
+// saysThatItWaits reports whether the store is told that somebody waits for it. Who may stand in line is known by that.
 func (w *want) saysThatItWaits() bool {
-	return w.fair || w.mode == driver.Shared || w.mode == driver.Write && !w.role.includes(humble)
+	switch w.mode {
+	case driver.Exclusive:
+		return w.fair || !w.mayStand()
+	case driver.Write:
+		return !w.role.includes(humble)
+	default:
+		return w.mode == driver.Shared
+	}
 }
 
 // isUpgradeable reports whether it is to read, with one such reader at a time.

@@ -41,14 +41,30 @@ func requestOf(m *bedrockv1.AcquireRequest) (driver.Request, error) {
 
 // checkListen bounds what is kept for as long as somebody listens.
 func checkListen(m *bedrockv1.ListenRequest) (driver.Kind, error) {
-	if n := len(m.GetClient()); n > maxClient {
-		return 0, input.Errorf("client", "%d bytes: at most %d", n, maxClient)
+	if err := checkListener("client", m.GetClient()); err != nil {
+		return 0, err
 	}
 	kind, err := apiwire.ListeningOf(m.GetMode())
 	if err != nil {
 		return kind, err
 	}
 	return kind, driver.CheckName(m.GetName())
+}
+
+// checkAttend bounds what is kept for as long as somebody attends.
+func checkAttend(m *bedrockv1.AttendRequest) error {
+	if err := checkListener("listener", m.GetListener()); err != nil {
+		return err
+	}
+	return driver.CheckClient(m.GetClient())
+}
+
+// checkListener bounds what somebody listens as.
+func checkListener(field, name string) error {
+	if n := len(name); n > maxClient {
+		return input.Errorf(field, "%d bytes: at most %d", n, maxClient)
+	}
+	return nil
 }
 
 // renewalOf reads one of the grants to be renewed.

@@ -26,7 +26,8 @@ type LockEventKind string
 const (
 	// LockEventAsked: somebody wants a lock.
 	LockEventAsked LockEventKind = "asked"
-	// LockEventGranted: the request got it. Wait says after how long.
+	// LockEventGranted: the request got it. Wait says after how long. One that stands in the store's line is refused
+	// first, and granted it later: then Wait says for how long it stood.
 	LockEventGranted LockEventKind = "granted"
 	// LockEventRefused: the request did not get it. Err says why.
 	LockEventRefused LockEventKind = "refused"

@@ -80,13 +80,14 @@ func (s *listeners) remove(name, client string) {
 	}
 }
 
-// others counts the clients that listen, but for one.
-func (s *listeners) others(name, client string) int {
+// others counts the clients that listen, but for one, and those who stand in line.
+func (s *listeners) others(name, client string, standing *standings) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.byName[name])
-	if _, own := s.byName[name][client]; own {
-		n--
+	for listener := range s.byName[name] {
+		if listener != client && !standing.stands(name, listener) {
+			n++
+		}
 	}
 	return n
 }

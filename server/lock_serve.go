@@ -16,21 +16,29 @@ import (
 // locks answers LockService. It keeps nothing of a grant: the store does, so that
 // any server on the same store answers for any other.
 type locks struct {
-	backend   driver.Backend
-	limits    *Limits
-	log       *slog.Logger
-	observer  LockObserver
-	lines     lines
-	fairWaits fairWaits
-	listeners listeners
+	backend    driver.Backend
+	successor  driver.Successor // the backend again, nil if no lock is passed on to a client of this server
+	limits     *Limits
+	log        *slog.Logger
+	observer   LockObserver
+	lines      lines
+	fairWaits  fairWaits
+	listeners  listeners
+	attendants attendants
+	standing   standings
 }
 
 var _ bedrockv1connect.LockServiceHandler = (*locks)(nil)
 
 func newLocks(backend driver.Backend, o *Options) *locks {
-	return &locks{
+	l := &locks{
 		backend: backend, limits: o.Limits, log: o.Logger, observer: guarded{o.LockObserver, o.Logger},
+		successor: successorOf(backend),
 	}
+	if l.successor != nil {
+		l.successor.Inherit(l.attendants.putGrant)
+	}
+	return l
 }
 
 // Acquire implements the service.
@@ -61,9 +69,12 @@ func (l *locks) acquire(
 		return l.waitInLine(ctx, req, wait, m.GetWaits())
 	case wait > 0:
 		return l.waitFor(ctx, req, wait)
-	default:
-		return l.askStore(ctx, req)
+	case m.GetStand():
+		if listener, may := l.mayStand(&req); may {
+			return l.standInLine(ctx, req, listener)
+		}
 	}
+	return l.askStore(ctx, req)
 }
 
 // newOwner makes up an owner that nobody can guess, because knowing it is enough to release
@@ -103,11 +114,12 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 		return nil, l.translate(ctx, "release", err)
 	}
 	l.fairWaits.endWaits(fairWait{g.Name, g.Owner})
+	l.standing.remove(g.Name, m.GetClient())
+	others := l.listeners.others(g.Name, m.GetClient(), &l.standing) // before one of them has the lock by this
 	waiting, err := l.backend.Release(ctx, g)
 	l.observeAnswer(ctx, LockEventReleased, g.Name, err)
 	if err != nil {
 		return nil, l.translate(ctx, "release", err)
 	}
-	waiting += l.listeners.others(g.Name, m.GetClient())
-	return &bedrockv1.ReleaseResponse{Waiting: uint32(max(waiting, 0))}, nil
+	return &bedrockv1.ReleaseResponse{Waiting: uint32(max(waiting+others, 0))}, nil
 }

@@ -16,7 +16,8 @@ type Services struct {
 	Inspector   txn.Inspector
 	Operator    txn.Operator
 	Topics      txn.Topics
-	// Locks is the store of locks.
+	// Locks is the store of locks. It is the server's alone, and no lock.Client's besides: it can tell one of them what
+	// was granted unasked.
 	Locks lockdriver.Backend
 }
 

@@ -68,7 +68,7 @@ Nothing needs to be installed: the transactions are in a SQLite file, removed at
 // checkShared refuses a backend that the workers could not share.
 func checkShared(url string) error {
 	location, err := lockurl.Parse(url)
-	if err == nil && location.Memory {
+	if err == nil && location.Redis() == nil {
 		return errors.New("demo: --redis wants a Redis; leave it out to need none")
 	}
 	return err

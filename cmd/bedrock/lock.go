@@ -83,8 +83,8 @@ func (v *lockView) asJSON() json.RawMessage {
 	i := driver.Info{Name: v.Name, Kind: v.Kind, Limit: v.Limit, Token: v.Token, Waiting: v.Waiting}
 	for _, h := range v.Holders {
 		i.Holders = append(i.Holders, driver.Holder{
-			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Since: h.Since, TTL: h.TTL,
-			Linger: h.Linger, Meta: driver.EncodeMeta(h.Meta),
+			Owner: h.Owner, Mode: h.Mode, Permits: h.Permits, Upgradeable: h.Upgradeable, Token: h.Token,
+			Since: h.Since, TTL: h.TTL, Linger: h.Linger, Meta: driver.EncodeMeta(h.Meta),
 		})
 	}
 	for _, w := range v.Line {

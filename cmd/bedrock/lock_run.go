@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/bedrock-go/bedrock/internal/child"
 	"github.com/bedrock-go/bedrock/internal/lockurl"
@@ -92,20 +93,25 @@ the command cannot be executed, was not found; 128+n ended by signal n.`,
 			return sys.lockRun(c.Context(), args[0], args[1:], &flags)
 		},
 	}
-	f := c.Flags()
-	f.DurationVar(&flags.ttl, "ttl", 0, "lease length: how long others wait if this process dies (default 30s)")
-	f.DurationVar(&flags.wait, "wait", 0, "longest wait for the lock; 0 for none (default no limit)")
-	f.DurationVar(&flags.minHold, "min-hold", 0, "keep the lock at least that long, also when the command ends earlier")
-	f.DurationVar(&flags.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
-	f.BoolVar(&flags.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
-	f.DurationVar(&flags.maxHold, "max-hold", 0, maxHoldUsage)
-	f.BoolVar(&flags.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
-	f.BoolVar(&flags.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
-	f.BoolVar(&flags.write, "write", false, "lock to write what others lock with --shared")
-	f.BoolVar(&flags.yield, "yield", false, yieldUsage)
-	f.StringVar(&flags.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
-	f.StringToStringVar(&flags.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
+	flags.register(c.Flags())
 	return c
+}
+
+func (f *runFlags) register(set *pflag.FlagSet) {
+	set.DurationVar(&f.ttl, "ttl", 0, "lease length: how long others wait if this process dies (default 30s)")
+	set.DurationVar(&f.wait, "wait", 0, "longest wait for the lock; 0 for none (default no limit)")
+	set.DurationVar(&f.minHold, "min-hold", 0,
+		"keep the lock at least that long, also when the command ends earlier; where locks end with\n"+
+			"a process (zk://, profiles advisory and named) this one stays for so long")
+	set.DurationVar(&f.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when the command has to end")
+	set.BoolVar(&f.fixed, "fixed", false, "do not renew: the command has --ttl to finish")
+	set.DurationVar(&f.maxHold, "max-hold", 0, maxHoldUsage)
+	set.BoolVar(&f.fair, "fair", false, "first come, first served: wait in line, across all processes that say so")
+	set.BoolVar(&f.shared, "shared", false, "lock to read: beside others with --shared, and nobody with --write")
+	set.BoolVar(&f.write, "write", false, "lock to write what others lock with --shared")
+	set.BoolVar(&f.yield, "yield", false, yieldUsage)
+	set.StringVar(&f.permits, "permits", "", "N/M: take N of the M permits of a semaphore; M for one of them")
+	set.StringToStringVar(&f.meta, "meta", nil, "key=value to show beside the lock; may be repeated")
 }
 
 func (f *runFlags) check() error {
@@ -223,8 +229,26 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return whyNot(r.ctx, session, name, err)
 	}
+	began := time.Now()
 	_, err = r.runUnder(lease)
+	if session.EndsLocks && !errors.Is(context.Cause(lease.Context()), lock.ErrLost) {
+		r.awaitLeast(flags.minHold - time.Since(began))
+	}
 	return err
+}
+
+// awaitLeast keeps the process for the rest of the least time of a lock that would end with it.
+func (r *runner) awaitLeast(rest time.Duration) {
+	if rest <= 0 {
+		return
+	}
+	fmt.Fprintf(r.sys.stderr, "bedrock: keeps the lock for another %s, for --min-hold: there it would end with this "+
+		"process\n", rest.Round(time.Millisecond))
+	select {
+	case <-r.signals:
+	case <-r.ctx.Done():
+	case <-time.After(rest):
+	}
 }
 
 const (

@@ -84,12 +84,28 @@ func (s *system) openLocks(opts lock.Options) (session *lockurl.Session, memory 
 		session, err = server.openLocks(opts)
 		return session, false, err
 	}
-	backend, err := s.newBackend("")
+	backend, err := s.lockBackend()
 	if err != nil {
-		return nil, false, s.orServer(err)
+		return nil, false, err
 	}
 	session, err = backend.Open(opts)
-	return session, backend.Memory(), err
+	return session, backend.Memory(), fromBackend(err)
+}
+
+// lockBackend prepares the backend the user gave, or the locks of this machine. It connects to nothing.
+func (s *system) lockBackend() (*lockurl.Backend, error) {
+	if s.backend.typed() || s.getenv("BEDROCK_BACKEND") != "" || s.backend.quorum || s.backend.combination {
+		return s.newBackend("")
+	}
+	local, err := s.localLocks()
+	if err != nil {
+		return nil, &exitError{exitUnavailable, err}
+	}
+	backend, err := s.newBackend(local)
+	if err != nil {
+		return nil, s.orServer(err)
+	}
+	return backend, nil
 }
 
 // orServer adds to the error of who gave no backend that there may be a server in its place.

@@ -88,7 +88,35 @@ func TestStores(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			runScript(t, "testdata/stores/replicas.txtar", map[string]string{
-				"BEDROCK_STORE": start(t), "LOCKS": "redis://" + testenv.Redis(t, nil).Addr(),
+				"BEDROCK_STORE": start(t),
+			})
+		})
+	}
+}
+
+// TestLocks has the commands for locks on each backend that is no Redis, which has scripts of its own.
+func TestLocks(t *testing.T) {
+	for name, c := range map[string]struct {
+		start           func(*testing.T) string
+		profile, doctor string
+	}{
+		"etcd": {func(t *testing.T) string {
+			return "etcd://" + testenv.StartEtcd(t, nil).Members[0].Addr()
+		}, "?profile=compatible", "one member"},
+		"zookeeper": {func(t *testing.T) string {
+			return "zk://" + testenv.StartZooKeeper(t, nil)[0].Addr()
+		}, "?profile=curator", "session"},
+		"mariadb":  {mariadb, "?profile=named", "who waits looks again"},
+		"postgres": {postgres, "&profile=advisory", "by its clock"},
+		"sqlite": {func(t *testing.T) string {
+			return "sqlite:" + filepath.Join(t.TempDir(), "locks.db")
+		}, "", "file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			backend := c.start(t)
+			runScript(t, "testdata/locks/commands.txtar", map[string]string{
+				"BEDROCK_BACKEND": backend, "PROFILE": backend + c.profile, "DOCTOR": c.doctor,
 			})
 		})
 	}
@@ -118,6 +146,7 @@ func runScript(t *testing.T, file string, variables map[string]string) {
 			for name, value := range variables {
 				env.Setenv(name, value)
 			}
+			env.Setenv("HOME", env.WorkDir) // for the locks of the machine
 			return reserve(env)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

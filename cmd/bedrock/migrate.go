@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bedrock-go/bedrock/internal/lockurl"
 	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/txn/driver"
 )
@@ -20,9 +21,10 @@ func newMigrate(sys *system) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the schema of a store up to date",
-		Long: `Bring the schema of a store of transactions up to date. Servers do it by themselves
-when they start, unless they are told --no-migrate; several at once are safe. A file
-of SQLite that is not there is made, in a folder that is; a note says so.`,
+		Long: `Bring the schema of a store of transactions up to date, and make the tables of the locks
+that servers keep with it. Servers do it by themselves, unless they are told --no-migrate;
+several at once are safe. A file of SQLite that is not there is made, in a folder that is;
+a note says so.`,
 		Example: "  bedrock migrate --store postgres://bedrock@db/bedrock",
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -63,6 +65,25 @@ func (s *system) migrate(ctx context.Context, location *storeurl.Location) error
 	if err != nil {
 		return &exitError{exitUnavailable, err}
 	}
-	_, err = fmt.Fprintf(s.stdout, "%s has version %d of the schema\n", location, version)
+	if _, err = fmt.Fprintf(s.stdout, "%s has version %d of the schema\n", location, version); err != nil {
+		return err
+	}
+	return s.makeLockTables(ctx, location)
+}
+
+// makeLockTables makes the tables of the locks that servers keep with a store.
+func (s *system) makeLockTables(ctx context.Context, location *storeurl.Location) error {
+	locks, err := lockurl.New(location.Locks())
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	needed, err := locks.MakeTables(ctx)
+	if err != nil {
+		return &exitError{exitUnavailable, fmt.Errorf("make the tables of locks: %w", err)}
+	}
+	if !needed {
+		return nil
+	}
+	_, err = fmt.Fprintf(s.stdout, "%s has the tables of locks\n", locks)
 	return err
 }

@@ -18,7 +18,7 @@ import (
 func asksForTLS(urls []string) bool {
 	return slices.ContainsFunc(urls, func(url string) bool {
 		location, err := lockurl.Parse(url)
-		return err == nil && location.TLS.On
+		return err == nil && location.TLS()
 	})
 }
 

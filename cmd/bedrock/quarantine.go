@@ -55,7 +55,7 @@ func (s *system) checkQuarantine(ttl time.Duration) error {
 	}
 	for _, url := range urls {
 		if location, err := lockurl.Parse(url); err == nil {
-			ttl = cmp.Or(ttl, location.Options.Lock.TTL)
+			ttl = cmp.Or(ttl, location.TTL)
 		}
 	}
 	if ttl = cmp.Or(ttl, defaultTTL); given >= ttl {

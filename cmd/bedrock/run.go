@@ -60,10 +60,19 @@ A backend is a URL, given by --backend or the environment variable BEDROCK_BACKE
   rediss://…                                       over TLS: ?ca=FILE&cert=FILE&key=FILE
   redis-sentinel://[user:password@]host[:port],…/MASTER[/db][?sentinel-password=…]
   redis-cluster://[user:password@]host[:port],…
+  etcd://[user:password@]host[:port],…             ?profile=compatible: shared with etcdctl lock
+  zk://[user:password@]host[:port],…[/path]        ZooKeeper; ?profile=curator: shared with Curator
+  postgres://[user:password@]host[:port]/database  ?profile=shedlock: shared with ShedLock
+  mysql://[user:password@]host[:port]/database     and mariadb://; the same
+  sqlite:FILE                                      all processes of this machine
   mem:                                             this process only, to try things out
 
-Options follow the ?: ttl=30s, acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
-profile=redisson|redlock, semaphores=expirable|plain, pubsub=auto|classic|sharded.
+Without any, lock, latch, elect and doctor use a file of this user on this machine.
+
+Options follow the ?: ttl=30s, and of Redis acks=majority|all|N, ack-timeout=1s, token-ttl=24h,
+profile=redisson|redlock, semaphores=expirable|plain, pubsub=auto|classic|sharded; of etcd
+profile=own|compatible|elections, prefix=PREFIX; of ZooKeeper profile=escaped|curator|curator-latch,
+session=40s; of databases table=NAME, profile=rows|shedlock, and advisory of PostgreSQL, named of MySQL.
 See 'bedrock help exit-codes' for exit codes.
 
 Several independent servers make one lock that outlives some of them: give --backend once for each,

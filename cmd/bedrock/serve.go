@@ -40,10 +40,13 @@ The store is one of
   redis://…, rediss://…, redis-sentinel://…, redis-cluster://…
   mem:                                                gone when the server stops
 
-Several servers on one MySQL, PostgreSQL or Redis share the work. Such a store wants
---locks, too: a Redis that all of them use, or mem: if there is one server only. It is
-not BEDROCK_BACKEND, which is for commands that go to a backend themselves. Several
---locks with --quorum or --combination make locks that outlive some of these servers.
+Several servers on one MySQL, PostgreSQL or Redis share the work, and the locks. These
+are in the store, too, or beside its file in one of their own, PATH-locks; so none is
+granted twice, and all of them outlive the servers. --locks has them somewhere else:
+another database, Redis or etcd:// that all servers use, or mem:, the memory of this
+one. BEDROCK_BACKEND does not say where they are: it is for commands that go to a backend
+themselves. Several --locks with --quorum or --combination make locks that outlive some
+of these servers.
 
 Participants are HTTP endpoints and gRPC methods. Those on this machine may be called
 as long as only this machine can reach the server; for others give --allow, such as
@@ -55,7 +58,7 @@ Limits protect the server from its clients. --limit streams-per-client=64 sets o
 names, and what they are otherwise:
 ` + describeLimits(),
 		Example: `  bedrock serve
-  bedrock serve --store postgres://bedrock@db/bedrock --locks redis://cache --allow 'https://*.example.com'
+  bedrock serve --store postgres://bedrock@db/bedrock --allow 'https://*.example.com'
   bedrock serve --listen 0.0.0.0:7700 --tokens tokens.txt --tls-cert server.pem --tls-key server.key`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return sys.runServer(c.Context(), &flags) },

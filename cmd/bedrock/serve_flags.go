@@ -48,8 +48,8 @@ func (f *serveFlags) register(c *cobra.Command) {
 	flags.StringVar(&f.store, "store", "",
 		"URL of the store of transactions (default $BEDROCK_STORE, or "+defaultStore+")")
 	f.locks.register(flags, "locks",
-		"URL of the backend of locks; mem: is this server's memory (default "+defaultLocks+
-			", unless servers can share --store); repeat it with --quorum or --combination")
+		"URL of the backend of locks; mem: is this server's memory (default with the store: see above); "+
+			"repeat it with --quorum or --combination")
 	completeQuarantine(c)
 	flags.StringArrayVar(&f.allow, "allow", nil,
 		"a participant that may be called (repeatable); those on this machine may while --listen is a loopback address")
@@ -62,7 +62,7 @@ func (f *serveFlags) register(c *cobra.Command) {
 		"how long others leave the work of a server alone that says nothing any more")
 	flags.StringVar(&f.retention, "retention", "168h", "how long final transactions are kept; "+forEver+" for all")
 	flags.StringVar(&f.archive, "archive", "", "folder that gets final transactions before they are removed")
-	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the store's schema alone; see 'bedrock migrate'")
+	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the schema of databases alone; see 'bedrock migrate'")
 	flags.BoolVar(&f.volatile, "allow-volatile", false, "accept a Redis that may lose transactions")
 	flags.BoolVar(&f.elsewhere, "functions-elsewhere", false,
 		"accept functions that this server does not have: programs with a coordinator of their own "+

@@ -8,21 +8,24 @@ import (
 	"github.com/bedrock-go/bedrock/internal/storeurl"
 )
 
-// defaultLocks is where locks are when nobody says anything: in the server's memory.
-const defaultLocks = "mem:"
-
-// lockBackend finds out where locks are kept. Servers that share a store would each
-// grant the same lock out of their own memory, so there nothing is taken for granted.
+// lockBackend finds out where locks are kept: with the store, unless somebody says otherwise. All servers that share
+// the store share them, too, and none grants what another one has granted.
 func (f *serveFlags) lockBackend(store *storeurl.Location) (*lockurl.Backend, error) {
-	switch {
-	case f.locks.typed():
-		return f.locks.open(f.locks.urls, "--locks")
-	case store.Shared():
-		return nil, fmt.Errorf("--locks is missing: several servers may work on --store %s, and each would grant the "+
-			"same lock out of its own memory; write --locks redis://host:6379 on all of them, or --locks mem: if "+
-			"there is one server only, or nobody takes locks from it", store)
+	urls := []string{store.Locks()}
+	if f.locks.typed() {
+		urls = f.locks.urls
 	}
-	return f.locks.open([]string{defaultLocks}, "--locks")
+	backend, err := f.locks.open(urls, "--locks")
+	if err != nil {
+		return nil, err
+	}
+	if err := backend.Lends(); err != nil {
+		return nil, fmt.Errorf("--locks: %w", err)
+	}
+	if f.noMigrate {
+		backend.LeaveTables()
+	}
+	return backend, nil
 }
 
 // locksShown says where locks are kept.
@@ -33,11 +36,15 @@ func (p *servePlan) locksShown() string {
 	return p.daemon.Locks.String()
 }
 
-// warnOfMemory says what is not safe about locks in memory beside a shared store.
+// warnOfMemory says what is not safe about locks in memory beside a store that stays.
 func (p *servePlan) warnOfMemory(w io.Writer) {
-	if p.daemon.Locks.Memory() && p.store.Shared() {
+	switch {
+	case !p.daemon.Locks.Memory() || p.store.Kind == storeurl.Memory:
+	case p.store.Shared():
 		fmt.Fprintf(w, "bedrock: warning: --locks mem: beside --store %s: another server on this store would grant "+
-			"locks that this one has granted, too; run one server only, or give all of them one --locks redis://…\n",
-			p.store)
+			"locks that this one has granted, too; run one server only, or leave --locks out\n", p.store)
+	default:
+		fmt.Fprintf(w, "bedrock: warning: --locks mem: beside --store %s: who has a lock when this server stops "+
+			"keeps it until its time is over, and the next server grants it at once\n", p.store)
 	}
 }

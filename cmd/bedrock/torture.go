@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,13 +145,18 @@ With --start servers are started for the run, and broken as well:
             not lose one
   sentinel  a master, two replicas and three Sentinels; a fail-over may grant twice
   cluster   three masters with a replica each; slots are moved, too
-  server    a Bedrock server with its locks on a Redis`,
+  server    a Bedrock server with its locks on a Redis
+  etcd      one member with its data on disk
+  zookeeper one server; the locks of a worker that was killed stay for a session
+  postgres  a database, and so is mariadb: leases of a second are short for them, and one
+            is lost now and then where the machine has other work
+  sqlite    a file, which somebody else locks for a time`,
 		Example: `  bedrock torture locks --start redis --for 30s
   bedrock torture locks --backend redis://:secret@test-redis:6379/5 --for 10m -o json`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return sys.tortureLocks(c.Context(), &flags) },
 	}
-	flags.register(c, "memory, redis, replica, sentinel, cluster or server")
+	flags.register(c, strings.Join(locks.Scenes(), ", "))
 	f := c.Flags()
 	f.IntVar(&flags.workers, "workers", 4, "worker processes")
 	f.IntVar(&flags.hands, "hands", 4, "goroutines of each client that share names; each worker has two clients")

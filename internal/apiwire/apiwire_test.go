@@ -271,7 +271,7 @@ func TestLocksLoseNothing(t *testing.T) {
 		}
 	}
 	for _, want := range []lockdriver.Request{
-		filled[lockdriver.Request](t), {}, {Above: lockdriver.MaxToken}, {Age: time.Millisecond},
+		filled[lockdriver.Request](t), {}, {Above: lockdriver.MaxAbove}, {Age: time.Millisecond},
 	} {
 		want.Linger = 0 // a server tells nothing unasked, so nothing lingers at its clients
 		got, err := apiwire.RequestOf(over(t, apiwire.Request(want), &bedrockv1.AcquireRequest{}))
@@ -428,7 +428,8 @@ func TestRefusalsTellTheTimeLeft(t *testing.T) {
 	}
 }
 
-// TestRefusalsTellThePlaceInLine, and when to ask again so as to keep it; not what the store tells the server alone.
+// TestRefusalsTellThePlaceInLine, when to ask again so as to keep it, and for how long who stands may be granted the
+// lock; not what the store tells the server alone.
 func TestRefusalsTellThePlaceInLine(t *testing.T) {
 	refusal := filled[lockdriver.HeldError](t)
 	for _, want := range []lockdriver.HeldError{refusal, {}} {
@@ -439,7 +440,7 @@ func TestRefusalsTellThePlaceInLine(t *testing.T) {
 		}
 		_, err := apiwire.LockErrorOf(arrived)
 		got, ok := errors.AsType[*lockdriver.HeldError](err)
-		want.Owner, want.Claim, want.Listen = lockdriver.PublicOwner(want.Owner), 0, false
+		want.Owner, want.Listen = lockdriver.PublicOwner(want.Owner), false
 		if diff := cmp.Diff(&want, got); diff != "" || !ok {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

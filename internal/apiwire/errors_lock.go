@@ -84,13 +84,13 @@ func isUnderway(err error) bool {
 	return underway
 }
 
-// held writes a refusal. It does not tell the owner, who is known by the key to the lock, nor what only who asks the
-// store itself can use: how it is told of its turn.
+// held writes a refusal. It does not tell the owner, who is known by the key to the lock, nor that the turn of who
+// stands in line is told on a way which only who asks the store itself has.
 func held(e *driver.HeldError) *connect.Error {
 	told := &driver.HeldError{Owner: driver.PublicOwner(e.Owner), TTL: e.TTL, Waits: e.Waits}
 	m := &bedrockv1.Problem{
 		Kind: kindHeld, Name: e.Name, Owner: told.Owner, Waits: e.Waits, Again: duration(e.Again),
-		Place: count(e.Place), Token: e.Token,
+		Place: count(e.Place), Token: e.Token, Claim: duration(e.Claim), Rising: e.Rising,
 	}
 	if e.TTL != driver.UnknownTTL {
 		m.Ttl = durationpb.New(e.TTL)
@@ -106,6 +106,7 @@ func heldOf(m *bedrockv1.Problem) *driver.HeldError {
 	e := &driver.HeldError{
 		Name: m.GetName(), Owner: m.GetOwner(), TTL: driver.UnknownTTL, Waits: m.GetWaits(),
 		Again: m.GetAgain().AsDuration(), Place: int(m.GetPlace()), Token: m.GetToken(),
+		Claim: m.GetClaim().AsDuration(), Rising: m.GetRising(),
 	}
 	if m.GetTtl() != nil {
 		e.TTL = m.GetTtl().AsDuration()

@@ -135,7 +135,7 @@ func Lock(i driver.Info) *bedrockv1.Lock {
 		m.Holders = append(m.Holders, &bedrockv1.Holder{
 			Owner: driver.PublicOwner(h.Owner), Mode: h.Mode.String(), Permits: count(h.Permits),
 			Since: Timestamp(h.Since), Ttl: timeLeft(h.TTL), Meta: driver.DecodeMeta(h.Meta),
-			Linger: duration(h.Linger), Upgradeable: h.Upgradeable,
+			Linger: duration(h.Linger), Upgradeable: h.Upgradeable, Token: h.Token,
 		})
 	}
 	for _, w := range i.Line {
@@ -159,8 +159,8 @@ func LockOf(m *bedrockv1.Lock) (driver.Info, error) {
 		}
 		i.Holders = append(i.Holders, driver.Holder{
 			Owner: h.GetOwner(), Mode: mode, Permits: int(h.GetPermits()), Since: Time(h.GetSince()),
-			Upgradeable: h.GetUpgradeable(),
-			TTL:         timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(),
+			Upgradeable: h.GetUpgradeable(), Token: h.GetToken(),
+			TTL: timeLeftOf(h.GetTtl()), Linger: h.GetLinger().AsDuration(),
 			Meta: driver.EncodeMeta(h.GetMeta()),
 		})
 	}

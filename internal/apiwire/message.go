@@ -5,11 +5,13 @@ import (
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
 
-// The words for what others do to a grant.
+// The words for what others do to a grant, and for what is granted unasked.
 const (
-	messageAsked  = "asked"
-	messageTaken  = "taken"
-	messageMissed = "missed"
+	messageAsked   = "asked"
+	messageTaken   = "taken"
+	messageMissed  = "missed"
+	messageGranted = "granted"
+	messageAsk     = "ask"
 )
 
 // Plea writes what is asked of who has a lock.
@@ -54,4 +56,30 @@ func MessageOf(r *bedrockv1.AttendResponse) (m driver.Message, known bool) {
 		return m, false
 	}
 	return m, true
+}
+
+// Passed writes what was granted to a request that stands, or that something may have been to who stands for a name.
+func Passed(g driver.Grant) *bedrockv1.AttendResponse {
+	if g.Owner == "" {
+		return &bedrockv1.AttendResponse{Kind: messageAsk, Name: g.Name}
+	}
+	return &bedrockv1.AttendResponse{
+		Kind: messageGranted, Name: g.Name, Owner: g.Owner,
+		Token: g.Token, Tokens: count(g.Tokens), Ttl: duration(g.TTL),
+	}
+}
+
+// PassedOf reads what was granted to a request that stands. Known is false for every other message.
+func PassedOf(r *bedrockv1.AttendResponse) (g driver.Grant, known bool) {
+	switch r.GetKind() {
+	case messageAsk:
+		return driver.Grant{Name: r.GetName()}, true
+	case messageGranted:
+		return driver.Grant{
+			Name: r.GetName(), Owner: r.GetOwner(), TTL: r.GetTtl().AsDuration(),
+			Token: r.GetToken(), Tokens: int(r.GetTokens()),
+		}, r.GetOwner() != ""
+	default:
+		return driver.Grant{}, false
+	}
 }

@@ -11,6 +11,9 @@ func withoutExample() map[string]string {
 	return map[string]string{
 		"cmd/...":                "programs: nobody imports them",
 		"interop":                "tests of two programs side by side",
+		"interop/curator":        "tests of two programs side by side",
+		"interop/etcd":           "tests of two programs side by side",
+		"interop/shedlock":       "tests of two programs side by side",
 		"proto/...":              "a program wrote it",
 		"lock/driver":            "for writers of backends: memlock shows one, docs/writing-a-backend.md explains it",
 		"txn/driver":             "for writers of stores: memstore shows one",

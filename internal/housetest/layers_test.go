@@ -22,7 +22,7 @@ func layers() layerMap {
 		"internal/wheel", "internal/bootclock", "internal/chance", "internal/settle", "internal/sleep",
 		"internal/timelimit",
 	}
-	return layerMap{
+	return append(layerMap{
 		// Layer 0: the contract.
 		{packages: "input"},
 		{packages: "internal/timelimit"},
@@ -70,6 +70,59 @@ func layers() layerMap {
 			own: []string{
 				"input", "lock", "lock/driver", "redisconn", "internal/redisnode", "internal/batch", "internal/sleep",
 			},
+		},
+		{
+			packages: "lock/etcdlock",
+			own: []string{
+				"input", "lock", "lock/driver", "lock/internal/tenure", "internal/bootclock", "internal/sleep",
+			},
+			foreign: []string{"go.etcd.io/etcd", "google.golang.org/grpc"},
+		},
+		{
+			packages: "lock/internal/tenure",
+			own:      []string{"internal/bootclock", "internal/sleep", "internal/wheel"},
+		},
+		{
+			packages: "lock/zklock",
+			own:      []string{"input", "lock", "lock/driver", "lock/internal/tenure", "internal/bootclock"},
+			foreign:  []string{"github.com/go-zookeeper/zk"},
+		},
+		// Layer 2: backends on databases, and what they have in common: decisions, tables, requests, servers.
+		{packages: "lock/sqllock/internal/ledger", own: []string{"lock/driver"}},
+		{
+			packages: "lock/sqllock/internal/rows",
+			own:      []string{"input", "lock/driver", "lock/sqllock/internal/ledger", "internal/sqlkind"},
+		},
+		{
+			packages: "lock/sqllock/internal/keeper", own: []string{"lock/driver", "lock/sqllock/internal/ledger"},
+		},
+		{
+			packages: "lock/sqllock/internal/sqltest", test: true, own: []string{"lock/...", "internal/..."},
+			foreign: []string{"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql"},
+		},
+		{
+			packages: "lock/sqllock/internal/...",
+			own:      []string{"input", "lock/...", "internal/bootclock", "internal/sleep", "internal/sqlkind"},
+		},
+		{
+			packages: "lock/sqllock/sqlite",
+			own: []string{
+				"input", "lock", "lock/driver", "lock/sqllock/internal/...", "internal/batch", "internal/bootclock",
+				"internal/sleep", "internal/sqlkind",
+			},
+			foreign: []string{"golang.org/x/sys", "modernc.org/sqlite"},
+		},
+		{
+			packages: "lock/sqllock/postgres",
+			own: []string{
+				"lock", "lock/driver", "lock/sqllock/internal/...", "internal/sleep", "internal/sqlkind",
+			},
+			foreign: []string{"github.com/jackc/pgx/v5"},
+		},
+		{
+			packages: "lock/sqllock/mysql",
+			own:      []string{"lock", "lock/driver", "lock/sqllock/internal/...", "internal/sqlkind"},
+			foreign:  []string{"github.com/go-sql-driver/mysql"},
 		},
 		// Layer 2: several backends as one.
 		{
@@ -126,6 +179,10 @@ func layers() layerMap {
 		},
 		{packages: "lock/guard/redisguard", own: []string{"input", "lock", "lock/guard", "redisconn"}},
 		{
+			packages: "lock/guard/etcdguard",
+			own:      []string{"input", "lock", "lock/guard"}, foreign: []string{"go.etcd.io/etcd"},
+		},
+		{
 			packages: "lock/guard/httpguard",
 			own:      []string{"lock/guard", "lock/guard/header", "lock/guard/internal/asking"},
 		},
@@ -145,9 +202,11 @@ func layers() layerMap {
 			packages: "txn/sqlstore/sqlite", own: []string{"input", "txn/sqlstore", "internal/sqlkind"},
 			foreign: []string{"modernc.org/sqlite"},
 		},
+		{packages: "internal/mysqlurl", foreign: []string{"github.com/go-sql-driver/mysql"}},
 		{
-			packages: "txn/sqlstore/mysql", own: []string{"txn/driver", "txn/sqlstore", "internal/sqlkind"},
-			foreign: []string{"github.com/go-sql-driver/mysql"},
+			packages: "txn/sqlstore/mysql",
+			own:      []string{"txn/driver", "txn/sqlstore", "internal/mysqlurl", "internal/sqlkind"},
+			foreign:  []string{"github.com/go-sql-driver/mysql"},
 		},
 		{
 			packages: "txn/sqlstore/postgres", own: []string{"txn/driver", "txn/sqlstore", "internal/sqlkind"},
@@ -263,86 +322,7 @@ func layers() layerMap {
 				"input", "txn", "txn/check", "txn/driver", "txn/modes", "lock", "lock/driver", "internal/nearest",
 			},
 		},
-		// Layer 5: programs, and tests that drive those of others.
-		{packages: "cmd/...", own: []string{"..."}, foreign: []string{"..."}},
-		{packages: "examples/...", own: []string{"..."}, foreign: []string{"..."}},
-		{packages: "interop"},
-		{packages: "internal/torture/bank", test: true},
-		{packages: "internal/torture/...", own: []string{"..."}, foreign: []string{"..."}},
-		// What programs are made of.
-		{packages: "internal/child"},
-		{
-			packages: "internal/redisurl", own: []string{"internal/nearest"},
-			foreign: []string{"github.com/redis/go-redis/v9"},
-		},
-		{
-			packages: "internal/lockurl",
-			own:      []string{"input", "lock/...", "redisconn/...", "internal/redisurl"},
-			foreign:  []string{"github.com/redis/go-redis/v9"},
-		},
-		{
-			packages: "internal/storeurl",
-			own:      []string{"txn/...", "redisconn/...", "internal/redisurl"},
-			foreign:  []string{"github.com/redis/go-redis/v9"},
-		},
-		// Real servers and faults, for tests and for bedrock torture.
-		{packages: "internal/testenv"},
-		{packages: "internal/chaos"},
-		// Tests: for users, for backends and stores, for ourselves.
-		{
-			packages: "bedrocktest", test: true,
-			own: []string{
-				"lock", "lock/driver", "lock/memlock", "txn", "txn/driver", "txn/memstore", "txn/modes",
-				"txn/participant", "internal/bootclock", "internal/nearest",
-			},
-		},
-		{packages: "internal/conformance", test: true, own: []string{"lock/locktest"}},
-		{
-			packages: "internal/several/severaltest", test: true,
-			own:     []string{"bedrocktest", "lock/...", "redisconn/...", "internal/chaos", "internal/testenv"},
-			foreign: []string{"github.com/redis/go-redis/v9", "github.com/redis/rueidis"},
-		},
-		{
-			packages: "lock/guard/internal/guardtest", test: true,
-			own: []string{
-				"lock", "lock/guard", "lock/redislock", "redisconn/goredis", "internal/child", "internal/testenv",
-			},
-			foreign: []string{
-				"github.com/redis/go-redis/v9", "google.golang.org/grpc", "google.golang.org/protobuf",
-			},
-		},
-		{
-			packages: "lock/locktest/...", test: true, own: []string{"bedrocktest", "lock/..."},
-			foreign: []string{"github.com/anishathalye/porcupine"},
-		},
-		{packages: "txn/sqlstore/internal/sqltest", test: true, own: []string{"txn/...", "internal/..."}},
-		{
-			packages: "txn/txntest", test: true, own: []string{"txn/..."},
-			foreign: []string{"github.com/google/go-cmp"},
-		},
-		{packages: "coord/coordtest", test: true, own: []string{"bedrocktest", "coord/...", "txn/..."}},
-		{packages: "internal/mutants", test: true},
-		{packages: "internal/mutants/...", test: true},
-		{packages: "internal/sim", test: true},
-		{packages: "internal/sim/mutants", test: true, own: []string{"internal/mutants"}},
-		{
-			packages: "internal/sim/locks", test: true,
-			own: []string{"internal/sim", "lock", "lock/driver", "lock/memlock", "internal/sleep"},
-		},
-		{
-			packages: "internal/sim/txns", test: true,
-			own: []string{
-				"internal/sim", "coord", "txn", "txn/driver", "txn/memstore", "txn/plan", "txn/barrier",
-				"internal/sleep",
-			},
-			foreign: []string{"modernc.org/sqlite"},
-		},
-		{packages: "internal/samples", test: true},
-		{packages: "internal/scramble", test: true},
-		{packages: "internal/trial", test: true},
-		{packages: "internal/overdue", test: true},
-		{packages: "internal/housetest", test: true},
-	}
+	}, programs()...)
 }
 
 // layerMap are layers in order.

@@ -1,7 +1,10 @@
 // Package lockurl turns the URL of a backend into a lock client.
 //
 //	mem:
-//	redis://…    and the others of package redisurl, with the options of locks
+//	sqlite:FILE
+//	mysql://[user:password@]host[:port]/database[?parameters]      also mariadb://
+//	postgres://[user:password@]host[:port]/database[?parameters]   also postgresql://
+//	redis://…    and the others of package serverurl, etcd:// and zk:// among them, with the options of locks
 //
 // Several URLs make one lock, by the votes of a quorum or as a combination.
 //

@@ -6,31 +6,29 @@ import (
 	"errors"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/memlock"
-	"github.com/bedrock-go/bedrock/lock/redislock"
-	"github.com/bedrock-go/bedrock/redisconn/goredis"
 )
 
 // Backend opens clients of one location, or of several that make one lock.
 type Backend struct {
 	loc   *Location
-	store *memlock.Store          // shared by the clients of a memory backend
-	redis *redis.UniversalOptions // nil in memory
-	union *union                  // of several; then there is none of the above
+	union *union // of several; then there is no location
 }
 
 // Session is a client together with its connections.
 type Session struct {
 	*lock.Client
-	hangUp func() error // closes the connections
+
+	// EndsLocks says that all its locks end with it, whatever time they have left.
+	EndsLocks bool
+	hangUp    func() error // closes the connections
 }
 
 // NewSession is a client together with what closes its connections.
-func NewSession(client *lock.Client, hangUp func() error) *Session { return &Session{client, hangUp} }
+func NewSession(client *lock.Client, hangUp func() error) *Session {
+	return &Session{Client: client, hangUp: hangUp}
+}
 
 // Stop ends the client, releases what it holds and closes its connections.
 func (s *Session) Stop(ctx context.Context) error {
@@ -43,14 +41,10 @@ func New(text string) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{loc: loc, store: memlock.NewStore(nil)}
-	if b.Memory() {
-		return b, nil
-	}
-	if b.redis, err = loc.ClientOptions(); err != nil {
+	if err := loc.readFiles(); err != nil {
 		return nil, asBackendError(err)
 	}
-	return b, nil
+	return &Backend{loc: loc}, nil
 }
 
 // Memory reports whether the locks are only in this process.
@@ -58,7 +52,7 @@ func (b *Backend) Memory() bool {
 	if b.union != nil {
 		return b.union.nodes[0].Memory() // and so are the others
 	}
-	return b.loc.Memory
+	return b.loc.Memory()
 }
 
 // String returns the URL without credentials, or all of them.
@@ -73,7 +67,7 @@ func (b *Backend) String() string {
 // unless opts has one.
 func (b *Backend) Open(opts lock.Options) (*Session, error) {
 	opts.TTL = cmp.Or(opts.TTL, b.ttl())
-	backend, hangUp, err := b.connect(opts)
+	backend, hangUp, err := b.connect(opts, own)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +75,56 @@ func (b *Backend) Open(opts lock.Options) (*Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, backend.Close(), hangUp())
 	}
-	return &Session{client, hangUp}, nil
+	return &Session{Client: client, EndsLocks: b.Lends() != nil, hangUp: hangUp}, nil
 }
 
 // Driver returns the backend without the front that makes locks of it, and what
 // closes its connections after it.
 func (b *Backend) Driver() (driver.Backend, func() error, error) {
-	return b.connect(lock.Options{TTL: b.ttl()})
+	return b.connect(lock.Options{TTL: b.ttl()}, own)
+}
+
+// DriverForOthers is [Backend.Driver] for a server, whose clients have what is granted whatever becomes of the server.
+// See [Backend.Lends].
+func (b *Backend) DriverForOthers() (driver.Backend, func() error, error) {
+	return b.connect(lock.Options{TTL: b.ttl()}, forOthers)
+}
+
+// MakeTables makes the tables of locks where they need some and there are none, as the first request of a client does
+// that may. It reports whether they need any.
+func (b *Backend) MakeTables(ctx context.Context) (needed bool, err error) {
+	if b.union != nil {
+		return false, nil
+	}
+	at, needed := b.loc.place.(tabular)
+	if !needed {
+		return false, nil
+	}
+	return true, at.makeTables(ctx)
+}
+
+// LeaveTables has nobody make tables of locks in databases but [Backend.MakeTables].
+func (b *Backend) LeaveTables() {
+	if b.union != nil {
+		for _, node := range b.union.nodes {
+			node.LeaveTables()
+		}
+		return
+	}
+	if at, ok := b.loc.place.(schematic); ok {
+		at.leaveTables()
+	}
+}
+
+// Lends says by an error why a server cannot give out its locks.
+func (b *Backend) Lends() error {
+	if b.union != nil {
+		return nil // what could not is no part of it
+	}
+	if at, ok := b.loc.place.(personal); ok {
+		return at.lends()
+	}
+	return nil
 }
 
 // ttl is what the URL says of it, or several that agree.
@@ -95,22 +132,14 @@ func (b *Backend) ttl() time.Duration {
 	if b.union != nil {
 		return b.union.ttl
 	}
-	return b.loc.Options.Lock.TTL
+	return b.loc.TTL
 }
 
 // connect returns a backend for clients with those options, and what closes its connections. It connects when it is
 // first used.
-func (b *Backend) connect(opts lock.Options) (driver.Backend, func() error, error) {
-	switch {
-	case b.union != nil:
-		return b.union.connect(opts)
-	case b.Memory():
-		return memlock.NewBackend(b.store), func() error { return nil }, nil
+func (b *Backend) connect(opts lock.Options, by use) (driver.Backend, func() error, error) {
+	if b.union != nil {
+		return b.union.connect(opts, by)
 	}
-	conn := redis.NewUniversalClient(b.redis)
-	backend, err := redislock.NewBackend(goredis.Wrap(conn), b.loc.LockOptions(opts))
-	if err != nil {
-		return nil, nil, errors.Join(err, conn.Close())
-	}
-	return backend, conn.Close, nil
+	return b.loc.connect(opts, by)
 }

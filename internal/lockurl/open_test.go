@@ -103,6 +103,122 @@ func TestOpenCluster(t *testing.T) {
 	lockOnce(t, "redis-cluster://"+set.Nodes[1].Addr())
 }
 
+func TestOpenFile(t *testing.T) {
+	t.Parallel()
+	lockOnce(t, "sqlite:"+filepath.Join(t.TempDir(), "locks.db"))
+}
+
+func TestOpenEtcd(t *testing.T) {
+	t.Parallel()
+	member := testenv.StartEtcd(t, nil).Members[0]
+	lockOnce(t, "etcd://"+member.Addr()+"?ttl=5s")
+	lockOnce(t, "etcd://"+member.Addr()+"?profile=compatible")
+	lockOnce(t, "etcd://"+member.Addr()+"?profile=elections")
+}
+
+func TestOpenZooKeeper(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartZooKeeper(t, nil)[0]
+	lockOnce(t, "zk://"+server.Addr()+"/app/locks?session=5s&ttl=3s")
+	lockOnce(t, "zk://u:p@"+server.Addr()+"?profile=curator")
+	lockOnce(t, "zk://"+server.Addr()+"?profile=curator-latch")
+}
+
+func TestOpenDatabases(t *testing.T) {
+	t.Parallel()
+	mariadb, postgres := testenv.StartMariaDB(t, nil), testenv.StartPostgres(t, nil)
+	mariadb.CreateDatabase("app")
+	postgres.CreateDatabase("app")
+	for url, profiles := range map[string][]string{
+		mariadb.URL("app") + "?":  {"rows", "shedlock", "named"},
+		postgres.URL("app") + "&": {"rows", "shedlock", "advisory"},
+	} {
+		lockOnce(t, url+"ttl=5s&table=own_locks")
+		for _, profile := range profiles {
+			lockOnce(t, url+"profile="+profile)
+		}
+	}
+}
+
+// TestFrozenTransactionsHaveNoEnd: a program that stands still amid one keeps others from a lock for seconds.
+func TestFrozenTransactionsHaveNoEnd(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartMariaDB(t, nil)
+	server.CreateDatabase("app")
+	for settings, want := range map[string]int{"": 5, "&idle_transaction_timeout=7": 7} {
+		db, err := mysqlKind{}.openPool(server.URL("app") + strings.Replace(settings, "&", "?", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var idle, deaf int
+		err = db.QueryRow("SELECT @@idle_transaction_timeout, @@net_write_timeout").Scan(&idle, &deaf)
+		if err != nil || idle != want || deaf != 5 {
+			t.Errorf("%q: %d, %d: %v", settings, idle, deaf, err)
+		}
+	}
+}
+
+// TestTablesAreLeft: who has been told to leave the tables makes none, whichever profile it has.
+func TestTablesAreLeft(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartPostgres(t, nil)
+	server.CreateDatabase("app")
+	for _, profile := range []string{"rows", "shedlock", "advisory"} {
+		backend, err := New(server.URL("app") + "&profile=" + profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		backend.LeaveTables()
+		session, err := backend.Open(lock.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Stop(t.Context())
+		if _, err = session.Mutex("job", nil).TryLock(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "this program makes none. Have somebody run:\nCREATE TABLE") {
+			t.Errorf("%s: without its tables: %v", profile, err)
+		}
+		if needed, err := backend.MakeTables(t.Context()); !needed || err != nil {
+			t.Errorf("%s: make tables: %t, %v", profile, needed, err)
+		}
+		if _, err := session.Mutex("job", nil).TryLock(t.Context()); err != nil {
+			t.Errorf("%s: with its tables: %v", profile, err)
+		}
+	}
+}
+
+// TestSharedProfilesAreNotOfSeveral: nobody else who has the locks would know of the others.
+func TestSharedProfilesAreNotOfSeveral(t *testing.T) {
+	const other = "redis://h"
+	for _, url := range []string{
+		"etcd://h", "zk://h", "postgres://h/x?profile=shedlock", "postgres://h/x?profile=advisory",
+		"mysql://h/x?profile=named",
+	} {
+		if _, err := NewCombination([]string{other, url}, nil); err == nil ||
+			!strings.Contains(err.Error(), "are no part of") {
+			t.Errorf("%s is one of several: %v", url, err)
+		}
+	}
+}
+
+func TestSessionsAreNotForOthers(t *testing.T) {
+	for url, wanted := range map[string]string{
+		"zk://h": "would end with its session", "postgres://h/x?profile=advisory": "would end with its connection",
+		"mysql://h/x?profile=named": "would end with its connection", "mysql://h/x?profile=shedlock": "",
+		"etcd://h": "",
+	} {
+		backend, err := New(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = backend.Lends()
+		if (err == nil) != (wanted == "") || err != nil && !strings.Contains(err.Error(), wanted) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 func TestNewReadsCertificates(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

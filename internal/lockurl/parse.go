@@ -3,62 +3,93 @@ package lockurl
 import (
 	"errors"
 	"strings"
+	"time"
 
-	"github.com/bedrock-go/bedrock/internal/redisurl"
-	"github.com/bedrock-go/bedrock/lock/redislock"
+	"github.com/bedrock-go/bedrock/internal/serverurl"
+	"github.com/bedrock-go/bedrock/lock"
 )
 
 // Schemes lists the accepted forms for people.
-const Schemes = "mem:, " + redisurl.Schemes
+const Schemes = "mem:, sqlite:FILE, mysql://, postgres://, " + serverurl.Schemes
 
 // Error says which part of a URL is wrong. It never holds the URL itself.
-type Error redisurl.Error
+type Error serverurl.Error
 
 // Error implements error.
-func (e *Error) Error() string { return "backend URL: " + (*redisurl.Error)(e).Error() }
+func (e *Error) Error() string { return "backend URL: " + (*serverurl.Error)(e).Error() }
 
-// Location is a parsed URL: memory, or a Redis.
+// Location is a parsed URL.
 type Location struct {
-	Memory bool
-	redisurl.Location
+	place
 
-	// Options are what the query says of locks; zero is the default of each.
-	Options redislock.Options
+	// TTL is what the URL says of it, else 0.
+	TTL time.Duration
 }
 
-// String returns the location without user name and password.
-func (l *Location) String() string {
-	if l.Memory {
-		return "mem:"
+// Memory reports whether the locks are only in this process.
+func (l *Location) Memory() bool {
+	_, memory := l.place.(*memory)
+	return memory
+}
+
+// Redis returns what is known of it if it is a Redis, else nil.
+func (l *Location) Redis() *Redis {
+	r, _ := l.place.(*Redis)
+	return r
+}
+
+// Server is the host and port of the one server there, if it can be spoken to by another way as well: neither by
+// several, nor by one that has to prove who it is.
+func (l *Location) Server() string {
+	if at, ok := l.place.(reachable); ok {
+		return at.onlyServer()
 	}
-	return l.Location.String()
+	return ""
 }
 
 // Parse understands a URL.
 func Parse(text string) (*Location, error) {
-	if rest, ok := strings.CutPrefix(text, "mem:"); ok {
-		if rest != "" && rest != "//" {
-			return nil, &Error{Part: "scheme mem", Problem: "takes nothing after it: write mem:"}
-		}
-		return &Location{Memory: true}, nil
+	scheme, rest, found := strings.Cut(text, ":")
+	if !found {
+		return nil, &Error{Part: "scheme", Problem: "is missing; write one of " + Schemes}
 	}
-	if err := checkScheme(text); err != nil {
-		return nil, err
-	}
-	var q query
-	location, err := redisurl.Parse(text, q.setters())
+	location, err := parseKind(scheme, rest, text)
 	if err != nil {
 		return nil, asBackendError(err)
 	}
-	return &Location{Location: *location, Options: redislock.Options(q)}, nil
+	return location, nil
 }
 
-// checkScheme refuses what does not begin as the URL of a Redis. What ends after a colon is no host
-// and port, so it may be a slip, such as memm:.
-func checkScheme(text string) error {
-	scheme, rest, _ := strings.Cut(text, ":")
-	known, hint := redisurl.Kind(scheme).Known(), redisurl.Hint(scheme, "mem")
-	slip := strings.HasSuffix(text, ":") && hint != "" && !known
+func parseKind(scheme, rest, text string) (*Location, error) {
+	switch scheme {
+	case "mem":
+		return parseMemory(rest)
+	case "sqlite":
+		return parseFile(rest)
+	case "mysql", "mariadb":
+		return parseDatabase(mysqlKind{}, scheme, text)
+	case "postgres", "postgresql":
+		return parseDatabase(postgresKind{}, scheme, text)
+	}
+	if err := checkScheme(scheme, rest); err != nil {
+		return nil, err
+	}
+	switch serverurl.Kind(scheme) {
+	case serverurl.Etcd:
+		return parseEtcd(text)
+	case serverurl.ZooKeeper:
+		return parseZooKeeper(text)
+	default:
+		return parseRedis(text)
+	}
+}
+
+// checkScheme refuses what does not begin as the URL of servers. What ends after a colon is no host and port, so it may
+// be a slip, such as memm:.
+func checkScheme(scheme, rest string) error {
+	known := serverurl.Kind(scheme).Known()
+	hint := serverurl.Hint(scheme, serverurl.Kinds(), "mem", "sqlite", "mysql", "mariadb", "postgres", "postgresql")
+	slip := rest == "" && hint != "" && !known
 	switch {
 	case !strings.HasPrefix(rest, "//") && !slip:
 		return &Error{Part: "scheme", Problem: "is missing; write one of " + Schemes}
@@ -68,9 +99,12 @@ func checkScheme(text string) error {
 	return nil
 }
 
+// setTTL reads an option that all kinds have.
+func (l *Location) setTTL(v string) string { return setDuration(&l.TTL, v, lock.MinTTL, lock.MaxTTL) }
+
 // asBackendError says that it is the URL of a backend that is wrong.
 func asBackendError(err error) error {
-	if problem, ok := errors.AsType[*redisurl.Error](err); ok {
+	if problem, ok := errors.AsType[*serverurl.Error](err); ok {
 		return (*Error)(problem)
 	}
 	return err

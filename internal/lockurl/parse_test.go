@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/bedrock-go/bedrock/internal/redisurl"
+	"github.com/bedrock-go/bedrock/internal/serverurl"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/redislock"
 )
 
 func TestParse(t *testing.T) {
-	one := redisurl.Location{Kind: redisurl.Redis, Addrs: []string{"h:6379"}}
-	for url, want := range map[string]*Location{
-		"mem:":      {Memory: true},
-		"mem://":    {Memory: true},
+	one := serverurl.Location{Kind: serverurl.Redis, Addrs: []string{"h:6379"}}
+	for url, want := range map[string]*Redis{
+		"mem:":      nil,
+		"mem://":    nil,
 		"redis://h": {Location: one},
 		"redis://h?ttl=5s&acks=majority&ack-timeout=2s&token-ttl=-1&profile=redlock&pubsub=classic": {
 			Location: one, Options: redislock.Options{
@@ -32,7 +33,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if got.Memory() != (want == nil) || want != nil && got.TTL != want.Options.Lock.TTL {
+			t.Errorf("%s: in memory %t, with TTL %s", url, got.Memory(), got.TTL)
+		}
+		if diff := cmp.Diff(want, got.Redis(), cmpopts.IgnoreUnexported(Redis{})); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", url, diff)
 		}
 	}
@@ -40,28 +44,43 @@ func TestParse(t *testing.T) {
 
 func TestParseSaysWhatIsWrong(t *testing.T) {
 	for url, want := range map[string]string{
-		"":                          "backend URL: scheme is missing; write one of mem:, redis://",
-		"localhost:6379":            "scheme is missing",
-		"redis:localhost":           "scheme is missing",
-		"redis1:6379":               "scheme is missing",
-		"mem":                       "scheme is missing",
-		"mysql://h":                 "scheme is not known; there are mem:, redis://",
-		"memm:":                     "scheme is not known (did you mean mem?); there are mem:, redis://",
-		"redsi://h":                 "scheme is not known (did you mean redis?); there are mem:, redis://",
-		"mem:x":                     "scheme mem takes nothing after it",
-		"redis://":                  "host is missing",
-		"redis://h:x":               "backend URL: port is not a number",
-		"redis://h?ttl=1ms":         "option ttl is not a duration from 10ms to 24h0m0s",
-		"redis://h?ttl=30":          "option ttl is not a duration",
-		"redis://h?acks=some":       "option acks is none of majority, all, 0 to 1000",
-		"redis://h?acks=-1":         "option acks",
-		"redis://h?acks=1001":       "option acks is none of majority, all, 0 to 1000",
-		"redis://h?ack-timeout=0s":  "option ack-timeout",
-		"redis://h?ack-timeout=25h": "option ack-timeout is not a duration from 1ms to 24h0m0s",
-		"redis://h?token-ttl=0":     "option token-ttl is neither -1 (for ever) nor a duration of 1ms or more",
-		"redis://h?profile=other":   "option profile is neither redisson nor redlock",
-		"redis://h?pubsub=other":    "option pubsub",
-		"redis://h?semaphores=x":    "option semaphores is neither expirable nor plain",
+		"":                             "backend URL: scheme is missing; write one of mem:, sqlite:FILE, mysql://",
+		"localhost:6379":               "scheme is missing",
+		"redis:localhost":              "scheme is missing",
+		"redis1:6379":                  "scheme is missing",
+		"mem":                          "scheme is missing",
+		"consul://h":                   "scheme is not known; there are mem:, sqlite:FILE",
+		"memm:":                        "scheme is not known (did you mean mem?); there are mem:, sqlite:FILE",
+		"redsi://h":                    "scheme is not known (did you mean redis?); there are mem:, sqlite:FILE",
+		"mysql://h":                    "database is missing, or not a single name: mysql://host/database",
+		"mysql:x":                      "scheme must be followed by //: mysql://host/database",
+		"postgres:///x":                "host is missing: postgres://host/database",
+		"postgres://h/x?ttl=1":         "option ttl is not a duration from 10ms to 24h0m0s",
+		"postgres://h/x?table=%zz":     "option table is not percent-encoded correctly",
+		"mysql://u:%zz@h/x":            "user name, password, host or port is not written correctly",
+		"sqlite:":                      "path is missing: sqlite:PATH",
+		"sqlite:a?ttl=5s":              "path has a ? or #; there are no options",
+		"etcd://":                      "host is missing",
+		"etcd://h?profile=redisson":    "option profile is none of own, compatible, elections",
+		"etcd://h?acks=1":              "query has an option that etcd:// does not take here; it takes ca, cert",
+		"zk://h?profile=own":           "option profile is none of escaped, curator, curator-latch",
+		"postgres://h/x?profile=named": "option profile is none of rows, shedlock, advisory",
+		"mysql://h/x?profile=advisory": "option profile is none of rows, shedlock, named",
+		"zk://h?session=1":             "option session is not a duration from 100ms to 48h0m0s",
+		"mem:x":                        "scheme mem takes nothing after it",
+		"redis://":                     "host is missing",
+		"redis://h:x":                  "backend URL: port is not a number",
+		"redis://h?ttl=1ms":            "option ttl is not a duration from 10ms to 24h0m0s",
+		"redis://h?ttl=30":             "option ttl is not a duration",
+		"redis://h?acks=some":          "option acks is none of majority, all, 0 to 1000",
+		"redis://h?acks=-1":            "option acks",
+		"redis://h?acks=1001":          "option acks is none of majority, all, 0 to 1000",
+		"redis://h?ack-timeout=0s":     "option ack-timeout",
+		"redis://h?ack-timeout=25h":    "option ack-timeout is not a duration from 1ms to 24h0m0s",
+		"redis://h?token-ttl=0":        "option token-ttl is neither -1 (for ever) nor a duration of 1ms or more",
+		"redis://h?profile=other":      "option profile is neither redisson nor redlock",
+		"redis://h?pubsub=other":       "option pubsub",
+		"redis://h?semaphores=x":       "option semaphores is neither expirable nor plain",
 	} {
 		if _, err := Parse(url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", url, err, want)
@@ -89,7 +108,7 @@ func TestWhatTheBackendTakesAURLTakes(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		if diff := cmp.Diff(want, backend.loc.Options); diff != "" {
+		if diff := cmp.Diff(want, backend.loc.Redis().Options); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", url, diff)
 		}
 		session, err := backend.Open(lock.Options{})
@@ -113,14 +132,14 @@ func TestTheURLsTTLIsADefault(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{
 		0: 5 * time.Second, time.Second: time.Second, time.Hour: time.Hour,
 	} {
-		got := location.LockOptions(lock.Options{TTL: asked, Meta: meta})
+		got := location.Redis().LockOptions(lock.Options{TTL: asked, Meta: meta})
 		if diff := cmp.Diff(&redislock.Options{
 			Lock: lock.Options{TTL: want, Meta: meta}, Acks: redislock.AckAll, TokenTTL: 48 * time.Hour,
 		}, got); diff != "" {
 			t.Errorf("asked for %s: (-want +got)\n%s", asked, diff)
 		}
 	}
-	if location.Options.Lock.Meta != nil {
+	if location.Redis().Options.Lock.Meta != nil {
 		t.Error("what one client asked for is kept for the next")
 	}
 }

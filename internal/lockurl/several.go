@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
-	"github.com/bedrock-go/bedrock/internal/redisurl"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/combination"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -69,6 +68,9 @@ func newNodes(texts []string) ([]*Backend, error) {
 		if nodes[i], err = New(text); err != nil {
 			return nil, fmt.Errorf("number %d: %w", i+1, err)
 		}
+		if alone, ok := nodes[i].loc.place.(single); ok && alone.standsAlone() != "" {
+			return nil, input.Errorf("backend", "number %d is %s, %s", i+1, nodes[i], alone.standsAlone())
+		}
 	}
 	return nodes, checkDistinct(nodes)
 }
@@ -101,28 +103,13 @@ func checkDistinct(nodes []*Backend) error {
 	}
 	for i, n := range nodes {
 		for j, before := range nodes[:i] {
-			if at := n.loc.meets(before.loc); at != "" {
+			if at := n.loc.meets(before.loc.place); at != "" {
 				return input.Errorf("backend", "number %d is number %d once more, at %s: each must be another server",
 					i+1, j+1, at)
 			}
 		}
 	}
 	return nil
-}
-
-// meets returns an address at which both are; empty: they can be different servers. Sentinels may know several masters,
-// and every memory is a store of its own.
-func (l *Location) meets(other *Location) string {
-	sentinel := redisurl.Sentinel
-	if l.Memory || other.Memory || (l.Kind == sentinel) != (other.Kind == sentinel) || l.Master != other.Master {
-		return ""
-	}
-	for _, addr := range l.Addrs {
-		if slices.ContainsFunc(other.Addrs, func(a string) bool { return strings.EqualFold(a, addr) }) {
-			return addr
-		}
-	}
-	return ""
 }
 
 // commonTTL is the TTL that some of the URLs have; there is one lock only, so they must agree.
@@ -152,7 +139,7 @@ func (u *union) String() string {
 }
 
 // connect is [Backend.connect] for all of them.
-func (u *union) connect(opts lock.Options) (driver.Backend, func() error, error) {
+func (u *union) connect(opts lock.Options, by use) (driver.Backend, func() error, error) {
 	var (
 		backends []driver.Backend
 		hangUps  []func() error
@@ -172,7 +159,7 @@ func (u *union) connect(opts lock.Options) (driver.Backend, func() error, error)
 		return nil, nil, errors.Join(append(errs, hangUp())...)
 	}
 	for _, n := range u.nodes {
-		backend, end, err := n.connect(opts)
+		backend, end, err := n.connect(opts, by)
 		if err != nil {
 			return giveUp(err)
 		}

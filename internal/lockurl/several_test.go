@@ -166,3 +166,39 @@ func TestSeveralSayWhatIsWrong(t *testing.T) {
 		t.Errorf("four nodes: %v", err)
 	}
 }
+
+// TestStoresThatAgreeByThemselvesAreNoNodes: nothing is connected to, and the one that is wrong is named.
+func TestStoresThatAgreeByThemselvesAreNoNodes(t *testing.T) {
+	for name, open := range unions() {
+		for _, url := range []string{"etcd://h", "zk://h"} {
+			_, err := open("redis://a", url, "redis://b")
+			if !isAbout(err, "number 2 is "+url[:4]) {
+				t.Errorf("%s with %s: %v", name, url, err)
+			}
+		}
+	}
+}
+
+// TestFilesAndDatabasesAreTwoNodes: one that is named twice is refused, whatever it is called.
+func TestFilesAndDatabasesAreTwoNodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, same := range [][2]string{
+		{"sqlite:a.db", "sqlite:./a.db"},
+		{"mysql://u:p@h/a", "mysql://H/a?ttl=5s"},
+		{"postgres://h/a?sslmode=disable", "postgres://h/a"},
+	} {
+		_, err := NewQuorum([]string{same[0], "redis://h", same[1]}, &quorum.Options{Quarantine: -1})
+		if !isAbout(err, "number 3 is number 1") {
+			t.Errorf("%v: %v", same, err)
+		}
+	}
+	if _, err := NewQuorum([]string{"postgres://h/a", "postgres://h/b", "postgres://h/a?table=x"}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// isAbout reports whether an error is one of wrong input that says so.
+func isAbout(err error, problem string) bool {
+	wrong, ok := errors.AsType[*input.Error](err)
+	return ok && strings.Contains(wrong.Problem, problem)
+}

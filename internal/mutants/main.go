@@ -19,10 +19,12 @@ func Main(all []Mutant) {
 	only := flag.String("only", "", "run the mutants whose name matches this regular expression")
 	verbose := flag.Bool("v", false, "show what the tests say")
 	side := flag.Int("p", 3, "how many to run side by side")
+	var share part
+	flag.Var(&share, "part", "run one part of the list, such as 3/8 for the third of eight")
 	more := flag.String("args", "", "flags for tests that look for faults, such as \"-from 10000\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, hunting(all, strings.Fields(*more)), *only, *verbose, max(*side, 1))
+	err := run(ctx, hunting(share.cut(all), strings.Fields(*more)), *only, *verbose, max(*side, 1))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)

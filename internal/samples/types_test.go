@@ -33,6 +33,7 @@ type compiler struct {
 	importer types.Importer
 	scene    []byte
 	packages map[string]string // import paths, by name
+	folders  map[string]string // the names of our packages, by import path
 }
 
 // theCompiler is one for all tests: the Go command takes a second for the list of packages.
@@ -55,8 +56,13 @@ func newCompiler() (*compiler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{set: token.NewFileSet(), scene: scene, packages: make(map[string]string)}
+	c := &compiler{
+		set: token.NewFileSet(), scene: scene, packages: make(map[string]string), folders: make(map[string]string),
+	}
 	c.packages["driver"] = modulePath + "/txn/driver" // of two, the one that samples use
+	for _, database := range []string{"sqlite", "mysql", "postgres"} {
+		c.packages[database] = modulePath + "/txn/sqlstore/" + database
+	}
 	exported, err := c.exported()
 	if err != nil {
 		return nil, err
@@ -100,6 +106,9 @@ func (c *compiler) nameOf(importPath, name string) {
 	if strings.Contains(importPath, "internal") || path.Base(importPath) == "driver" {
 		return
 	}
+	if folder, own := strings.CutPrefix(importPath, modulePath+"/"); own {
+		c.folders[folder] = name
+	}
 	other, taken := c.packages[name]
 	ours, othersOurs := strings.HasPrefix(importPath, modulePath), strings.HasPrefix(other, modulePath)
 	if !taken || ours && !othersOurs || ours == othersOurs && len(importPath) < len(other) {
@@ -120,7 +129,7 @@ func (c *compiler) check(b block) error {
 	if err != nil {
 		return err
 	}
-	imports, err := c.importsFor(file, scene)
+	imports, err := c.importsFor(b.file, file, scene)
 	if err != nil {
 		return err
 	}
@@ -138,11 +147,22 @@ func inScene(t *testing.T) func(name string) bool {
 	return func(name string) bool { return scene.Scope.Lookup(name) != nil }
 }
 
+// pathOf returns the package that a name stands for in a file: that of the folder it is in, or of one above it, before
+// others.
+func (c *compiler) pathOf(name, in string) string {
+	for folder := path.Dir(in); folder != "."; folder = path.Dir(folder) {
+		if c.folders[folder] == name {
+			return modulePath + "/" + folder
+		}
+	}
+	return c.packages[name]
+}
+
 // importsFor declares the imports of a sample that shows none.
-func (c *compiler) importsFor(file, scene *ast.File) ([]ast.Decl, error) {
+func (c *compiler) importsFor(in string, file, scene *ast.File) ([]ast.Decl, error) {
 	var lines []string
 	for _, name := range named(file) {
-		if path := c.packages[name]; path != "" && scene.Scope.Lookup(name) == nil {
+		if path := c.pathOf(name, in); path != "" && scene.Scope.Lookup(name) == nil {
 			lines = append(lines, fmt.Sprintf("import %s %q", name, path))
 		}
 	}

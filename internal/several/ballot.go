@@ -169,7 +169,7 @@ func (b *Ballot) askInTurn(ctx context.Context, n *Node, req driver.Request) (dr
 		b.cutAgain(ctx, n, life)
 	}
 	b.leaveLane(n, err)
-	if err == nil && g.Token > driver.MaxToken {
+	if err == nil && g.Token > driver.MaxAbove {
 		return g, fmt.Errorf("%w: its clock is centuries ahead: token %d", driver.ErrUnavailable, g.Token)
 	}
 	return g, err

@@ -261,7 +261,7 @@ func (r *renewal) confirmOrGiveBack() (kept []*Ballot) {
 		case c.kept >= keep:
 			b.confirm(r.sent + r.lives[i])
 			kept = append(kept, b)
-		case won && c.kept+c.unsure+c.left < keep: // it is lost: what is left of it keeps others out
+		case won && c.kept+c.unsure+c.left < keep && !b.isOver(): // it is lost: what is left of it keeps others out
 			b.GiveBack(r.stores.background)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 // Numbers of the errors of MySQL and MariaDB.
 const (
 	myDuplicate   = 1062
+	myNoTable     = 1146
 	myPacket      = 1153 // larger than max_allowed_packet
 	myTooLong     = 1406
 	myLockWait    = 1205
@@ -18,6 +19,14 @@ const (
 	myInterrupted = 1317
 	myReadTimeout = 1159 // MariaDB: the client was silent for too long
 	mySilent      = 4031 // MySQL: the same
+	myTooMany     = 1040 // connections
+	myTooManyOwn  = 1203 // of this account
+	myLimit       = 1226 // of this account, for an hour
+	myNotReady    = 1047 // Galera: the node is not part of the cluster
+	myHandshake   = 1043
+	myNoThread    = 1135
+	myTooSlow     = 1969 // MariaDB: max_statement_time
+	myTooSlowRead = 3024 // MySQL: max_execution_time
 	myDiskFull    = 1021
 	myTableFull   = 1114 // the disk, or the file it is in, is full
 	myReadOnly    = 1290 // the server, most often because it is a replica
@@ -38,12 +47,17 @@ func OfMySQL(number uint16) Class {
 		return Busy
 	case myShutdown, myKilled, myInterrupted, myReadTimeout, mySilent:
 		return Broken
+	case myTooMany, myTooManyOwn, myLimit, myNotReady, myHandshake, myNoThread, myTooSlow, myTooSlowRead:
+		return Broken
 	case myDiskFull, myTableFull, myReadOnly, myReadOnlyTx, myReadOnlyNow: // it will pass
 		return Broken
 	default:
 		return Refused
 	}
 }
+
+// NoTableInMySQL reports whether an error of MySQL or MariaDB says that a table is not there.
+func NoTableInMySQL(number uint16) bool { return number == myNoTable }
 
 // ofMySQLText reads the number out of what the driver says: "Error 1213 (40001): …". Its
 // error has no method for it.

@@ -4,7 +4,8 @@ package sqlkind
 // the class that PostgreSQL itself puts it into.
 func OfPostgres(code string) Class {
 	const uniqueViolation, serializationFailure, deadlock, lockNotAvailable = "23505", "40001", "40P01", "55P03"
-	const silent = "25P03" // for too long, in a transaction
+	const silent = "25P03"  // for too long, in a transaction
+	const standby = "25006" // or an account, that only reads: it may be another server in a moment
 	switch code {
 	case uniqueViolation:
 		return Duplicate
@@ -12,7 +13,7 @@ func OfPostgres(code string) Class {
 		return Deadlocked
 	case lockNotAvailable:
 		return Busy
-	case silent:
+	case silent, standby:
 		return Broken
 	}
 	const connection, resources, intervention = "08", "53", "57"
@@ -23,3 +24,6 @@ func OfPostgres(code string) Class {
 		return Refused
 	}
 }
+
+// NoTableInPostgres reports whether a code of PostgreSQL says that a table is not there.
+func NoTableInPostgres(code string) bool { return code == "42P01" }

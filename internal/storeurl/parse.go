@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/bedrock-go/bedrock/internal/redisurl"
+	"github.com/bedrock-go/bedrock/internal/serverurl"
 )
 
 // Kind says what keeps the transactions.
@@ -30,13 +30,13 @@ const (
 const memory = "mem:"
 
 // Schemes lists the accepted forms for people.
-const Schemes = "mem:, sqlite:PATH, mysql://, postgres://, " + redisurl.Schemes
+const Schemes = "mem:, sqlite:PATH, mysql://, postgres://, " + serverurl.RedisSchemes
 
 // Location is a parsed URL.
 type Location struct {
 	Kind Kind
 
-	source string // for the database's own driver
+	source string // for the database's own driver, or as it was written
 	shown  string // without user name, password and parameters
 	redis  *redis.UniversalOptions
 }
@@ -45,10 +45,10 @@ type Location struct {
 func (l *Location) String() string { return l.shown }
 
 // Error says which part of a URL is wrong. It never holds the URL itself.
-type Error redisurl.Error
+type Error serverurl.Error
 
 // Error implements error.
-func (e *Error) Error() string { return "store URL: " + (*redisurl.Error)(e).Error() }
+func (e *Error) Error() string { return "store URL: " + (*serverurl.Error)(e).Error() }
 
 func wrong(part, problem string, args ...any) error {
 	return &Error{Part: part, Problem: fmt.Sprintf(problem, args...)}
@@ -63,7 +63,7 @@ func Parse(text string) (*Location, error) {
 		return &Location{Kind: Memory, shown: memory}, nil
 	case !found:
 		return nil, wrong("scheme", "is missing; write one of %s", Schemes)
-	case redisurl.Kind(scheme).Known():
+	case serverurl.Kind(scheme).IsRedis():
 		return parseRedis(text)
 	}
 	switch scheme {
@@ -74,7 +74,8 @@ func Parse(text string) (*Location, error) {
 	case "postgres", "postgresql":
 		return parseServer(Postgres, text)
 	default:
-		hint := redisurl.Hint(scheme, "mem", "sqlite", "mysql", "mariadb", "postgres", "postgresql")
+		hint := serverurl.Hint(scheme, serverurl.RedisKinds(),
+			"mem", "sqlite", "mysql", "mariadb", "postgres", "postgresql")
 		return nil, wrong("scheme", "is not known%s; there are %s", hint, Schemes)
 	}
 }
@@ -141,23 +142,39 @@ func parseRedis(text string) (*Location, error) {
 	if scheme, rest, _ := strings.Cut(text, ":"); !strings.HasPrefix(rest, "//") {
 		return nil, wrong("scheme", "must be followed by //: %s://…", scheme)
 	}
-	location, err := redisurl.Parse(text, nil)
+	location, err := serverurl.Parse(text, nil)
 	if err != nil {
 		return nil, asStoreError(err)
 	}
-	opts, err := location.ClientOptions()
+	opts, err := location.RedisOptions()
 	if err != nil {
 		return nil, asStoreError(err)
 	}
-	return &Location{Kind: Redis, redis: opts, shown: location.String()}, nil
+	return &Location{Kind: Redis, source: text, redis: opts, shown: location.String()}, nil
 }
 
 // asStoreError says that it is the URL of the store that is wrong.
 func asStoreError(err error) error {
-	if problem, ok := errors.AsType[*redisurl.Error](err); ok {
+	if problem, ok := errors.AsType[*serverurl.Error](err); ok {
 		return (*Error)(problem)
 	}
 	return err
+}
+
+// besideFile is what the file of locks is called besides the name of the store's.
+const besideFile = "-locks"
+
+// Locks is the URL of the locks that belong to the store: all servers on it share them. Locks are not in the file of a
+// store that is one, but in a file beside it: the store flushes its own in its own time, and nobody else writes there.
+func (l *Location) Locks() string {
+	switch l.Kind {
+	case Memory:
+		return memory
+	case SQLite:
+		return "sqlite://" + l.source + besideFile
+	default:
+		return l.source
+	}
 }
 
 // Shared reports whether several servers can work on one store.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // program is a server binary, by the names it may have.
@@ -25,11 +26,33 @@ func redisServer() program {
 func (p program) find(t Owner) string {
 	t.Helper()
 	for _, name := range p.names {
+		if path := builtHere(name); path != "" {
+			return path
+		}
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
 	p.missing(t)
+	return ""
+}
+
+// builtHere returns the path of a program that was built into the bin folder of the module that is being tested, or of
+// one around it; empty if there is none. It is asked first, for it is of the version that the module names.
+func builtHere(name string) string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, none := os.Stat(filepath.Join(dir, "go.mod")); none == nil {
+			if path, none := exec.LookPath(filepath.Join(dir, "bin", name)); none == nil {
+				return path
+			}
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			break
+		}
+		dir = above
+	}
 	return ""
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -24,7 +25,7 @@ const databaseTimeout = 30 * time.Second
 // database is what a MariaDB and a PostgreSQL server have in common: processes
 // on one port, and data in a folder that outlives them. Its methods end the test
 // when they fail and are called from the test's own goroutine, except for Kill,
-// Pause and Resume.
+// Freeze and Thaw.
 type database struct {
 	// Port is the server's port on 127.0.0.1; it stays the same over restarts.
 	Port int
@@ -72,6 +73,12 @@ func (d *database) start() {
 	if err := d.launch(d.command()); err != nil {
 		d.fatal("start", err)
 	}
+	d.awaitServing()
+}
+
+// awaitServing waits until the server takes connections.
+func (d *database) awaitServing() {
+	d.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
 	defer cancel()
 	err := poll(ctx, 5*time.Millisecond, func() bool { return d.proc.isGone() || d.ready() })
@@ -114,14 +121,20 @@ func (d *database) Kill() {
 	d.proc.kill()
 }
 
-// Pause suspends the server: connections stay open, nothing is answered.
-func (d *database) Pause() {
+// Freeze suspends the server: connections stay open, nothing is answered.
+func (d *database) Freeze() {
 	d.proc.sendSignal(freezeSignal())
 	d.signalChildren(freezeSignal())
+	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
+	defer cancel()
+	pids := append(childrenOf(d.proc.cmd.Process.Pid), d.proc.cmd.Process.Pid)
+	_ = poll(ctx, time.Millisecond, func() bool { // else it is late
+		return !slices.ContainsFunc(pids, func(pid int) bool { return !isStopped(pid) })
+	})
 }
 
-// Resume lets a paused server go on.
-func (d *database) Resume() {
+// Thaw lets a paused server go on.
+func (d *database) Thaw() {
 	d.signalChildren(thawSignal())
 	d.proc.sendSignal(thawSignal())
 }
@@ -139,7 +152,7 @@ func (d *database) signalChildren(sig os.Signal) {
 // Stop ends the server politely; whoever is connected is cut off.
 func (d *database) Stop() {
 	d.t.Helper()
-	d.Resume()
+	d.Thaw()
 	d.proc.sendSignal(d.quit)
 	select {
 	case <-d.proc.done:

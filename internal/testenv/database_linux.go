@@ -36,3 +36,19 @@ func parentIn(stat string) (id, parent int) {
 	id, _ = strconv.Atoi(filepath.Base(filepath.Dir(stat)))
 	return id, parent
 }
+
+// isSuspended reports whether no thread of a process runs any more.
+func isSuspended(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return false
+	}
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		_, state, _ := strings.Cut(string(text), ") ") // the name before it may be anything
+		if err == nil && !strings.HasPrefix(state, "T") {
+			return false
+		}
+	}
+	return true
+}

@@ -24,3 +24,6 @@ func childrenOf(parent int) []int {
 	}
 	return children
 }
+
+// isSuspended takes it on trust.
+func isSuspended(int) bool { return true }

@@ -20,8 +20,8 @@ type database interface {
 	URL(db string) string
 	CreateDatabase(name string)
 	Kill()
-	Pause()
-	Resume()
+	Freeze()
+	Thaw()
 	Restart()
 	Stop()
 }
@@ -92,14 +92,14 @@ func TestPausedDatabaseAnswersLater(t *testing.T) {
 		client := connect(t, s, "db")
 		client.send(t, "SELECT 'before';")
 		client.expect(t, "before")
-		s.Pause()
+		s.Freeze()
 		client.send(t, "SELECT 'after';")
 		select {
 		case line := <-client.lines:
 			t.Fatalf("a paused server answered: %q", line)
 		case <-time.After(300 * time.Millisecond):
 		}
-		s.Resume()
+		s.Thaw()
 		client.expect(t, "after")
 	})
 }
@@ -117,7 +117,7 @@ func TestDatabaseEndsWithItsTest(t *testing.T) {
 				client.send(t, "SELECT 1;")
 				client.expect(t, "1")
 				addr = s.Addr()
-				s.Pause()
+				s.Freeze()
 			})
 			if accepts(addr) {
 				t.Error("a paused server outlived its test")

@@ -58,6 +58,9 @@ type HeldError struct {
 	// that of a time before, and is over. Of a request that is Fair it is the newest given out: what is granted
 	// from then on has a higher one.
 	Token uint64
+	// Rising says that Token is the newest given out, as of a request that is Fair, since the store does not know
+	// yet which the request will be granted.
+	Rising bool
 	// Again is when to ask again at the latest, so that the request keeps what it has by waiting: see
 	// [Request.Waits]. It is 0 if it has nothing; else who gives up releases the owner, which ends that.
 	Again time.Duration

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -17,7 +18,8 @@ const (
 	MaxMeta    = 4 << 10               // bytes stored beside a grant
 	MaxTokens  = 1 << 16               // reserved at a time
 	MaxPermits = 1 << 20               // of a name
-	MaxToken   = 9_000_000_000_000_000 // that a store counts on from
+	MaxToken   = math.MaxInt64         // as high as a column of SQL goes
+	MaxAbove   = 9_000_000_000_000_000 // a token that any store can count on from
 	MinTTL     = 10 * time.Millisecond // of a lease
 	MinRest    = time.Millisecond      // of one renewed for the rest of its minimum hold time
 	MaxTTL     = 24 * time.Hour

@@ -138,6 +138,9 @@ type Holder struct {
 	Permits int
 	// Upgradeable says that it is the reader who may become a writer.
 	Upgradeable bool
+	// Token is the first token of the grant. It is 0 where the store does not tell it: of a holder who is alone, and
+	// was granted one token, it is [Info.Token] then.
+	Token uint64
 	// Since is when the grant was given by the store's clock; zero if unknown.
 	Since time.Time
 	// TTL is the time left unless renewed; negative when it never ends.

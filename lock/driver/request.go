@@ -183,8 +183,8 @@ func (r *Request) checkReadWrite() error {
 // checkVote refuses what cannot be asked of one of several stores.
 func (r *Request) checkVote() error {
 	switch {
-	case r.Above > MaxToken:
-		return outOfRange("above", r.Above, 0, uint64(MaxToken))
+	case r.Above > MaxAbove:
+		return outOfRange("above", r.Above, 0, uint64(MaxAbove))
 	case r.Age < 0 || r.Age > MaxTTL:
 		return outOfRange("age", r.Age, 0, MaxTTL)
 	case r.IsVote() && (r.Mode != Exclusive || r.Fair):

@@ -1,7 +1,8 @@
 // Package election lets processes agree on one of them that leads, and tells the others which one that is.
 //
 // An [Election] is a mutex of its name: whoever has that leads. So it is seen by all who look at locks, such as
-// bedrock lock show, and on Redis by Java, where RLock of the same name takes part in it.
+// bedrock lock show, and on Redis by Java, where RLock of the same name takes part in it. On ZooKeeper it is Curator's
+// LeaderLatch for clients with the profile CuratorLatch of package zklock.
 //
 //	scheduler := election.New(locks, "scheduler", nil)
 //	err := scheduler.Lead(ctx, func(ctx context.Context, t *election.Term) error { // waits until it is the leader

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -62,6 +63,6 @@ func (e *Election) readLeader(ctx context.Context) (Leader, error) {
 	}
 	h := &info.Holders[0]
 	return Leader{
-		Name: e.name, Owner: h.Owner, Token: info.Token, Since: h.Since, TTL: h.TTL, Meta: h.Meta,
+		Name: e.name, Owner: h.Owner, Token: cmp.Or(h.Token, info.Token), Since: h.Since, TTL: h.TTL, Meta: h.Meta,
 	}, nil
 }

@@ -11,7 +11,7 @@
 //		return err
 //	}
 //	defer lease.Unlock(ctx)
-//	orders := guard.NewMemory(nil) // or of package sqlguard, pgxguard, redisguard
+//	orders := guard.NewMemory(nil) // or of package sqlguard, pgxguard, redisguard, etcdguard
 //	if err := orders.Announce(ctx, guard.Of(lease)); err != nil { // before the first read
 //		return err
 //	}
@@ -35,7 +35,7 @@
 // # Where things are
 //
 // This package has the words, and [Memory] for what is kept in a process. Package sqlguard is for data in MySQL,
-// MariaDB, PostgreSQL and SQLite, pgxguard for transactions of pgx, redisguard for data in Redis. Package
-// httpguard, grpcguard and connectguard carry the token from a client to a service, which is a resource, too; the
-// headers of that are in package header.
+// MariaDB, PostgreSQL and SQLite, pgxguard for transactions of pgx, redisguard for data in Redis, etcdguard for
+// data in etcd. Package httpguard, grpcguard and connectguard carry the token from a client to a service, which is a
+// resource, too; the headers of that are in package header.
 package guard

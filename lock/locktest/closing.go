@@ -13,6 +13,7 @@ import (
 func closing() []behaviour {
 	return []behaviour{
 		{name: "CloseLeavesAGrant", run: closeLeavesAGrant},
+		{name: "LeastTimeOutlivesItsClient", run: leastTimeOutlivesItsClient},
 		{name: "CloseForgetsTheWaiter", run: closeForgetsTheWaiter},
 		{name: "CloseLeavesAGoroutine", run: closeLeavesAGoroutine},
 		{name: "ClosedClientLocks", run: closedClientLocks},
@@ -46,6 +47,15 @@ func closeLeavesAGrant(e *env) {
 	if err := leases[1].Unlock(e.contextFor(soon)); !errors.Is(err, lock.ErrClosed) {
 		e.Errorf("unlock after close: want ErrClosed, got %v", err)
 	}
+}
+
+// leastTimeOutlivesItsClient closes a client that has left a lock for the rest of its least time: that was said to the
+// store, and nobody is there any more who would end it.
+func leastTimeOutlivesItsClient(e *env) {
+	a, b, name := e.client(&lock.Options{TTL: time.Hour}), e.client(nil), e.name("a")
+	e.unlock(e.lockSoon(a, name, &lock.MutexOptions{MinHold: e.ttl}))
+	e.close(a)
+	e.becomesFree(b, name, e.ttl+soon)
 }
 
 func closeForgetsTheWaiter(e *env) {

@@ -40,6 +40,9 @@ func metadataIsLost(e *env) {
 	if holder.Meta["service"] != "shop" || holder.Meta["job"] != job || holder.Meta["pid"] == "" {
 		e.Errorf("metadata %v", holder.Meta)
 	}
+	if holder.Token != 0 && holder.Token != lease.Token() {
+		e.Errorf("the token is %d, shown as %d", lease.Token(), holder.Token)
+	}
 	if holder.TTL <= 0 || holder.TTL > e.long {
 		e.Errorf("time left %s of %s", holder.TTL, e.long)
 	}

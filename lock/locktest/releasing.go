@@ -13,6 +13,7 @@ func releasing() []behaviour {
 		{name: "StrangerReleases", run: strangerReleases},
 		{name: "RetriedAcquireCountsTwice", run: retriedAcquireCountsTwice},
 		{name: "RetriedReleaseFails", run: retriedReleaseFails},
+		{name: "RenewalEndsWhatIsReleased", run: renewalEndsWhatIsReleased},
 		{name: "RetriedReleaseHitsTheNextHolder", run: retriedReleaseHitsTheNextHolder},
 		{name: "LateUnlockHitsTheNextHolder", run: lateUnlockHitsTheNextHolder},
 		{name: "SecondUnlockStaysSilent", run: secondUnlockStaysSilent},
@@ -60,6 +61,26 @@ func retriedReleaseFails(e *env) {
 	e.release(a, g)
 	e.release(a, g)
 	e.free(b, name)
+}
+
+// renewalEndsWhatIsReleased renews a grant while it is released, in either order. Whoever releases what he has is told
+// no loss: that the renewal finds nothing is his own doing.
+func renewalEndsWhatIsReleased(e *env) {
+	a, name := e.store(), e.name("a")
+	for range 100 {
+		g := e.grant(a, e.request(name, e.long))
+		renewed := make(chan struct{})
+		go func() {
+			defer close(renewed)
+			a.Renew(e.contextFor(soon), []driver.Grant{g})
+		}()
+		_, err := a.Release(e.contextFor(soon), g)
+		<-renewed
+		if err != nil {
+			e.Fatalf("release beside a renewal: %v", err)
+		}
+	}
+	e.free(e.client(nil), name)
 }
 
 func retriedReleaseHitsTheNextHolder(e *env) {

@@ -59,9 +59,11 @@ func tokenIsNotAboveWhatWasAsked(e *env) {
 			e.release(store, voted)
 			above = last(voted) + 7
 		}
-		if next := e.grant(b, e.request(name, e.long)); next.Token <= above-7 {
+		next := e.grant(b, e.request(name, e.long))
+		if next.Token <= above-7 {
 			e.Errorf("%q: token %d after %d", name, next.Token, above-7)
 		}
+		e.release(b, next)
 	}
 }
 
@@ -77,6 +79,7 @@ func tokenSkipsWithoutNeed(e *env) {
 		e.release(a, g)
 		g = e.voted(a, e.vote(name, last(g), 1), last(g))
 	}
+	e.release(a, g)
 }
 
 // ownGrantKeepsOldTokens asks again for what was granted, because another store has given out higher tokens.
@@ -98,9 +101,11 @@ func ownGrantKeepsOldTokens(e *env) {
 	}
 	e.denied(b, g)
 	e.release(b, g)
-	if next := e.grant(b, e.request(name, e.long)); next.Token <= last(g) {
+	next := e.grant(b, e.request(name, e.long))
+	if next.Token <= last(g) {
 		e.Errorf("token %d after %d", next.Token, last(g))
 	}
+	e.release(b, next)
 }
 
 // raisedGrantKeepsItsEnd has a grant live for another time when it is given other tokens.

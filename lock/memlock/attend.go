@@ -21,6 +21,7 @@ func (b *backend) Attend(ctx context.Context, client string, tell func(driver.Me
 		s.attendants[client] = make(map[*func(driver.Message)]struct{}, 1)
 	}
 	s.attendants[client][&tell] = struct{}{}
+	b.many = true
 	return func() { s.stopAttending(client, &tell) }, nil
 }
 
@@ -32,6 +33,15 @@ func (s *Store) stopAttending(client string, tell *func(driver.Message)) {
 	if len(s.attendants[client]) == 0 {
 		delete(s.attendants, client)
 	}
+}
+
+// attending returns the client of an owner if what happens to its grants is told to it besides; else it is empty. s.mu
+// is held.
+func (s *Store) attending(owner string) string {
+	if client := driver.ClientOf(owner); len(s.attendants[client]) > 0 {
+		return client
+	}
+	return ""
 }
 
 // sendMessage tells who has the grant, and reports whether anybody can be told. s.mu is held.

@@ -13,6 +13,7 @@ type backend struct {
 	store *Store
 	tell  func(driver.Grant) // nil where nobody may be granted anything unasked
 	note  func(driver.Message)
+	many  bool // clients have their grants by it, who attend; guarded by store.mu
 }
 
 var (

@@ -20,7 +20,8 @@ const (
 // stander is a request that stands in line for a name.
 type stander struct {
 	backend *backend
-	grant   grant // what it would be granted
+	client  string // who attends, where a backend is that of many clients; else empty
+	grant   grant  // what it would be granted
 	claim   time.Duration
 	told    driver.Grant // what its client is told then
 }
@@ -55,8 +56,11 @@ func (s *Store) stand(by *backend, req driver.Request) (driver.Grant, error) {
 	if err == nil {
 		return given, nil
 	}
-	held := s.grants[req.Name]
-	at := slices.IndexFunc(held.heirs, func(o *stander) bool { return o.backend == by })
+	held, client := s.grants[req.Name], s.attending(req.Owner)
+	if by.many && client == "" { // nobody would be told
+		return driver.Grant{}, err
+	}
+	at := slices.IndexFunc(held.heirs, func(o *stander) bool { return o.backend == by && o.client == client })
 	if at >= 0 && (held.heirs[at].grant.owner != req.Owner || held.heirs[at].late(s.clock())) {
 		held.heirs, at = slices.Delete(slices.Clone(held.heirs), at, at+1), -1
 	}
@@ -74,7 +78,7 @@ func (s *Store) stand(by *backend, req driver.Request) (driver.Grant, error) {
 // newStander reserves the tokens of a request that stands, which are higher than the holder's
 // and than those of who stands before it. s.mu is held.
 func (s *Store) newStander(by *backend, req *driver.Request) *stander {
-	h := &stander{backend: by, claim: min(req.TTL, longestClaim)}
+	h := &stander{backend: by, client: s.attending(req.Owner), claim: min(req.TTL, longestClaim)}
 	h.grant = grant{owner: req.Owner, meta: req.Meta, backend: by}
 	h.grant.first, h.grant.tokens = s.reserve(req.Tokens)
 	h.told = driver.Grant{
@@ -85,6 +89,9 @@ func (s *Store) newStander(by *backend, req *driver.Request) *stander {
 
 // late reports whether the claim has run out.
 func (h *stander) late(now time.Time) bool { return !now.Before(h.grant.expires) }
+
+// hasGone reports whether nobody hears any more what is granted to a client of a backend of many. s.mu is held.
+func (s *Store) hasGone(h *stander) bool { return h.client != "" && len(s.attendants[h.client]) == 0 }
 
 // endStanding ends the standing of an owner that is given back. s.mu is held.
 func (s *Store) endStanding(name, owner string) {
@@ -100,7 +107,7 @@ func (s *Store) endStanding(name, owner string) {
 // reports whether somebody has the lock by it, and whose turn it is. s.mu is held.
 func (s *Store) passOn(by *backend, name string, held grant) (passed, turn bool) {
 	now := s.clock()
-	heirs := slices.DeleteFunc(slices.Clone(held.heirs), func(h *stander) bool { return h.late(now) })
+	heirs := slices.DeleteFunc(slices.Clone(held.heirs), func(h *stander) bool { return h.late(now) || s.hasGone(h) })
 	if len(heirs) == 0 {
 		return false, false
 	}
@@ -120,7 +127,11 @@ func (s *Store) passOn(by *backend, name string, held grant) (passed, turn bool)
 	}
 	s.grants[name] = next
 	heirs[0].backend.tell(heirs[0].told)
-	s.wakeSleepers(heirs[0].backend, name, held)
+	if heirs[0].client == "" {
+		s.wakeSleepers(heirs[0].backend, name, held)
+	} else { // others sleep by the same backend
+		s.wakeSleepers(nil, name, held)
+	}
 	return true, false
 }
 
@@ -140,14 +151,30 @@ func (s *Store) wakeSleepers(to *backend, name string, before grant) {
 // strangers returns how many clients listen for the release who do not stand in line, and did not
 // have the lock. s.mu is held.
 func (s *Store) strangers(by *backend, name string, heirs []*stander) (n int) {
+	listening := make(map[*backend]int)
 	for w := range s.listeners[name] {
-		if w.backend != by && !stands(w.backend, heirs) {
-			n++
+		listening[w.backend]++
+	}
+	for b, all := range listening {
+		standing := standingBy(b, heirs)
+		switch {
+		case b.many && b == by: // one of its clients has had it
+			n += max(all-standing-1, 0)
+		case b.many:
+			n += max(all-standing, 0)
+		case b != by && standing == 0:
+			n += all
 		}
 	}
 	return n
 }
 
-func stands(b *backend, heirs []*stander) bool {
-	return slices.ContainsFunc(heirs, func(h *stander) bool { return h.backend == b })
+// standingBy returns how many stand by a backend, which may be that of many clients.
+func standingBy(b *backend, heirs []*stander) (n int) {
+	for _, h := range heirs {
+		if h.backend == b {
+			n++
+		}
+	}
+	return n
 }

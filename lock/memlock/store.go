@@ -284,7 +284,7 @@ func (s *Store) free(by *backend, name string, turn bool) (others int) {
 	heirs := s.grants[name].heirs
 	delete(s.grants, name)
 	for w := range s.listeners[name] {
-		if turn && stands(w.backend, heirs) {
+		if turn && standingBy(w.backend, heirs) > 0 {
 			time.AfterFunc(strangersLead, w.signal)
 		} else {
 			w.signal()

@@ -77,7 +77,7 @@ func (b *backend) toldHow(req *driver.Request, unasked bool) string {
 	switch {
 	case !req.Waits:
 		return toldOfNothing
-	case !unasked || b.opts.Acks != AcksNone || !b.inbox.attends(req.Owner) || !isNumbered(req.Owner):
+	case !unasked || b.opts.Acks != AcksNone || b.inboxOf(req.Owner) == nil || !isNumbered(req.Owner):
 		return toldByChannel
 	case b.conn.Cluster():
 		return toldUncounted
@@ -96,8 +96,8 @@ func isNumbered(owner string) bool {
 func (b *backend) readFair(h *handle, req *driver.Request, how string, answer redisconn.Reply) (driver.Grant, error) {
 	switch answer.At(0).Int {
 	case crowdGranted:
-		if b.inbox.leaveLine(req.Owner) && answer.Len() > 3 {
-			b.inbox.awaitMessage() // that would have told so
+		if i := b.inboxOf(req.Owner); i.leaveLine(req.Owner) && answer.Len() > 3 {
+			i.awaitMessage() // that would have told so
 		}
 		return driver.Grant{
 			Name: req.Name, Owner: req.Owner, Mode: req.Mode, TTL: req.TTL, Handle: h,
@@ -116,7 +116,9 @@ func (b *backend) readFair(h *handle, req *driver.Request, how string, answer re
 	}
 	if how == toldByGrant || how == toldUncounted {
 		e.Claim = e.Again
-		b.inbox.addToLine(req.Owner, req.Name)
+		if i := b.inboxOf(req.Owner); i != nil {
+			i.addToLine(req.Owner, req.Name)
+		}
 	}
 	return driver.Grant{}, e
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// heirs are the requests of this client that stand in line. Guarded by hub.mu.
+// heirs are the requests that stand in line: of this client, or of those it acts for. Guarded by hub.mu.
 type heirs struct {
 	hub      *hub
 	tell     func(driver.Grant)
-	standing map[string]*heir      // by owner
-	stand    atomic.Int32          // how many stand
-	requests atomic.Uint64         // how many were made, by which they are known
-	strange  map[string]*strangers // by channel
-	met      atomic.Bool           // there were some
+	standing map[string]map[string]*heir // by client, and owner
+	stand    atomic.Int32                // how many stand
+	requests atomic.Uint64               // how many were made, by which they are known
+	passed   passings                    // of those it acts for
+	strange  map[string]*strangers       // by channel
+	met      atomic.Bool                 // there were some
 }
 
 // heir is a request that stands.
@@ -33,6 +34,7 @@ type passing struct {
 	times  int           // in a row
 	age    time.Duration // since the first of them, when it was
 	others int           // in line at most
+	here   int           // of them those who listen for releases by this client's connection
 	heard  time.Time
 }
 
@@ -45,7 +47,8 @@ const (
 func newHeirs(h *hub) *heirs {
 	h.heirs = &heirs{
 		hub: h, tell: func(driver.Grant) {},
-		standing: make(map[string]*heir), strange: make(map[string]*strangers),
+		standing: make(map[string]map[string]*heir), strange: make(map[string]*strangers),
+		passed: newPassings(),
 	}
 	return h.heirs
 }
@@ -58,15 +61,19 @@ func claimOf(lease time.Duration) time.Duration { return min(lease, longestClaim
 func (s *heirs) add(h *heir) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	if before := s.standing[h.grant.Owner]; before != nil && h.grant.Tokens == 0 {
+	client := driver.ClientOf(h.grant.Owner)
+	if s.standing[client] == nil {
+		s.standing[client] = make(map[string]*heir, 1)
+	}
+	before := s.standing[client][h.grant.Owner]
+	if before == nil {
+		s.stand.Add(1)
+		s.passed.joinHere(h.handle.keys.channel)
+	} else if h.grant.Tokens == 0 {
 		h.request, h.grant.Token, h.grant.Tokens = before.request, before.grant.Token, before.grant.Tokens
 	}
-	s.standing[h.grant.Owner] = h
-	s.count()
+	s.standing[client][h.grant.Owner] = h
 }
-
-// count makes known how many stand. hub.mu is held.
-func (s *heirs) count() { s.stand.Store(int32(len(s.standing))) }
 
 // endStanding ends the standing of an owner, and returns it; nil if it does not stand.
 func (s *heirs) endStanding(owner string) *heir {
@@ -75,14 +82,36 @@ func (s *heirs) endStanding(owner string) *heir {
 	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	h := s.standing[owner]
-	delete(s.standing, owner)
-	s.count()
+	return s.remove(owner)
+}
+
+// remove is endStanding for who has hub.mu.
+func (s *heirs) remove(owner string) *heir {
+	client := driver.ClientOf(owner)
+	h := s.standing[client][owner]
+	if h == nil {
+		return nil
+	}
+	if delete(s.standing[client], owner); len(s.standing[client]) == 0 {
+		delete(s.standing, client)
+	}
+	s.stand.Add(-1)
+	s.passed.leaveHere(h.handle.keys.channel)
 	return h
 }
 
+// removeClient forgets a client that this one does not act for any more. hub.mu is held.
+func (s *heirs) removeClient(client string) {
+	if s == nil {
+		return
+	}
+	for owner := range s.standing[client] {
+		s.remove(owner)
+	}
+}
+
 // hearGrant is told what a client was granted. hub.mu is held.
-func (s *heirs) hearGrant(client, text string) {
+func (s *heirs) hearGrant(to *inbox, text string) {
 	if s == nil {
 		return
 	}
@@ -90,23 +119,30 @@ func (s *heirs) hearGrant(client, text string) {
 	if !ok {
 		return
 	}
-	grant := driver.Grant{Name: name, Owner: client + owner}
-	if h := s.standing[grant.Owner]; h != nil && h.request == request && h.grant.Name == name {
-		delete(s.standing, grant.Owner)
-		s.count()
+	grant := driver.Grant{Name: name, Owner: to.client + owner}
+	if h := s.standing[driver.ClientOf(grant.Owner)][grant.Owner]; h != nil && h.request == request &&
+		h.grant.Name == name {
+		if to.shared {
+			s.passed.enterPassing(h, how)
+		}
+		s.remove(grant.Owner)
 		h.handle.passed = how
 		grant = h.grant
 	}
 	s.tell(grant)
 }
 
-// missGrants makes all ask. hub.mu is held.
-func (s *heirs) missGrants() {
+// missGrants makes all ask who are told there. Of a client that this one acts for, each is named: it is told to
+// nobody else. hub.mu is held.
+func (s *heirs) missGrants(to *inbox) {
 	if s == nil {
 		return
 	}
-	for _, h := range s.standing {
-		s.tell(driver.Grant{Name: h.grant.Name})
+	for owner, h := range s.standing[strings.TrimSuffix(to.client, ":")] {
+		if !to.shared {
+			owner = ""
+		}
+		s.tell(driver.Grant{Name: h.grant.Name, Owner: owner})
 	}
 }
 
@@ -131,7 +167,8 @@ func readPassing(text string) (owner, request, name string, how *passing, ok boo
 }
 
 // describe says in the words of release.lua how the lock was had, when so many of this client's connections
-// listen for its release. Strangers who rest have their turn by the clock alone.
+// listen for its release, less the clients beside it that listen by them. Strangers who rest have their turn by the
+// clock alone.
 func (p *passing) describe(listening int, resting bool) string {
 	times := p.times
 	if resting {

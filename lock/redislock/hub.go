@@ -26,18 +26,21 @@ type hub struct {
 
 	heard atomic.Int32 // number of topics of locks, so that who is alone can skip the mutex
 
-	mu     sync.Mutex
-	heirs  *heirs // nil where no lock is passed on
-	topics map[string]*topic
-	lines  map[string]*line // by node
-	closed bool
+	attended atomic.Int32 // number of inboxes of clients that this one acts for
+
+	mu         sync.Mutex
+	heirs      *heirs // nil where no lock is passed on
+	attendants attendants
+	topics     map[string]*topic
+	lines      map[string]*line // by node
+	closed     bool
 }
 
 //nolint:revive // what it hears comes first
 func newHub(conn redisconn.Conn, background context.Context, work *sync.WaitGroup) *hub {
 	return &hub{
 		conn: conn, background: background, work: work,
-		topics: make(map[string]*topic), lines: make(map[string]*line),
+		topics: make(map[string]*topic), lines: make(map[string]*line), attendants: make(attendants),
 	}
 }
 

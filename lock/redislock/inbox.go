@@ -9,8 +9,8 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// inbox is the client's own channel: what it is granted unasked, what others want of its grants, and what
-// they have done to them. Guarded by hub.mu.
+// inbox is a client's channel: what it is granted unasked, what others want of its grants, and what they have done to
+// them. It is this client's own, or that of one it acts for: see attend.go. Guarded by hub.mu.
 type inbox struct {
 	hub     *hub
 	heirs   *heirs // nil where no lock is passed on
@@ -22,6 +22,9 @@ type inbox struct {
 	current atomic.Pointer[topic] // nil before somebody has a lock, or waits for one
 	retry   time.Time             // when to listen again after that could not be done
 	awaits  bool                  // a message that should be here by now
+	shared  bool                  // it is for one of many clients, who attends
+	asked   bool                  // it is this client's own, which is told of more than grants
+	retired atomic.Bool           // it was the client's own, but this one acts for many
 }
 
 var _ ear = (*inbox)(nil)
@@ -40,19 +43,19 @@ func newInbox(h *hub) *inbox {
 // Notify implements [driver.Notifier].
 func (b *backend) Notify(tell func(driver.Message)) {
 	if b.inbox != nil {
-		b.inbox.note = tell
+		b.inbox.note, b.inbox.asked = tell, true
 	}
 }
 
 // attend begins to listen for what is told to the client of an owner, unless it does.
 func (i *inbox) attend(owner string) {
-	if i == nil || i.isOpen() {
+	if i == nil || i.isOpen() || i.retired.Load() {
 		return
 	}
 	i.hub.mu.Lock()
 	defer i.hub.mu.Unlock()
 	now := time.Now()
-	if i.hub.closed || i.isOpen() || now.Before(i.retry) || !looksLikeOwner(owner) {
+	if i.hub.closed || i.isOpen() || i.retired.Load() || now.Before(i.retry) || !looksLikeOwner(owner) {
 		return
 	}
 	if i.client == "" {
@@ -88,10 +91,14 @@ func (i *inbox) hear(_ *topic, text string) {
 	kind := driver.Taken
 	switch what {
 	case "granted":
-		i.heirs.hearGrant(i.client, text)
+		if i.isFirst() {
+			i.heirs.hearGrant(i, text)
+		}
 		return
 	case givenFirstWord:
-		i.hearGiven(rest)
+		if i.isFirst() {
+			i.hearGiven(rest)
+		}
 		return
 	case askedFirstWord:
 		i.hearAsked(rest)
@@ -109,7 +116,7 @@ func (i *inbox) hear(_ *topic, text string) {
 
 // miss implements ear: those who stand ask.
 func (i *inbox) miss() {
-	i.heirs.missGrants()
+	i.heirs.missGrants(i)
 	for owner, name := range i.inLine {
 		i.give(driver.Grant{Name: name, Owner: owner})
 	}
@@ -148,6 +155,14 @@ func (b *backend) lingerWord(req *driver.Request) string {
 		return ""
 	}
 	return "~" + milliseconds(req.Linger) + " "
+}
+
+// inboxOf returns where this backend hears at this moment what an owner is told; nil if it does not.
+func (b *backend) inboxOf(owner string) *inbox {
+	if b.inbox.attends(owner) {
+		return b.inbox
+	}
+	return b.hub.attendantOf(owner)
 }
 
 // findings tries out whether this user may listen for what clients are told.

@@ -32,6 +32,10 @@ const (
 	permitsKey    = "bedrock_permits:" // of an RSemaphore, those of ours
 	markKey       = "bedrock_latch:"   // of a latch that Bedrock has made
 
+	// storeKey begins the keys of a store of transactions, which a server may keep on the same Redis: those of package
+	// redisstore as it is by default. Whoever may take locks must not take those.
+	storeKey = "bedrock:{"
+
 	// Those below are between the mark's and a name.
 	callPart    = "call:"    // what a call was answered
 	channelPart = "channel:" // see countdownChannel
@@ -114,11 +118,11 @@ func (l layout) of(name, owner string) keys {
 
 // reserved are the beginnings of keys that are not locks. A lock of such a name
 // could be another lock's counter.
-func reserved() [16]string {
+func reserved() [17]string {
 	return [...]string{
 		"redisson_lock_", "redisson_unlock_latch:", rwChannel, permitChannel, "bedrock_token:", "bedrock_unlock_latch:",
 		"bedrock_heir:", "bedrock_client:", holdersKey, writerKey, upgradeKey, readersKey, turnKey, lineKey, markKey,
-		permitsKey,
+		permitsKey, storeKey,
 	}
 }
 

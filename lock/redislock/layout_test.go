@@ -99,6 +99,7 @@ func TestClusterKeepsKeysOfANameTogether(t *testing.T) {
 func TestReservedNamesAreRefused(t *testing.T) {
 	for _, name := range []string{
 		"redisson_lock_token:{a}", "redisson_lock_queue:{a}", "redisson_unlock_latch:{a}:x", "bedrock_token:{a}",
+		"bedrock:{3}:tx:order-7", "bedrock:{0}:queue",
 	} {
 		wantRefusedName(t, name, checkName(name, false))
 	}

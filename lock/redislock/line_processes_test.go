@@ -105,6 +105,7 @@ func (l *lineProcess) servedWith(t *testing.T) (token uint64) {
 // TestKilledWaitersStopTheLine: of twenty processes in line every other one is killed, the first one too. The others
 // have the lock in order, the first of them within two TTLs, and nothing is left of the line.
 func TestKilledWaitersStopTheLine(t *testing.T) {
+	t.Parallel()
 	server := testenv.Redis(t, nil)
 	holder := warmClient(t, connectGoredis(t, single(server)), lineTTL)
 	lease, err := fairMutex(holder).Lock(ctxFor(t))

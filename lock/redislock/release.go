@@ -40,13 +40,15 @@ func (b *backend) Release(ctx context.Context, g driver.Grant) (int, error) {
 	h := handleOf(&g)
 	if h == nil {
 		h = b.newHandle(g.Name, g.Owner)
+		h.passed = b.heirs.passedTo(g.Owner)
 	}
 	b.heirs.endStanding(g.Owner)
-	b.inbox.leaveLine(g.Owner)
+	b.inboxOf(g.Owner).leaveLine(g.Owner)
 	reply, err := b.evalRelease(ctx, h, b.pubsub.command(b))
 	if err != nil {
 		return 0, describe("release", g.Name, err)
 	}
+	b.heirs.forgetPassed(g.Owner)
 	if reply.Int < 0 {
 		return 0, fmt.Errorf("redislock: release %q: %w", g.Name, driver.ErrLost)
 	}
@@ -81,7 +83,8 @@ func (b *backend) evalReleaseOnce(ctx context.Context, h *handle, publish string
 func (b *backend) releaseArgs(h *handle) [4]string {
 	args := h.last
 	if h.passed != nil {
-		args[3] = h.passed.describe(b.hub.listening(h.keys.channel), b.heirs.strangersRest(h.keys.channel))
+		listening := b.hub.listening(h.keys.channel) - b.hub.listeningBeside(h.keys.channel, h.passed.here)
+		args[3] = h.passed.describe(listening, b.heirs.strangersRest(h.keys.channel))
 	}
 	return args
 }

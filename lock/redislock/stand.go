@@ -55,7 +55,7 @@ func (b *backend) Inherit(tell func(driver.Grant)) {
 // howToStand says in the words of acquire.lua whether a request is to stand, and by which number. Where releases
 // of the name are listened for, somebody here has waited for it lately.
 func (b *backend) howToStand(h *handle, req *driver.Request) (number, how string) {
-	if !b.inbox.attends(req.Owner) {
+	if b.inboxOf(req.Owner) == nil {
 		return "", ""
 	}
 	when := "?"
@@ -107,7 +107,9 @@ func (b *backend) inheritUnheard(g *driver.Grant) {
 	if stood == nil || stood.grant.Token+uint64(stood.grant.Tokens) != g.Token+1 {
 		return
 	}
-	b.inbox.awaitMessage()
+	if hears := b.inboxOf(g.Owner); hears != nil {
+		hears.awaitMessage()
+	}
 	g.Token, g.Tokens, g.Handle = stood.grant.Token, stood.grant.Tokens, stood.handle
 	stood.handle.passed = &passing{times: 1, heard: time.Now()}
 }

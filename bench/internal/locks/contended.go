@@ -11,6 +11,7 @@ import (
 func contended(quick bool) Workload {
 	return Workload{
 		Name: "contended-64", Unit: "locks/s",
+		Stores:  subject.Stores(),
 		Fits:    func(s subject.Subject) bool { return patientOrLocal(s) || plainOfJava(s) },
 		Rounds:  either(quick, 1, 3),
 		Job:     Job{Goroutines: 64, Time: either(quick, 400*time.Millisecond, 2*time.Second)},

@@ -33,7 +33,7 @@ func measureOrder(ctx context.Context, m measurement) (Sample, error) {
 		return nil, err
 	}
 	defer workers.killAll()
-	watch, err := watchLine(ctx, m.job.Redis, m.job.Key)
+	watch, err := watchLine(ctx, m.job.Addr, m.job.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func TestWorkloadNamesAreAContract(t *testing.T) {
 		"uncontended-1", "uncontended-1-shared", "own-keys-64", "contended-64", "contended-4x16",
 		"contended-4x1", "fair-4x16", "fair-4x16-order", "waiters-1000", "handoff", "recall", "forced", "hold-1ms-64",
 		"held-100k", "rw-4x16", "semaphore-8-64", "multi-2", "election-1", "latch", "several-1", "several-1-far",
-		"several-16",
+		"several-16", "round-trip", "file-4x50",
 	}
 	for _, quick := range []bool{true, false} {
 		var got []string

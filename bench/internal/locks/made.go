@@ -6,7 +6,7 @@ import "github.com/bedrock-go/bedrock/bench/internal/subject"
 // one after the other; the times are those of a pair.
 func twoNames(quick bool) Workload {
 	w := uncontended(quick)
-	w.Name, w.Full, w.Rounds = "multi-2", true, either(quick, 1, 5)
+	w.Name, w.Stores, w.Full, w.Rounds = "multi-2", nil, true, either(quick, 1, 5)
 	w.Fits = func(s subject.Subject) bool { return s.Kind == subject.TwoNames }
 	return w
 }
@@ -15,7 +15,7 @@ func twoNames(quick bool) Workload {
 // one that has a mutex; the times are those of a pair.
 func campaign(quick bool) Workload {
 	w := uncontended(quick)
-	w.Name, w.Full, w.Rounds = "election-1", true, either(quick, 1, 5)
+	w.Name, w.Stores, w.Full, w.Rounds = "election-1", nil, true, either(quick, 1, 5)
 	w.Fits = func(s subject.Subject) bool {
 		return s.Kind == subject.Leadership || ordinary(s) && s.Role == subject.Bedrock
 	}

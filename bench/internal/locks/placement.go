@@ -1,10 +1,13 @@
 package locks
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bedrock-go/bedrock/bench/internal/child"
 )
 
 // placement says which processors the worker and the server run on.
@@ -68,8 +71,10 @@ func (p placement) confine(server int, fork func() error) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.SchedSetaffinity(server, &there); err != nil {
-		return fmt.Errorf("place server: %w", err)
+	for _, thread := range child.Threads(server) {
+		if err := unix.SchedSetaffinity(thread, &there); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
+			return fmt.Errorf("place server: %w", err)
+		}
 	}
 	return onProcessors(here, fork)
 }

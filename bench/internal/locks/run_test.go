@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 func TestRunMeasuresWhatItWasAskedFor(t *testing.T) {
 	suite := &locks.Suite{
-		Redis: startRedis(t), Quick: true,
+		Addr: startRedis(t), Quick: true,
 		Workloads: []string{"own-keys-64", "contended-4x16", "waiters-1000", "handoff"},
 		Subjects:  []string{"rueidislock-1key", "raw-goredis"},
 	}
@@ -54,7 +54,7 @@ func TestRunMeasuresWhatItWasAskedFor(t *testing.T) {
 // TestRunMeasuresLocksOfEveryKind, and finds nobody inside who should not be.
 func TestRunMeasuresLocksOfEveryKind(t *testing.T) {
 	suite := &locks.Suite{
-		Redis: startRedis(t), Quick: true,
+		Addr: startRedis(t), Quick: true,
 		Workloads: []string{"rw-4x16", "semaphore-8-64", "multi-2", "election-1", "latch"},
 		Subjects: []string{
 			"bedrock-goredis", "bedrock-goredis-rw", "bedrock-rueidis-semaphore", "bedrock-goredis-multi",
@@ -83,7 +83,7 @@ func TestRunMeasuresLocksOfEveryKind(t *testing.T) {
 
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	suite := &locks.Suite{Redis: startRedis(t), Quick: true, Progress: func(string) { cancel() }}
+	suite := &locks.Suite{Addr: startRedis(t), Quick: true, Progress: func(string) { cancel() }}
 	for _, o := range suite.Run(ctx) {
 		if len(o.Samples) > 0 || o.Err != nil {
 			t.Errorf("%s of %s was measured after the end", o.Workload.Name, o.Subject.Name)
@@ -94,7 +94,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 func TestRunHasSeveralServers(t *testing.T) {
 	servers := startGroup(t, 5)
 	suite := &locks.Suite{
-		Redis: servers[0], More: servers[1:], Quick: true,
+		Addr: servers[0], More: servers[1:], Quick: true,
 		Workloads: []string{"several-1", "several-1-far", "several-16"},
 	}
 	p50 := make(map[string]float64)
@@ -117,7 +117,7 @@ func TestRunHasSeveralServers(t *testing.T) {
 func TestWhoeverHasTooFewServersIsLeftOut(t *testing.T) {
 	var lines []string
 	suite := &locks.Suite{
-		Redis: startRedis(t), Quick: true, Workloads: []string{"several-1"},
+		Addr: startRedis(t), Quick: true, Workloads: []string{"several-1"},
 		Subjects: []string{"bedrock-goredis", "bedrock-quorum-5"},
 		Progress: func(line string) { lines = append(lines, line) },
 	}
@@ -132,7 +132,7 @@ func TestWhoeverHasTooFewServersIsLeftOut(t *testing.T) {
 
 func TestFailedMeasurementStopsNothing(t *testing.T) {
 	suite := &locks.Suite{
-		Redis: "127.0.0.1:1", Quick: true,
+		Addr: "127.0.0.1:1", Quick: true,
 		Workloads: []string{"contended-64"}, Subjects: []string{"rueidislock", "local-mutex"},
 	}
 	outcomes := suite.Run(t.Context())

@@ -18,7 +18,7 @@ const warmups = 8
 
 // warmth bounds the warm-up: a subject that hangs in it must not eat up the
 // time of the others.
-const warmth = 3 * time.Second
+const warmth = 10 * time.Second
 
 // tally is what a worker counted in a storm.
 type tally struct {
@@ -110,7 +110,12 @@ func (s storm) racers(job Job, locker subject.Locker) ([]*racer, error) {
 	racers := make([]*racer, job.Goroutines)
 	for i := range racers {
 		r := &racer{reads: job.Reads, many: job.Permits > 0, hold: job.Hold, pairs: s.pairs, room: room}
-		if s.shared {
+		if s.shared && job.Names > 0 {
+			r.room = newRoom(0)
+			for n := range job.Names {
+				r.others = append(r.others, locker.Mutex(job.Key+"/"+strconv.Itoa(n)))
+			}
+		} else if s.shared {
 			r.mutex = locker.Mutex(job.Key)
 		} else {
 			r.room = newRoom(job.Permits)

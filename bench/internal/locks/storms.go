@@ -8,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/bench/internal/redisd"
 	"github.com/bedrock-go/bedrock/bench/internal/stats"
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // storms measures a storm in the given number of processes at once and keeps
@@ -21,12 +22,15 @@ func storms(processes int, keep ...Metric) method {
 		defer workers.killAll()
 		var tallies []tally
 		storm := func() (err error) { tallies, err = workers.storm(); return err }
-		spent, err := executing(ctx, m, slices.Contains(keep, ServerTime), storm)
+		told := slices.Contains(keep, ServerTime) && m.subject.Store == subject.Redis // others do not tell
+		spent, err := executing(ctx, m, told, storm)
 		if err != nil {
 			return nil, err
 		}
 		sample := summarize(tallies)
-		sample[ServerTime] = float64(spent) / sample[Leases]
+		if told {
+			sample[ServerTime] = float64(spent) / sample[Leases]
+		}
 		return sample.only(append(keep, Value, P50, P99)), nil
 	}
 }
@@ -37,7 +41,7 @@ func executing(ctx context.Context, m measurement, wanted bool, do func() error)
 	if !wanted {
 		return 0, do()
 	}
-	monitor, err := redisd.Watch(ctx, m.job.Redis)
+	monitor, err := redisd.Watch(ctx, m.job.Addr)
 	if err != nil {
 		return 0, err
 	}
@@ -98,19 +102,27 @@ func summarize(tallies []tally) Sample {
 		Longest:      micros(times.Percentile(1)),
 		Fairness:     stats.Jain(shares),
 		ProcFairness: stats.Jain(perProcess),
+		Spread:       spreadOf(perProcess),
 		Allocs:       float64(mallocs) / float64(max(total, 1)),
 		Violations:   float64(violations),
 		Leases:       float64(max(total, 1)),
 	}
 }
 
-// only returns the given metrics of s.
+// only returns the given metrics of s, those that it has.
 func (s Sample) only(metrics []Metric) Sample {
 	kept := make(Sample, len(metrics))
 	for _, m := range metrics {
-		kept[m] = s[m]
+		if v, found := s[m]; found {
+			kept[m] = v
+		}
 	}
 	return kept
+}
+
+// spreadOf returns how many times the least share the greatest one is.
+func spreadOf(shares []int64) float64 {
+	return float64(slices.Max(shares)) / float64(max(slices.Min(shares), 1))
 }
 
 func totalOf(counts []int64) (total int64) {

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -15,12 +16,16 @@ import (
 
 // Suite is one run of the benchmark.
 type Suite struct {
-	// Redis is the server's address.
-	Redis string
-	// Server is its process id, 0 if it is not ours.
+	// Store is the store that is measured.
+	Store subject.Store
+	// Addr is where its server is.
+	Addr string
+	// Server is the server's process id, 0 if it is not ours.
 	Server int
 	// More are the addresses of further servers, for subjects that need several.
 	More []string
+	// Time is how long each measurement takes, 0 for what its workload says.
+	Time time.Duration
 	// Quick makes the run short and coarse.
 	Quick bool
 	// Workloads and Subjects choose by name; empty means all.
@@ -61,8 +66,9 @@ func (o *Outcome) Median() Sample {
 func (s *Suite) Run(ctx context.Context) []*Outcome {
 	var all []*Outcome
 	run := strconv.FormatUint(uint64(rand.Uint32()), 36)
-	for _, w := range Workloads(s.Quick) {
-		if !chosen(s.Workloads, w.Name) || !w.Job.Place.possible(s.Server) {
+	s.warmServer(ctx, run)
+	for n, w := range Workloads(s.Quick) {
+		if !chosen(s.Workloads, w.Name) || !w.isFor(s.Store) || !w.Job.Place.possible(s.Server) {
 			continue
 		}
 		if s.Quick && w.Full && len(s.Workloads) == 0 {
@@ -70,7 +76,7 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 		}
 		outcomes := s.outcomes(ctx, w)
 		for round := range w.Rounds {
-			s.runRound(ctx, outcomes, round, run)
+			s.runRound(ctx, outcomes, n, round, run)
 		}
 		all = append(all, outcomes...)
 	}
@@ -81,10 +87,11 @@ func (s *Suite) Run(ctx context.Context) []*Outcome {
 func (s *Suite) outcomes(ctx context.Context, w Workload) []*Outcome {
 	var list []*Outcome
 	for _, sub := range subject.All() {
-		if s.Quick && (sub.Tuned || sub.Program != nil) && len(s.Subjects) == 0 {
+		slow := sub.Program != nil && s.Store == subject.Redis // elsewhere there is time for it
+		if s.Quick && (sub.Tuned || slow) && len(s.Subjects) == 0 {
 			continue // the variants are for the full picture
 		}
-		if w.Fits(sub) && chosen(s.Subjects, sub.Name) && s.isThere(ctx, w, sub) {
+		if sub.Store == s.Store && w.Fits(sub) && chosen(s.Subjects, sub.Name) && s.isThere(ctx, w, sub) {
 			list = append(list, &Outcome{Workload: w, Subject: sub})
 		}
 	}
@@ -107,11 +114,26 @@ func (s *Suite) isThere(ctx context.Context, w Workload, sub subject.Subject) bo
 	return err == nil
 }
 
-// runRound measures every subject once. Each round starts at another subject, so
+// warmServer lets raw requests go to a server that becomes quicker by that, and does not count them.
+func (s *Suite) warmServer(ctx context.Context, run string) {
+	w := ownKeys(true)
+	for _, sub := range subject.All() {
+		if s.Store == subject.Redis || sub.Store != s.Store || sub.Role != subject.Raw || ctx.Err() != nil {
+			continue
+		}
+		s.showProgress("warm up  %s", sub.Name)
+		uncounted := &Outcome{Workload: w, Subject: sub}
+		if _, err := s.measureSubject(ctx, uncounted, "bedrock-bench/"+run+"/warm"); err != nil {
+			s.showProgress("warm up  %s failed: %v", sub.Name, err)
+		}
+	}
+}
+
+// runRound measures every subject once. Each round starts at another subject, and so does that of each workload, so
 // that none always follows the same neighbour.
-func (s *Suite) runRound(ctx context.Context, outcomes []*Outcome, round int, run string) {
+func (s *Suite) runRound(ctx context.Context, outcomes []*Outcome, first, round int, run string) {
 	for i := 0; i < len(outcomes) && ctx.Err() == nil; i++ {
-		o := outcomes[(i+round)%len(outcomes)]
+		o := outcomes[(i+first+round)%len(outcomes)]
 		s.showProgress("%s  round %d/%d  %s", o.Workload.Name, round+1, o.Workload.Rounds, o.Subject.Name)
 		key := fmt.Sprintf("bedrock-bench/%s/%s/%s/%d", run, o.Workload.Name, o.Subject.Name, round)
 		sample, err := s.measureSubject(ctx, o, key)
@@ -131,7 +153,11 @@ func (s *Suite) runRound(ctx context.Context, outcomes []*Outcome, round int, ru
 func (s *Suite) measureSubject(ctx context.Context, o *Outcome, key string) (Sample, error) {
 	job := o.Workload.Job
 	job.Workload, job.Subject, job.Key = o.Workload.Name, o.Subject.Name, key
-	job.Redis, job.ServerProcess = s.Redis, s.Server
+	job.Addr, job.ServerProcess = s.Addr, s.Server
+	if s.Store != subject.Redis {
+		job.Time = max(job.Time, leastTime)
+	}
+	job.Time = cmp.Or(s.Time, job.Time)
 	if o.Subject.Servers > 1 {
 		job.More = s.More[:o.Subject.Servers-1]
 	}
@@ -155,5 +181,16 @@ func chosen(names []string, name string) bool {
 	return len(names) == 0 || slices.Contains(names, name)
 }
 
-// QuickLimit is how long a quick run may measure.
-const QuickLimit = 42 * time.Second
+// leastTime is how long is measured at least where a server waits for the disk, and so does less in a second.
+const leastTime = time.Second
+
+// The limits of quick runs.
+const (
+	quickLimit      = 42 * time.Second
+	quickLimitOther = 4 * time.Minute // in which JVMs warm up
+)
+
+// QuickLimit is how long a quick run may measure a store.
+func QuickLimit(store subject.Store) time.Duration {
+	return either(store == subject.Redis, quickLimit, quickLimitOther)
+}

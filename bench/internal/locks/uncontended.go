@@ -1,12 +1,17 @@
 package locks
 
-import "time"
+import (
+	"time"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
+)
 
 // uncontended is one goroutine that locks and unlocks one key nobody else
 // wants; the times are those of a pair.
 func uncontended(quick bool) Workload {
 	return Workload{
 		Name: "uncontended-1", Unit: "pairs/s", Fits: everyoneAndLingering,
+		Stores: subject.Stores(),
 		Rounds: either(quick, 3, 7),
 		Job: Job{
 			Goroutines: 1, Place: apart,
@@ -20,7 +25,7 @@ func uncontended(quick bool) Workload {
 // uncontendedShared is the same while client and server share a processor.
 func uncontendedShared(quick bool) Workload {
 	w := uncontended(quick)
-	w.Name, w.Job.Place = "uncontended-1-shared", sharing
+	w.Name, w.Stores, w.Job.Place = "uncontended-1-shared", nil, sharing
 	w.Rounds = either(quick, 2, w.Rounds)
 	return w
 }

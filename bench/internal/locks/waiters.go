@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/bedrock-go/bedrock/bench/internal/redisd"
+	"github.com/bedrock-go/bedrock/bench/internal/stores"
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
@@ -16,7 +16,8 @@ import (
 // executes meanwhile are counted too.
 func waiters(quick bool) Workload {
 	return Workload{
-		Name: "waiters-1000", Unit: "bytes/waiter", Lower: true, Fits: patient,
+		Name: "waiters-1000", Unit: "bytes/waiter", Lower: true, Fits: patientTogether,
+		Stores:  subject.Stores(),
 		Rounds:  either(quick, 1, 2),
 		Job:     Job{Goroutines: 1000, Time: either(quick, 300*time.Millisecond, time.Second)},
 		measure: measureWaiters,
@@ -24,8 +25,21 @@ func waiters(quick bool) Workload {
 	}
 }
 
-// settling is how long the waiters are given to come to rest.
+// settling is how long the first waiter is given to come to rest.
 const settling = 200 * time.Millisecond
+
+// restOn returns how long the waiters are given to come to rest, and the counters of the server: in PostgreSQL a
+// session that does nothing tells what it has done 10 s later.
+func restOn(store subject.Store) time.Duration {
+	switch store {
+	case subject.Redis:
+		return 200 * time.Millisecond
+	case subject.Postgres:
+		return 11 * time.Second
+	default:
+		return time.Second
+	}
+}
 
 // measureWaiters lets one worker wait and reads the server's counters.
 func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
@@ -34,12 +48,7 @@ func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
 		return nil, err
 	}
 	defer worker.killProcess()
-	monitor, err := redisd.Watch(ctx, m.job.Redis)
-	if err != nil {
-		return nil, err
-	}
-	defer monitor.Close()
-	rate, err := commandRate(ctx, monitor, m.job.Time)
+	sample, err := watchServer(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -47,28 +56,42 @@ func measureWaiters(ctx context.Context, m measurement) (Sample, error) {
 	if err := errors.Join(worker.writeMessage(start), worker.readMessage(&memory)); err != nil {
 		return nil, worker.killWith(err)
 	}
-	return Sample{Value: memory, WaiterMemory: memory, Commands: rate}, worker.finish()
+	sample[Value], sample[WaiterMemory] = memory, memory
+	return sample, worker.finish()
 }
 
-// commandRate returns how many commands a second the server executes.
-func commandRate(ctx context.Context, monitor *redisd.Monitor, window time.Duration) (float64, error) {
-	before, err := monitor.Read(ctx)
+// watchServer returns what the server tells of those who wait, if it tells.
+func watchServer(ctx context.Context, m measurement) (Sample, error) {
+	meter, err := stores.OpenMeter(ctx, m.subject.Store, m.job.Addr)
+	if errors.Is(err, stores.ErrTellsNothing) {
+		return Sample{}, nil
+	}
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	defer meter.Close()
+	before, err := meter.Requests(ctx)
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
-	if err := sleepFor(ctx, window); err != nil {
-		return 0, err
+	if err := sleepFor(ctx, m.job.Time); err != nil {
+		return nil, err
 	}
 	elapsed := time.Since(began)
-	after, err := monitor.Read(ctx)
-	return float64(after.Since(before).Commands) / elapsed.Seconds(), err
+	after, err := meter.Requests(ctx)
+	// A server that is late to tell of the meter itself seems to have had less than nothing.
+	return Sample{Commands: float64(max(after-before, 0)) / elapsed.Seconds()}, err
 }
+
+// patientTogether fits those who can wait, a thousand of them, for a distributed lock.
+func patientTogether(s subject.Subject) bool { return patient(s) && inGo(s) && !s.Pinned }
 
 // workWaiters holds the lock by one client and waits for it through another.
 // What the first waiter needs, such as a connection of its own, is there before
 // the memory of the others is measured.
 func workWaiters(ctx context.Context, job Job, w *wire) error {
+	s, _ := subject.Find(job.Subject)
 	holder, err := job.open(ctx)
 	if err != nil {
 		return err
@@ -88,7 +111,7 @@ func workWaiters(ctx context.Context, job Job, w *wire) error {
 	}
 	before := footprint()
 	crowd(waiting, locker, job.Key, job.Goroutines)
-	if err := errors.Join(sleepFor(ctx, settling), w.writeMessage(ready), w.readMessage(nil)); err != nil {
+	if err := errors.Join(sleepFor(ctx, restOn(s.Store)), w.writeMessage(ready), w.readMessage(nil)); err != nil {
 		return err
 	}
 	each := (footprint() - before) / float64(job.Goroutines)

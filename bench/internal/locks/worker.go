@@ -36,6 +36,6 @@ func (j Job) open(ctx context.Context) (subject.Locker, error) {
 	if !found {
 		return nil, fmt.Errorf("no subject is called %q", j.Subject)
 	}
-	site := subject.Site{Addr: j.Redis, More: j.More, Delay: j.Delay}
+	site := subject.Site{Addr: j.Addr, More: j.More, Delay: j.Delay}
 	return s.Open(ctx, site, cmp.Or(j.TTL, subject.Lease))
 }

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bedrock-go/bedrock/bench/internal/subject"
@@ -15,6 +16,8 @@ type Workload struct {
 	Unit string
 	// Lower says that a lower value is better.
 	Lower bool
+	// Stores are where it is measured, Redis alone if there are none.
+	Stores []subject.Store
 	// Fits reports whether a subject can be measured so.
 	Fits func(subject.Subject) bool
 	// Full says that a quick run leaves it out unless it is asked for.
@@ -32,13 +35,16 @@ type Workload struct {
 type Job struct {
 	Workload string
 	Subject  string
-	Redis    string
+	// Addr is where the store's server is.
+	Addr string
 	// More are the addresses of further servers, for subjects that need several.
 	More []string
 	// Delay is how much longer every answer takes.
 	Delay time.Duration
 	// Key is the lock's name, used by no other measurement.
 	Key string
+	// Names is how many names there are to choose from each time, 0 for the key alone.
+	Names int
 	// Goroutines is how many goroutines compete in the worker.
 	Goroutines int
 	// Reads is how many of a hundred locks are only to read, where the subject knows that.
@@ -77,6 +83,7 @@ const (
 	Longest      Metric = "max_us"
 	Fairness     Metric = "jain"
 	ProcFairness Metric = "jain_processes"
+	Spread       Metric = "share_spread"
 	Allocs       Metric = "allocs_per_op"
 	Commands     Metric = "commands"
 	WaiterMemory Metric = "bytes_per_waiter"
@@ -122,7 +129,14 @@ func Workloads(quick bool) []Workload {
 		several(quick),
 		severalFar(quick),
 		severalContended(quick),
+		roundTrip(quick),
+		fileNames(quick),
 	}
+}
+
+// isFor reports whether it is measured on a store.
+func (w Workload) isFor(store subject.Store) bool {
+	return slices.Contains(w.Stores, store) || len(w.Stores) == 0 && store == subject.Redis
 }
 
 // find returns the workload called name.
@@ -146,11 +160,14 @@ func either[T any](is bool, one, other T) T {
 // ordinary fits those on one server whose waiters are served in no order.
 func ordinary(s subject.Subject) bool { return s.Kind == subject.Plain && s.Servers <= 1 }
 
-// everyone fits all subjects that go through Redis and do not differ by
+// everyone fits all subjects that go through a store and do not differ by
 // waiting alone.
 func everyone(s subject.Subject) bool {
-	return ordinary(s) && !s.Tuned && (s.Role == subject.Bedrock || s.Role == subject.Peer || s.Role == subject.Raw)
+	return inGo(s) && !s.Tuned && (s.Role == subject.Bedrock || s.Role == subject.Peer || s.Role == subject.Raw)
 }
+
+// inGo fits the ordinary ones whose worker is this program, which knows all workloads.
+func inGo(s subject.Subject) bool { return ordinary(s) && s.Program == nil }
 
 // everyoneAndLingering fits the same and those whose locks linger.
 func everyoneAndLingering(s subject.Subject) bool { return everyone(s) || s.Role == subject.Lingering }

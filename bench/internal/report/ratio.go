@@ -4,13 +4,13 @@ import "github.com/bedrock-go/bedrock/bench/internal/subject"
 
 // compare fills in r's ratios to the other rows of its workload.
 func compare(r *Row, rows []*Row) {
-	if best := bestPeer(rows, r.Workload); best != nil {
+	if best := bestPeer(rows, r); best != nil {
 		r.BestPeer = best.Subject
 		r.RatioToBestPeer = ratio(r.Value, best.Value)
 	}
 	for _, other := range rows {
 		switch {
-		case other.Workload != r.Workload:
+		case !other.isBeside(r):
 		case other.role == subject.Raw && other.client == r.client:
 			r.RatioToRaw = ratio(r.Value, other.Value)
 		case other.role == subject.Local:
@@ -23,16 +23,21 @@ func compare(r *Row, rows []*Row) {
 	}
 }
 
-// bestPeer returns the peer with the best value of a workload, nil when no peer
+// isBeside reports whether two rows are of one workload on one store.
+func (r *Row) isBeside(other *Row) bool {
+	return r.Workload == other.Workload && r.store == other.store
+}
+
+// bestPeer returns the peer with the best value of those beside r, nil when no peer
 // was measured.
-func bestPeer(rows []*Row, workload string) *Row {
+func bestPeer(rows []*Row, r *Row) *Row {
 	var best *Row
-	for _, r := range rows {
-		if r.Workload != workload || r.role != subject.Peer {
+	for _, other := range rows {
+		if !other.isBeside(r) || other.role != subject.Peer {
 			continue
 		}
-		if best == nil || r.better(best) {
-			best = r
+		if best == nil || other.better(best) {
+			best = other
 		}
 	}
 	return best

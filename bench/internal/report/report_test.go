@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func measured(w locks.Workload, s subject.Subject, values ...float64) *locks.Outcome {
 	o := &locks.Outcome{Workload: w, Subject: s}
 	for _, v := range values {
-		o.Samples = append(o.Samples, locks.Sample{locks.Value: v, locks.P50: v})
+		o.Samples = append(o.Samples, locks.Sample{locks.Value: v, locks.P50: v, locks.P99: v})
 	}
 	return o
 }
@@ -197,6 +198,51 @@ func TestVerdictsJudgeSeveralServersAgainstOne(t *testing.T) {
 		if !near(&v.Measured, want[i]) || v.Reached() != (i == 0) {
 			t.Errorf("verdict %+v, reached %v; want %v, the first alone reached", v, v.Reached(), want[i])
 		}
+	}
+}
+
+// on puts a subject on another store.
+func on(store subject.Store, s subject.Subject) subject.Subject {
+	s.Store = store
+	return s
+}
+
+// TestStoresAreNotMixed: the rows of one store are compared with each other, and have its targets.
+func TestStoresAreNotMixed(t *testing.T) {
+	w := locks.Workload{Name: "contended-64"}
+	rows := report.Rows([]*locks.Outcome{
+		measured(w, ours(), 1000), measured(w, peer("redis"), 10),
+		measured(w, on(subject.Etcd, ours()), 300), measured(w, on(subject.Etcd, peer("etcd")), 20),
+	})
+	if !near(rows[0].RatioToBestPeer, 100) || !near(rows[2].RatioToBestPeer, 15) || rows[2].BestPeer != "etcd" {
+		t.Errorf("ratios %v and %v to %s, want 100 and 15", rows[0].RatioToBestPeer, rows[2].RatioToBestPeer,
+			rows[2].BestPeer)
+	}
+	verdicts := slices.DeleteFunc(report.Verdicts(rows), func(v report.Verdict) bool { return v.Limit != 20 })
+	if len(verdicts) != 1 || verdicts[0].Measured != 15 || verdicts[0].Reached() {
+		t.Errorf("verdicts = %+v, want one of etcd, missed", verdicts)
+	}
+	var text bytes.Buffer
+	if err := report.Table(&text, rows); err != nil || !strings.Contains(text.String(), "contended-64 on etcd") {
+		t.Errorf("table = %v\n%s", err, text.String())
+	}
+	text.Reset()
+	want := "### Locks on etcd\n\n| workload | subject |"
+	if err := report.Markdown(&text, rows, verdicts); err != nil || !strings.Contains(text.String(), want) {
+		t.Errorf("document = %v\n%s", err, text.String())
+	}
+}
+
+// TestHandoffsAreHeldAgainstARoundTrip of the same client, measured by itself.
+func TestHandoffsAreHeldAgainstARoundTrip(t *testing.T) {
+	ping := subject.Subject{Name: "ping", Role: subject.Ping, Client: "goredis"}
+	verdicts := report.Verdicts(report.Rows([]*locks.Outcome{
+		measured(locks.Workload{Name: "handoff", Lower: true}, on(subject.Postgres, ours()), 1000),
+		measured(locks.Workload{Name: "round-trip"}, on(subject.Postgres, ping), 250),
+		measured(locks.Workload{Name: "round-trip"}, on(subject.MariaDB, ping), 1),
+	}))
+	if len(verdicts) != 1 || verdicts[0].Measured != 4 || verdicts[0].Reached() {
+		t.Errorf("verdicts = %+v, want one of 4, missed", verdicts)
 	}
 }
 

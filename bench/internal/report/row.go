@@ -11,6 +11,7 @@ import (
 // for a workload are null or left out.
 type Row struct {
 	Workload string  `json:"workload"`
+	Store    string  `json:"store"`
 	Subject  string  `json:"subject"`
 	Value    float64 `json:"value"`
 	Unit     string  `json:"unit"`
@@ -35,6 +36,7 @@ type Row struct {
 
 	Jain           *float64 `json:"jain,omitempty"`
 	JainProcesses  *float64 `json:"jain_processes,omitempty"`
+	ShareSpread    *float64 `json:"share_spread,omitempty"`
 	Allocs         *float64 `json:"allocs_per_op,omitempty"`
 	Commands       *float64 `json:"commands,omitempty"`
 	BytesPerWaiter *float64 `json:"bytes_per_waiter,omitempty"`
@@ -52,6 +54,7 @@ type Row struct {
 	Rounds int `json:"rounds"`
 
 	role   subject.Role
+	store  subject.Store
 	client string
 	lower  bool
 }
@@ -81,17 +84,18 @@ func newRow(o *locks.Outcome) *Row {
 		return nil
 	}
 	return &Row{
-		Workload: o.Workload.Name, Subject: o.Subject.Name,
+		Workload: o.Workload.Name, Store: o.Subject.Store.String(), Subject: o.Subject.Name,
 		Value: m[locks.Value], Unit: o.Workload.Unit,
 		P50: get(locks.P50), P99: get(locks.P99),
 		Jain: get(locks.Fairness), JainProcesses: get(locks.ProcFairness),
-		Allocs: get(locks.Allocs), Commands: get(locks.Commands),
+		ShareSpread: get(locks.Spread),
+		Allocs:      get(locks.Allocs), Commands: get(locks.Commands),
 		BytesPerWaiter: get(locks.WaiterMemory), RoundTrips: get(locks.RoundTrips),
 		Lost: get(locks.Lost), Leases: get(locks.Leases),
 		Goroutines: get(locks.Goroutines), Growth: get(locks.Growth),
 		Violations: get(locks.Violations), Handoffs: get(locks.Handoffs), Max: get(locks.Longest),
 		ServerTime: get(locks.ServerTime),
 		Rounds:     len(o.Samples),
-		role:       o.Subject.Role, client: o.Subject.Client, lower: o.Workload.Lower,
+		role:       o.Subject.Role, store: o.Subject.Store, client: o.Subject.Client, lower: o.Workload.Lower,
 	}
 }

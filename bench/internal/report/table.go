@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/bedrock-go/bedrock/bench/internal/subject"
 )
 
 // Table writes rows for people, one block for each workload.
@@ -14,8 +16,8 @@ func Table(w io.Writer, rows []*Row) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	workload := ""
 	for _, r := range rows {
-		if r.Workload != workload {
-			workload = r.Workload
+		if r.heading() != workload {
+			workload = r.heading()
 			fmt.Fprintf(tab, "\n%s\t%s\tp50 µs\tp99 µs\tx best peer\tx raw\tx local\t\n", workload, r.Unit)
 		}
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t  %s\n", r.Subject, Number(&r.Value),
@@ -23,6 +25,14 @@ func Table(w io.Writer, rows []*Row) error {
 			Number(r.RatioToLocal), strings.Join(r.notes(), ", "))
 	}
 	return tab.Flush()
+}
+
+// heading names the workload, and the store if it is not the usual one.
+func (r *Row) heading() string {
+	if r.store == subject.Redis {
+		return r.Workload
+	}
+	return r.Workload + " on " + r.Store
 }
 
 // notes returns the metrics that have no column of their own.
@@ -37,6 +47,7 @@ func (r *Row) notes() []string {
 		{"longest µs", r.Max},
 		{"jain", r.Jain},
 		{"jain of processes", r.JainProcesses},
+		{"greatest share x least", r.ShareSpread},
 		{"server µs", r.ServerTime},
 		{"allocs", r.Allocs},
 		{"commands/s", r.Commands},

@@ -10,7 +10,9 @@ import (
 // target is something Bedrock wants to reach.
 type target struct {
 	workload string
-	text     string
+	// store is where it is to be reached, Redis unless it says otherwise.
+	store subject.Store
+	text  string
 	// client limits the target to one Redis client; empty means both.
 	client string
 	// role is what the target is for, Bedrock unless it says otherwise.
@@ -23,14 +25,15 @@ type target struct {
 
 // concerns reports whether the target is for r.
 func (t target) concerns(r *Row) bool {
-	return t.workload == r.Workload && t.role == r.role && (t.client == "" || t.client == r.client)
+	return t.workload == r.Workload && t.store == r.store && t.role == r.role &&
+		(t.client == "" || t.client == r.client)
 }
 
 // targets returns all targets in the order of the workloads.
 func targets() []target {
 	return slices.Concat(
 		targetsOfPace(), targetsOfOrder(), targetsOfWaiting(), targetsOfHolding(),
-		targetsOfShared(), targetsOfSeveral(),
+		targetsOfShared(), targetsOfSeveral(), targetsOfStores(),
 	)
 }
 
@@ -208,7 +211,7 @@ func own(measure func(*Row) *float64) func(*Row, []*Row) *float64 {
 func pairTimeToPeers(r *Row, rows []*Row) *float64 {
 	var best *Row
 	for _, other := range rows {
-		if other.Workload == r.Workload && other.role == subject.Peer && other.client == r.client &&
+		if other.isBeside(r) && other.role == subject.Peer && other.client == r.client &&
 			(best == nil || *other.P50 < *best.P50) {
 			best = other
 		}
@@ -237,7 +240,7 @@ func timeToPlain(r *Row, rows []*Row) *float64 {
 // toOther compares a number with that of a role on the same client.
 func toOther(r *Row, rows []*Row, role subject.Role, of func(*Row) *float64) *float64 {
 	for _, other := range rows {
-		if other.Workload != r.Workload || other.role != role || other.client != r.client {
+		if !other.isBeside(r) || other.role != role || other.client != r.client {
 			continue
 		}
 		if mine, theirs := of(r), of(other); mine != nil && theirs != nil {
@@ -257,7 +260,7 @@ func waitToBestPeer(r *Row, rows []*Row) *float64 {
 	fair := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool {
 		return r.Jain != nil && *r.Jain < starving
 	})
-	best := cmp.Or(bestPeer(fair, r.Workload), bestPeer(rows, r.Workload))
+	best := cmp.Or(bestPeer(fair, r), bestPeer(rows, r))
 	if best == nil {
 		return nil
 	}
@@ -268,7 +271,7 @@ func waitToBestPeer(r *Row, rows []*Row) *float64 {
 func timeTo(peer string) func(*Row, []*Row) *float64 {
 	return func(r *Row, rows []*Row) *float64 {
 		for _, other := range rows {
-			if other.Workload == r.Workload && other.Subject == peer {
+			if other.isBeside(r) && other.Subject == peer {
 				return ratio(*r.P50, *other.P50)
 			}
 		}

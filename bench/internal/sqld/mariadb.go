@@ -23,8 +23,9 @@ func (mariadb) makeDatabase(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "account.sql"), []byte(account), 0o600); err != nil {
 		return err
 	}
-	return prepareWith(exec.CommandContext(ctx, setup, asRoot("--no-defaults", "--datadir="+filepath.Join(dir, "data"),
-		"--auth-root-authentication-method=normal", "--skip-test-db")...))
+	cmd := exec.CommandContext(ctx, setup, asRoot("--no-defaults", "--datadir="+filepath.Join(dir, "data"),
+		"--auth-root-authentication-method=normal", "--skip-test-db")...)
+	return prepareWith(inOwnFolder(cmd, dir))
 }
 
 func (mariadb) command(dir, port string) (*exec.Cmd, error) {
@@ -43,8 +44,15 @@ func (mariadb) command(dir, port string) (*exec.Cmd, error) {
 		"--max-connections=600", "--innodb-buffer-pool-size=256M", "--innodb-log-file-size=256M",
 		"--character-set-server=utf8mb4", "--default-time-zone=+00:00",
 	)...)
-	cmd.Dir, cmd.SysProcAttr = dir, dieWithUs()
-	return cmd, nil
+	cmd.SysProcAttr = dieWithUs()
+	return inOwnFolder(cmd, dir), nil
+}
+
+// inOwnFolder makes a command put its temporary tables into the server's folder.
+// Every server removes all it finds when it starts, also those of others.
+func inOwnFolder(cmd *exec.Cmd, dir string) *exec.Cmd {
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	return cmd
 }
 
 // asRoot allows root to run the server, which has to be said.

@@ -75,8 +75,13 @@ type bedrockLocker struct {
 
 func newBedrock(conn redisconn.Conn, lease, linger time.Duration, disconnect func() error) (Locker, error) {
 	client, err := redislock.New(conn, &redislock.Options{Lock: lock.Options{TTL: lease, Linger: linger}})
+	return bedrockOf(client, err, disconnect)
+}
+
+// bedrockOf returns the locker of a client, or why there is none; then nothing remains connected.
+func bedrockOf(client *lock.Client, err error, disconnect func() error) (Locker, error) {
 	if err != nil {
-		return nil, fmt.Errorf("open bedrock: %w", err)
+		return nil, errors.Join(fmt.Errorf("open bedrock: %w", err), disconnect())
 	}
 	return &bedrockLocker{client: client, disconnect: disconnect}, nil
 }

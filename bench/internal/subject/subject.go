@@ -7,6 +7,7 @@ package subject
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -38,6 +39,8 @@ const (
 	Made
 	// Java is a lock of Redisson's, to be compared with apart from the peers of Go.
 	Java
+	// Ping is no lock, but one request that says nothing, and its answer.
+	Ping
 )
 
 // Subject is one thing to measure.
@@ -46,7 +49,9 @@ type Subject struct {
 	Name string
 	// Role says what it is compared as.
 	Role Role
-	// Client is the Redis client it talks through, empty for none.
+	// Store is where its locks are. Subjects are compared on one store.
+	Store Store
+	// Client is the client of the store it talks through, empty for none.
 	Client string
 	// Tuned marks a variant of another subject that differs only in how it
 	// waits, and so needs no measurement where nobody waits.
@@ -58,19 +63,22 @@ type Subject struct {
 	Kind Kind
 	// Servers is how many servers it needs that know nothing of each other, 0 for one.
 	Servers int
+	// Pinned says that everybody who waits has a connection, of which a server has some hundreds.
+	Pinned bool
 	// Plain are the commands it sends beside its scripts.
 	Plain []string
-	// Open connects it to the Redis server of a site, or to as many as it needs; its
-	// locks live for lease without renewal.
+	// Open connects it to the server of a site, or to as many as it needs; its locks
+	// live for lease without renewal.
 	Open func(ctx context.Context, at Site, lease time.Duration) (Locker, error)
 	// Program returns the command of a worker that is no program of Go's, and does without Open; nil for this
 	// program. It is slow to start: a quick run leaves it out unless it is asked for.
 	Program func(ctx context.Context) ([]string, error)
 }
 
-// Site is where the Redis servers are.
+// Site is where the servers are.
 type Site struct {
-	// Addr is the address of the server that all subjects use.
+	// Addr is the address of the server that all subjects of a store use, as that store has it: of databases it is what
+	// their drivers are told, and of files the folder they are in.
 	Addr string
 	// More are those of others, for subjects that need several.
 	More []string
@@ -103,6 +111,11 @@ type Lasting interface {
 
 // All returns every subject in the order of the reports.
 func All() []Subject {
+	return slices.Concat(onRedis(), onEtcd(), onZooKeeper(), onPostgres(), onMariaDB(), onSQLite())
+}
+
+// onRedis returns those whose locks are in Redis, and those that need no server.
+func onRedis() []Subject {
 	return []Subject{
 		bedrockGoredis("bedrock-goredis", 0),
 		bedrockRueidis("bedrock-rueidis", 0),

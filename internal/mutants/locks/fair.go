@@ -159,7 +159,7 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "who waits for a fair lock does not say so", File: "lock/want.go", Pkg: memory,
-			Old: "	return w.fair || w.mode == driver.Shared ||", New: "	return w.mode == driver.Shared ||",
+			Old: "		return w.fair || !w.mayStand()", New: "		return !w.mayStand()",
 			Test: inMemory("WaitersAreNotServedInOrder"),
 		},
 		{
@@ -192,7 +192,7 @@ func fairFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a fair grant told unasked is not for who waits", File: "lock/acquire_stand.go", Pkg: front,
-			Old: "g.Token == s.token || s.want.fair && s.isNewer(g)", New: "g.Token == s.token",
+			Old: "g.Token == s.token || s.rising && s.isNewer(g)", New: "g.Token == s.token",
 			Test: "TestATurnIsHeardOfAtOnce",
 		},
 	}

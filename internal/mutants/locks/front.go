@@ -10,11 +10,15 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
-		passingMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(), togetherMutants(),
+		passingMutants(), passingServerMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
+		togetherMutants(),
 		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),
+		etcdMutants(), zookeeperMutants(),
 		plainRedisMutants(), pleadingRedisMutants(), multiMutants(), bundleMutants(), bundleMemoryMutants(),
 		circleMutants(), pleaMutants(), guardMutants(), guardTableMutants(), guardColumnMutants(),
-		guardRedisMutants(), guardServiceMutants(), interopMutants())
+		guardRedisMutants(), guardServiceMutants(), interopMutants(),
+		ledgerMutants(), fileMutants(), serverMutants(), serveMutants(), shedLockMutants(), sessionMutants(),
+		foundMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -120,15 +120,15 @@ func guardRedisMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "guard: Redis refuses the same token", File: pkg + "/fence.lua", Pkg: pkg,
-			Old: "tonumber(token) < newest", New: "tonumber(token) <= newest", Test: "TestTokensAreMixedUp",
+			Old: "and a < b", New: "and a <= b", Test: "TestTokensAreMixedUp",
 		},
 		{
 			Name: "guard: Redis compares tokens as text", File: pkg + "/fence.lua", Pkg: pkg,
-			Old: "tonumber(token) < newest", New: "token < (known or '0')", Test: "TestTokensAreMixedUp",
+			Old: "return #a < #b or #a == #b and a < b", New: "return a < b", Test: "TestTokensAreMixedUp",
 		},
 		{
 			Name: "guard: Redis remembers the first token only", File: pkg + "/fence.lua", Pkg: pkg,
-			Old: "tonumber(token) > newest", New: "newest == 0", Test: "TestTokensAreMixedUp",
+			Old: "token ~= known", New: "not known", Test: "TestTokensAreMixedUp",
 		},
 		{
 			Name: "guard: Redis writes in spite of a refusal", File: pkg + "/run.lua", Pkg: pkg,

@@ -101,7 +101,7 @@ func lingeringRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: a connection that brings nothing is kept", File: "lock/redislock/stand.go", Pkg: redis,
-			Old: "	b.inbox.awaitMessage()\n", New: "", Test: "TestSilentSubscriptionIsKept/goredis",
+			Old: "		hears.awaitMessage()\n", New: "", Test: "TestSilentSubscriptionIsKept/goredis",
 		},
 		{
 			Name: "redis: force is not told", File: scripts + "force.lua", Pkg: redis,

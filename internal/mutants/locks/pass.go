@@ -17,7 +17,7 @@ func passingFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "the message of an earlier grant counts", File: "lock/acquire_stand.go", Pkg: front,
-			Old: "	return g.Token == s.token || s.want.fair", New: "	return g.Token > 0 || s.want.fair",
+			Old: "	return g.Token == s.token || s.rising", New: "	return g.Token > 0 || s.rising",
 			Test: "TestMessageOfAnEarlierGrant",
 		},
 		{
@@ -51,8 +51,8 @@ func passingFrontMutants() []mutants.Mutant {
 		},
 		{
 			Name: "a lock is passed on by claims that have run out", File: "lock/memlock/stand.go", Pkg: front,
-			Old:  "func(h *stander) bool { return h.late(now) }",
-			New:  "func(h *stander) bool { return h.late(now.Add(-time.Hour)) }",
+			Old:  "func(h *stander) bool { return h.late(now) || s",
+			New:  "func(h *stander) bool { return h.late(now.Add(-time.Hour)) || s",
 			Test: "TestClaimHasRunOut",
 		},
 	}

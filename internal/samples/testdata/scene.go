@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	rueidisclient "github.com/redis/rueidis"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/bedrock-go/bedrock/coord"
 	"github.com/bedrock-go/bedrock/coord/allow"
@@ -34,6 +35,7 @@ import (
 var (
 	ctx   context.Context
 	rdb   *redis.Client
+	etcd  *clientv3.Client
 	other rueidisclient.Client
 	conn  redisconn.Conn
 	db    *sql.DB

@@ -46,7 +46,7 @@ func onMariaDB(t *testing.T) backend {
 	s.CreateDatabase("bank")
 	return backend{
 		name: "mariadb", url: s.URL("bank"), replicas: 2,
-		kill: s.Kill, restart: s.Restart, pause: s.Pause, resume: s.Resume,
+		kill: s.Kill, restart: s.Restart, pause: s.Freeze, resume: s.Thaw,
 	}
 }
 
@@ -55,7 +55,7 @@ func onPostgres(t *testing.T) backend {
 	s.CreateDatabase("bank")
 	return backend{
 		name: "postgres", url: s.URL("bank"), replicas: 2,
-		kill: s.Kill, restart: s.Restart, pause: s.Pause, resume: s.Resume,
+		kill: s.Kill, restart: s.Restart, pause: s.Freeze, resume: s.Thaw,
 	}
 }
 

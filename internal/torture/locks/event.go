@@ -87,6 +87,14 @@ type settings struct {
 	Acks bool `json:"acks,omitempty"`
 	// Mixed says that workers are of several kinds, and to some of them locks are passed on.
 	Mixed bool `json:"mixed,omitempty"`
+	// Slack is for how much longer than it was told the store may keep a lock.
+	Slack time.Duration `json:"slack,omitempty"`
+	// AfterDeath is for how much longer than a lease the store may keep the locks of a client that has died.
+	AfterDeath time.Duration `json:"after_death,omitempty"`
+	// Transactional says that a client which stands still amid a transaction may keep all others from the store.
+	Transactional bool `json:"transactional,omitempty"`
+	// Passing says that locks are passed on to all of them.
+	Passing bool `json:"passing,omitempty"`
 }
 
 // class is an error in one word.

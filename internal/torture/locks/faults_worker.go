@@ -21,6 +21,9 @@ func (r *run) workerFaults() []nemesis.Fault {
 	var list []nemesis.Fault
 	if child.CanFreeze {
 		list = append(list, nemesis.Fault{Name: "worker paused", Weight: 2, Strike: r.pauseWorker})
+		if r.scene.Transactional {
+			list[0].Excuses = nemesis.Excuses{Loss: true, Wait: true}
+		}
 	}
 	if len(r.members) > 1 { // one that is alone has the locks in its own memory
 		list = append(list, nemesis.Fault{Name: "worker killed", Weight: 2, Strike: r.killWorker})
@@ -31,8 +34,17 @@ func (r *run) workerFaults() []nemesis.Fault {
 func (r *run) pauseWorker(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 	m := r.anyone(random)
 	e, err := stage.Pause(ctx, m.process, nemesis.Between(random, shortTTL/5, shortTTL*3))
-	e.Hit = []string{m.name}
+	e.Hit = r.hitBy(m)
 	return e, err
+}
+
+// hitBy are those whom the fault of one worker hits: nobody by name where it may be anybody, since that one may keep
+// others from the store.
+func (r *run) hitBy(m *member) []string {
+	if r.scene.Transactional {
+		return nil
+	}
+	return []string{m.name}
 }
 
 func (r *run) killWorker(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
@@ -112,7 +124,7 @@ func (r *run) onLink(
 ) func(context.Context, *rand.Rand) (nemesis.Effect, error) {
 	return func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
 		m := r.anyone(random)
-		e := nemesis.Effect{Hit: []string{m.name}}
+		e := nemesis.Effect{Hit: r.hitBy(m)}
 		before := count(m.proxy.Evidence())
 		began := history.Now()
 		sleep.For(ctx, do(random, m.proxy))

@@ -45,17 +45,43 @@ type newer struct {
 }
 
 // Inherit implements [driver.Successor].
-func (b newer) Inherit(tell func(driver.Grant)) {
-	b.Successor.Inherit(func(g driver.Grant) {
+func (b newer) Inherit(tell func(driver.Grant)) { inheritCounted(b.Successor, b.passed, tell) }
+
+func inheritCounted(b driver.Successor, passed *atomic.Int64, tell func(driver.Grant)) {
+	b.Inherit(func(g driver.Grant) {
 		if g.Tokens > 0 {
-			b.passed.Add(1)
+			passed.Add(1)
 		}
 		tell(g)
 	})
 }
 
-// dress shows of a backend of Redis what a version offers.
+// remote is a server's locks, which are counted when they are passed on.
+type remote struct {
+	driver.Backend
+	driver.Waiter
+	driver.Inspector
+	driver.Forcer
+	driver.Checker
+	driver.Notifier
+	driver.Pleader
+	driver.Downgrader
+	driver.Successor
+
+	passed *atomic.Int64
+}
+
+// Inherit implements [driver.Successor].
+func (b remote) Inherit(tell func(driver.Grant)) { inheritCounted(b.Successor, b.passed, tell) }
+
+// dress shows of a backend of Redis what a version offers, and counts what is passed on to it, as to one of a server.
 func (w *worker) dress(b driver.Backend, t *target) driver.Backend {
+	if t.Library == viaServer {
+		return remote{
+			b, b.(driver.Waiter), b.(driver.Inspector), b.(driver.Forcer), b.(driver.Checker), b.(driver.Notifier),
+			b.(driver.Pleader), b.(driver.Downgrader), b.(driver.Successor), &w.passed,
+		}
+	}
 	old := older{
 		b, b.(driver.Waiter), b.(driver.Sharder), b.(driver.Inspector), b.(driver.Forcer), b.(driver.Checker),
 	}

@@ -103,10 +103,10 @@ const spareGoroutines = 4
 // mayLeave reports whether a life may have left locks that are still there.
 func (l *life) mayLeave(at time.Duration) bool {
 	if l.killed > 0 {
-		return at < l.killed+longTTL
+		return at < l.killed+l.stays(longTTL)
 	}
 	for _, c := range l.ends {
-		if c.isUnclear() && at < c.leaves(longTTL) {
+		if c.isUnclear() && at < c.leaves(l.stays(longTTL)) {
 			return true
 		}
 	}
@@ -132,7 +132,7 @@ func (p *past) judgeProof(r *audit.Report) {
 			r.Doubt("%s", w.Problem)
 		}
 	}
-	if p.Mixed && p.passed == 0 {
+	if (p.Mixed || p.Passing) && p.passed == 0 {
 		r.Doubt("the server has passed no lock on")
 	}
 	if len(p.windows) == 0 {

@@ -416,8 +416,9 @@ func TestInconclusive(t *testing.T) {
 				Problem: "it did not happen",
 			}})
 		},
-		"no traffic before": func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
-		"nothing passed on": func(s *tale) { s.files[controller][0].Plan.Mixed = true },
+		"no traffic before":             func(s *tale) { s.window("early", 2, 3, nemesis.Excuses{}) },
+		"nothing passed on":             func(s *tale) { s.files[controller][0].Plan.Mixed = true },
+		"nothing passed on by a server": func(s *tale) { s.files[controller][0].Plan.Passing = true },
 		"not finished": func(s *tale) {
 			events := s.files[controller]
 			s.files[controller] = events[:len(events)-1]

@@ -98,22 +98,40 @@ func (e *end) leaves(ttl time.Duration) time.Duration {
 func (l *lease) freed() time.Duration {
 	c := l.life.ends[l.client]
 	least := l.got + l.minHold
+	if l.minHold > 0 {
+		least += l.life.slack
+	}
 	switch {
 	case l.left > 0 && l.leftClass == "":
-		return max(l.left, least)
+		return max(l.left, least, l.neverReleased(least))
 	case l.ended > 0 && l.why == classLost || l.leftClass == classLost:
 		return l.good + l.ttl
 	case l.left == 0 && l.life.killed > 0:
-		return l.life.killed + l.ttl
+		return l.life.killed + l.life.stays(l.ttl)
 	case l.left > 0: // it was not released, and not renewed any more
 		return max(l.left+l.ttl, least)
 	case c != nil && c.returned > 0 && c.class == "":
 		return max(c.returned, least)
 	case c != nil:
-		return max(c.leaves(l.ttl), least)
+		return max(c.leaves(l.life.stays(l.ttl)), least)
 	default:
 		return max(l.left, least)
 	}
+}
+
+// neverReleased is until when a lease may keep the lock that was to be released when its least time is over, by who was
+// not there any more, or could not; zero: it was released.
+func (l *lease) neverReleased(least time.Duration) time.Duration {
+	c := l.life.ends[l.client]
+	switch {
+	case l.minHold == 0:
+		return 0
+	case l.life.killed > 0 && l.life.killed < least:
+		return l.life.killed + l.life.stays(l.ttl)
+	case c.isUnclear() && c.call < least+recovery:
+		return c.leaves(l.life.stays(l.ttl))
+	}
+	return 0
 }
 
 // isUnsettled reports whether a lock may have been granted to nobody any more, if who asked for
@@ -131,9 +149,9 @@ func (p *past) busy() map[string][]span {
 		case l.got > 0:
 			busy[l.name] = append(busy[l.name], span{l.heldSince(), max(l.freed(), p.revived(l))})
 		case l.life.killed > 0 && l.isUnsettled(l.life.killed):
-			busy[l.name] = append(busy[l.name], span{l.ask, l.life.killed + l.ttl})
+			busy[l.name] = append(busy[l.name], span{l.ask, l.life.killed + l.life.stays(l.ttl)})
 		case c.isUnclear() && (l.class == classClosed || l.isUnsettled(c.call)):
-			busy[l.name] = append(busy[l.name], span{l.ask, c.leaves(l.ttl)})
+			busy[l.name] = append(busy[l.name], span{l.ask, c.leaves(l.life.stays(l.ttl))})
 		}
 	}
 	for name := range busy {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/internal/lockurl"
-	"github.com/bedrock-go/bedrock/internal/redisurl"
+	"github.com/bedrock-go/bedrock/internal/serverurl"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/redislock"
@@ -22,6 +22,7 @@ const (
 	viaGoRedis = "goredis"
 	viaRueidis = "rueidis"
 	viaServer  = "server"
+	viaURL     = "url" // whatever there is for it
 )
 
 // session is a client with its connections.
@@ -34,11 +35,12 @@ type session struct {
 // opener opens clients of one target. The clients of a memory share it.
 type opener func(opts lock.Options) (*session, error)
 
-// newOpener opens clients of a target. What they see of a backend of Redis is what dress makes of it; nil: all.
+// newOpener opens clients of a target. What they see of a backend of Redis, or of a server, is what
+// dress makes of it; nil: all.
 func newOpener(t target, dress dresser) (opener, error) {
 	switch t.Library {
 	case viaServer:
-		return func(opts lock.Options) (*session, error) { return openServer(t.URL, opts) }, nil
+		return func(opts lock.Options) (*session, error) { return openServer(&t, dress, opts) }, nil
 	case viaRueidis:
 		return func(opts lock.Options) (*session, error) { return openRueidis(&t, dress, opts) }, nil
 	}
@@ -47,7 +49,7 @@ func newOpener(t target, dress dresser) (opener, error) {
 		return nil, err
 	}
 	return func(opts lock.Options) (*session, error) {
-		if dress != nil && !backend.Memory() {
+		if dress != nil && t.Library == viaGoRedis && !backend.Memory() {
 			return openDressed(backend, &t, dress, opts)
 		}
 		s, err := backend.Open(opts)
@@ -73,12 +75,16 @@ func openDressed(location *lockurl.Backend, t *target, dress dresser, opts lock.
 	return &session{locks, func() { _ = hangUp() }}, nil
 }
 
-func openServer(url string, opts lock.Options) (*session, error) {
-	remote, err := client.Dial(url, nil)
+func openServer(t *target, dress dresser, opts lock.Options) (*session, error) {
+	remote, err := client.Dial(t.URL, nil)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := lock.New(remote.Backend(), &opts)
+	backend := remote.Backend()
+	if dress != nil {
+		backend = dress(backend, t)
+	}
+	locks, err := lock.New(backend, &opts)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +100,13 @@ func openRueidis(t *target, dress dresser, opts lock.Options) (*session, error) 
 	if err != nil {
 		return nil, err
 	}
+	server := location.Redis()
+	if server == nil {
+		return nil, fmt.Errorf("%s is no Redis", location)
+	}
 	var conn redis.Client
 	for end := time.Now().Add(dialPatience); ; {
-		if conn, err = redis.NewClient(rueidisOptions(&location.Location)); err == nil {
+		if conn, err = redis.NewClient(rueidisOptions(&server.Location)); err == nil {
 			break
 		}
 		if time.Now().After(end) {
@@ -104,7 +114,7 @@ func openRueidis(t *target, dress dresser, opts lock.Options) (*session, error) 
 		}
 		time.Sleep(dialPatience / 100)
 	}
-	options := location.LockOptions(opts)
+	options := server.LockOptions(opts)
 	backend, err := redislock.NewBackend(rueidis.Wrap(conn), options)
 	if err != nil {
 		conn.Close()
@@ -121,12 +131,12 @@ func openRueidis(t *target, dress dresser, opts lock.Options) (*session, error) 
 	return &session{locks, conn.Close}, nil
 }
 
-func rueidisOptions(l *redisurl.Location) redis.ClientOption {
+func rueidisOptions(l *serverurl.Location) redis.ClientOption {
 	o := redis.ClientOption{
 		InitAddress: l.Addrs, Username: l.Username, Password: l.Password, SelectDB: l.DB, ClientName: "bedrock",
-		DisableCache: true, ForceSingleClient: l.Kind == redisurl.Redis,
+		DisableCache: true, ForceSingleClient: l.Kind == serverurl.Redis,
 	}
-	if l.Kind == redisurl.Sentinel {
+	if l.Kind == serverurl.Sentinel {
 		o.Sentinel = redis.SentinelOption{
 			MasterSet: l.Master, Username: l.SentinelUsername, Password: l.SentinelPassword,
 		}

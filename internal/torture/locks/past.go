@@ -42,7 +42,12 @@ type life struct {
 	killed       time.Duration // zero: it was not
 	born, gone   int           // goroutines
 	ends         map[int]*end  // of its clients, by number
+	afterDeath   time.Duration // for how much longer than a lease the store keeps what it had when it died
+	slack        time.Duration // and what it has left for a time
 }
+
+// stays is for how long the store may keep a lock of a client that has gone without a word.
+func (l *life) stays(ttl time.Duration) time.Duration { return ttl + l.afterDeath + l.slack }
 
 // end is the end of a client.
 type end struct {
@@ -110,6 +115,9 @@ func readPast(dir string) (*past, error) {
 	}
 	if p.began == 0 {
 		return nil, fmt.Errorf("%s %w of locks", dir, history.ErrNone)
+	}
+	for _, l := range p.lives {
+		l.afterDeath, l.slack = p.AfterDeath, p.Slack
 	}
 	p.bury()
 	slices.SortFunc(p.leases, func(a, b *lease) int { return cmp.Compare(a.ask, b.ask) })

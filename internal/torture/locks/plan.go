@@ -47,7 +47,10 @@ const (
 
 // Scenes are the backends that a run can start by itself.
 func Scenes() []string {
-	return []string{"memory", "redis", "replica", "sentinel", "cluster", "server"}
+	return []string{
+		"memory", "redis", "replica", "sentinel", "cluster", "server", "etcd", "zookeeper", "postgres", "mariadb",
+		"sqlite",
+	}
 }
 
 // Check refuses a plan that cannot be carried out.

@@ -151,7 +151,8 @@ func (r *run) start(ctx context.Context, m *member) (err error) {
 	j := job{
 		Worker: m.name, Life: m.life(), Seed: r.random.Uint64(), Dir: r.Dir, Guard: r.guard.addr(),
 		Prefix: r.scene.Prefix,
-		Hands:  r.Hands, Keepers: r.Keepers, TTL: shortTTL, Long: longTTL, HandOff: handOff(r.random),
+		Hands:  r.Hands, Keepers: max(r.Keepers/r.scene.burden, 1),
+		TTL: shortTTL, Long: longTTL, HandOff: handOff(r.random),
 		Pair: fmt.Sprintf("pair/%d", slices.Index(r.members, m)/2),
 	}
 	if r.scene.libraries[0] == viaServer {

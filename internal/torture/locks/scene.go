@@ -12,7 +12,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/chaos"
 	"github.com/bedrock-go/bedrock/internal/lockurl"
-	"github.com/bedrock-go/bedrock/internal/redisurl"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/internal/torture/nemesis"
@@ -28,6 +27,8 @@ type scene struct {
 	// front is what workers reach: the same, or the URL of a Bedrock server.
 	front     string
 	libraries []string
+	// burden is how much more a lease costs than in a Redis: there are fewer that nobody else wants.
+	burden int
 	// addr is where proxies lead to; empty: there can be none.
 	addr string
 	// retarget is set by the run: it moves all proxies.
@@ -47,7 +48,10 @@ type scene struct {
 
 // build makes the scene of a plan. What it needs is started on the host.
 func (p *Plan) build(ctx context.Context, host *stage.Host) (*scene, error) {
-	s := &scene{settings: settings{Name: "locks " + p.Start, Seed: p.Seed}, libraries: []string{viaGoRedis, viaRueidis}}
+	s := &scene{
+		settings:  settings{Name: "locks " + p.Start, Seed: p.Seed},
+		libraries: []string{viaGoRedis, viaRueidis}, burden: 1,
+	}
 	if p.Backend != "" {
 		return s, s.theirs(p.Backend)
 	}
@@ -66,6 +70,16 @@ func (p *Plan) build(ctx context.Context, host *stage.Host) (*scene, error) {
 			s.cluster(host)
 		case "server":
 			err = s.server(ctx, p, host)
+		case "etcd":
+			s.etcd(host)
+		case "zookeeper":
+			s.zooKeeper(host)
+		case "postgres":
+			s.postgres(host)
+		case "mariadb":
+			s.mariadb(host)
+		case "sqlite":
+			s.file(p.Dir)
 		}
 	})
 	return s, errors.Join(failed, err)
@@ -83,13 +97,13 @@ func (s *scene) theirs(url string) error {
 	if err != nil {
 		return err
 	}
-	s.Name = "locks at " + location.String()
-	switch {
-	case location.Memory:
+	s.Name, s.addr = "locks at "+location.String(), location.Server()
+	switch redis := location.Redis(); {
+	case location.Memory():
 		s.memory()
-	case location.Kind == redisurl.Redis:
-		s.addr = location.Addrs[0]
-	case location.TLS.On:
+	case redis == nil:
+		return s.theirOther(url)
+	case redis.TLS():
 		s.libraries = []string{viaGoRedis}
 	}
 	return nil
@@ -121,6 +135,7 @@ func (s *scene) server(ctx context.Context, p *Plan, host *stage.Host) error {
 	if err != nil {
 		return err
 	}
+	s.Passing = true
 	s.addr, s.front, s.libraries = bedrock.addr, "http://"+bedrock.addr, []string{viaServer, viaServer}
 	s.faults = slices.Concat(serverFaults(host, redis), bedrock.faults(), s.storeFaults(way))
 	s.atRest = bedrock.atRest

@@ -91,7 +91,7 @@ func (p *past) lostClaims(waits []*lease) []span {
 		}
 		for _, l := range waits {
 			if w.Hits(l.life.worker) && l.wantedIn(w) {
-				spans = append(spans, claimSpan(w, l.ttl))
+				spans = append(spans, claimSpan(w, l))
 			}
 		}
 	}
@@ -109,9 +109,10 @@ func (l *lease) wantedIn(w *nemesis.Window) bool {
 
 // claimSpan is when a claim of one who was hit may hold the lock up. While only answers are lost it is made anew
 // until the fault is over.
-func claimSpan(w *nemesis.Window, ttl time.Duration) span {
+func claimSpan(w *nemesis.Window, l *lease) span {
+	held := heldUp(l.ttl) + l.life.stays(0)
 	if strings.HasPrefix(w.Kind, "worker ") {
-		return span{w.From, w.From + heldUp(ttl)}
+		return span{w.From, w.From + held}
 	}
-	return span{w.From, w.To + heldUp(ttl)}
+	return span{w.From, w.To + held}
 }

@@ -104,7 +104,7 @@ func (r *run) residue(ctx context.Context) error {
 	defer cancel()
 	defer s.hangUp()
 	defer func() { _ = s.Stop(ctx) }()
-	sleep.For(ctx, time.Second) // locks that are kept for a least time
+	sleep.For(ctx, time.Second+r.scene.Slack) // locks that are kept for a least time
 	infos, err := s.List(ctx, r.scene.Prefix, residueMost)
 	if err != nil {
 		return err

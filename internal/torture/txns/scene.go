@@ -1,12 +1,9 @@
 package txns
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
-	"time"
 
 	"github.com/bedrock-go/bedrock/internal/storeurl"
 	"github.com/bedrock-go/bedrock/internal/testenv"
@@ -45,7 +42,7 @@ func (p *Plan) build(host *stage.Host) (*scene, error) {
 			s.onDatabase(host, server, server.URL("torture"))
 		case "redis":
 			server := testenv.Redis(host, &testenv.RedisOptions{Persistence: testenv.PersistAOF})
-			s.on(host, "redis://"+server.Addr(), server.Addr(), server, func() { server.Restart(true) })
+			s.on(host, "redis://"+server.Addr(), server, func() { server.Restart(true) })
 		}
 	})
 }
@@ -74,46 +71,19 @@ func (s *scene) theirs(url string) error {
 
 // database is what MariaDB and PostgreSQL have in common.
 type database interface {
-	Addr() string
-	Kill()
-	Pause()
-	Resume()
+	stage.Steady
+
 	Restart()
 }
 
-// pausable gives a database the words of other servers.
-type pausable struct{ database }
-
-// Freeze suspends the server.
-func (p pausable) Freeze() { p.Pause() }
-
-// Thaw lets it go on.
-func (p pausable) Thaw() { p.Resume() }
-
 func (s *scene) onDatabase(host *stage.Host, server database, url string) {
-	s.on(host, url, server.Addr(), pausable{server}, server.Restart)
+	s.on(host, url, server, server.Restart)
 }
 
-// victim is a server that can be broken.
-type victim interface {
-	Addr() string
-	Kill()
-	Freeze()
-	Thaw()
-}
-
-func (s *scene) on(host *stage.Host, url, addr string, server victim, restart func()) {
-	s.url, s.addr = url, addr
-	s.faults = []nemesis.Fault{
-		{Name: "store frozen", Strike: func(ctx context.Context, random *rand.Rand) (nemesis.Effect, error) {
-			return stage.Frozen(ctx, server, nemesis.Between(random, 200*time.Millisecond, 3*time.Second))
-		}},
-		{Name: "store killed", Strike: func(context.Context, *rand.Rand) (e nemesis.Effect, err error) {
-			server.Kill()
-			e.Evidence, err = stage.Silent(addr)
-			return e, errors.Join(err, host.Try(restart))
-		}},
-	}
+func (s *scene) on(host *stage.Host, url string, server stage.Steady, restart func()) {
+	s.url, s.addr = url, server.Addr()
+	frozen, killed := stage.SteadyFaults(host, "store", server, restart)
+	s.faults = []nemesis.Fault{frozen, killed}
 }
 
 // String is the scene's name.

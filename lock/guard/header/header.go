@@ -2,7 +2,7 @@
 // gRPC, and the form of their values. Services written in other languages need to know nothing else.
 //
 //	Bedrock-Lock-Name    the lock's name; what is no visible ASCII character, and %, is percent-encoded UTF-8
-//	Bedrock-Lock-Token   the token, a decimal number from 1 to 9000000000000000
+//	Bedrock-Lock-Token   the token, a decimal number from 1 to 9223372036854775807
 //	Bedrock-Lock-Newest  of a refusal, beside those of the ticket: the newest token that the resource knows
 //
 // A request has one ticket, and each header once. The answer to a ticket that is refused is 412 (Precondition Failed)

@@ -66,7 +66,7 @@ func TestWhatIsNoTicketIsRefused(t *testing.T) {
 		{header.Name: {"a"}, header.Token: {"-1"}},
 		{header.Name: {"a"}, header.Token: {"1e3"}},
 		{header.Name: {"a"}, header.Token: {""}},
-		{header.Name: {"a"}, header.Token: {"9000000000000001"}},
+		{header.Name: {"a"}, header.Token: {"9223372036854775808"}},
 		{header.Name: {"a"}, header.Token: {"99999999999999999999999"}},
 		{header.Name: {""}, header.Token: {"1"}},
 		{header.Name: {"%"}, header.Token: {"1"}},

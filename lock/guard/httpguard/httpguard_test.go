@@ -124,7 +124,7 @@ func TestAnswers(t *testing.T) {
 			server.URL,
 			[]string{header.Name, "a", header.Token, "0"},
 			400,
-			"token: is 0, allowed are 1 to 9000000000000000",
+			"token: is 0, allowed are 1 to 9223372036854775807",
 		},
 		{
 			server.URL,

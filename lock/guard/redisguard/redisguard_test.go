@@ -96,6 +96,8 @@ func TestTokensAreMixedUp(t *testing.T) {
 			{10, 0},
 			{9, 10},
 			{10, 0},
+			{1<<53 + 1, 0}, // beyond what the numbers of Lua keep apart
+			{1 << 53, 1<<53 + 1},
 			{driver.MaxToken - 1, 0},
 			{driver.MaxToken, 0},
 			{driver.MaxToken - 1, driver.MaxToken},

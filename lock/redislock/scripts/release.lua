@@ -6,7 +6,8 @@
 --       life of the latch in ms, or empty if that is what is left of the lock's; and how it was had:
 --       empty if it was asked for, else "times age others listening long", how often in a row it was
 --       passed on and for how many µs, how many others were in line at most, how many of this client's
---       connections listen for its release, and 1 if it was held for longer than a claim may have lived
+--       connections listen for its release, less the clients beside it that listen by them, and 1 if it
+--       was held for longer than a claim may have lived
 --
 -- Returns an answer; or, of several locks, the answers. An answer is how many
 -- listen for the release, or 0 when somebody has the lock by it; or {how many listen, text...} when it was
@@ -81,7 +82,7 @@ end
 -- inherit passes the lock on to an heir, if it is their turn. It returns whether it has, what to say to
 -- others whose turn it is, and whether the lock is free by now.
 local function inherit(lock, channel, latch, owner, heirs, how)
-  local times, age, others, own, long = string.match(how, '^(%d+) (%d+) (%d+) (%d+) (%d)$')
+  local times, age, others, own, long = string.match(how, '^(%d+) (%d+) (%d+) (-?%d+) (%d)$')
   times, age = tonumber(times or 0), age or '0'
   local _, standing = string.gsub(heirs, ' ', ' ')
   others = math.max(tonumber(others or 0), standing)

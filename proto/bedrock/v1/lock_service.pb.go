@@ -173,7 +173,11 @@ type AcquireRequest struct {
 	Above uint64 `protobuf:"varint,14,opt,name=above,proto3" json:"above,omitempty"`
 	// And for how long the store must have kept all that it was told before it may grant anything; one that was
 	// started later says young.
-	Age           *durationpb.Duration `protobuf:"bytes,15,opt,name=age,proto3" json:"age,omitempty"`
+	Age *durationpb.Duration `protobuf:"bytes,15,opt,name=age,proto3" json:"age,omitempty"`
+	// For mode exclusive, without fair and wait: whoever is refused may stand in the line of a store that passes locks
+	// on, if its client attends at this server. The refusal has a claim then, and a grant is told there. Who asks again
+	// under the same owner in time goes on standing; who does not want the lock any more releases the owner.
+	Stand         bool `protobuf:"varint,16,opt,name=stand,proto3" json:"stand,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -311,6 +315,13 @@ func (x *AcquireRequest) GetAge() *durationpb.Duration {
 		return x.Age
 	}
 	return nil
+}
+
+func (x *AcquireRequest) GetStand() bool {
+	if x != nil {
+		return x.Stand
+	}
+	return false
 }
 
 type AcquireResponse struct {
@@ -1465,7 +1476,9 @@ func (x *AskResponse) GetTold() uint32 {
 type AttendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the owners of all grants of the client have before their first colon. At most 128 bytes.
-	Client        string `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
+	Client string `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
+	// Its name for itself, as in ListenRequest, so that it is not counted as waiting while it stands in line.
+	Listener      string `protobuf:"bytes,2,opt,name=listener,proto3" json:"listener,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1507,17 +1520,29 @@ func (x *AttendRequest) GetClient() string {
 	return ""
 }
 
-// AttendResponse is what others have done to one grant. The first is empty.
+func (x *AttendRequest) GetListener() string {
+	if x != nil {
+		return x.Listener
+	}
+	return ""
+}
+
+// AttendResponse is what others have done to one grant, or what was granted to who stands in line. The first is empty.
 type AttendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// asked: to give it back. taken: it was taken away by force. missed: some may not have been sent, of whatever
-	// grants. There may be more one day.
+	// grants. granted: to a request that stands; without tokens it is to be asked for. ask: for the name, as something
+	// may have been granted to who stands for it. There may be more one day.
 	Kind  string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
 	// As in AskRequest.
-	Reason        string               `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	Within        *durationpb.Duration `protobuf:"bytes,5,opt,name=within,proto3" json:"within,omitempty"`
+	Reason string               `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	Within *durationpb.Duration `protobuf:"bytes,5,opt,name=within,proto3" json:"within,omitempty"`
+	// Of the kind granted: as in Grant. It lives for the claim at first, from when the request has come that stands.
+	Token         uint64               `protobuf:"varint,6,opt,name=token,proto3" json:"token,omitempty"`
+	Tokens        uint32               `protobuf:"varint,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Ttl           *durationpb.Duration `protobuf:"bytes,8,opt,name=ttl,proto3" json:"ttl,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1583,6 +1608,27 @@ func (x *AttendResponse) GetReason() string {
 func (x *AttendResponse) GetWithin() *durationpb.Duration {
 	if x != nil {
 		return x.Within
+	}
+	return nil
+}
+
+func (x *AttendResponse) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *AttendResponse) GetTokens() uint32 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *AttendResponse) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
 	}
 	return nil
 }
@@ -1704,7 +1750,9 @@ type Holder struct {
 	// it can be unlocked at this moment, and the store does not know.
 	Linger *durationpb.Duration `protobuf:"bytes,7,opt,name=linger,proto3" json:"linger,omitempty"`
 	// It is the reader who may become a writer.
-	Upgradeable   bool `protobuf:"varint,8,opt,name=upgradeable,proto3" json:"upgradeable,omitempty"`
+	Upgradeable bool `protobuf:"varint,8,opt,name=upgradeable,proto3" json:"upgradeable,omitempty"`
+	// The first token of its grant; 0 where the store does not tell it.
+	Token         uint64 `protobuf:"varint,9,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1793,6 +1841,13 @@ func (x *Holder) GetUpgradeable() bool {
 		return x.Upgradeable
 	}
 	return false
+}
+
+func (x *Holder) GetToken() uint64 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
 }
 
 // InLine describes somebody who waits for a fair lock.
@@ -2378,7 +2433,7 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12\x12\n" +
 	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x18\n" +
 	"\apermits\x18\a \x01(\rR\apermits\x12 \n" +
-	"\vupgradeable\x18\b \x01(\bR\vupgradeable\"\xa9\x03\n" +
+	"\vupgradeable\x18\b \x01(\bR\vupgradeable\"\xbf\x03\n" +
 	"\x0eAcquireRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12+\n" +
@@ -2395,7 +2450,8 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x04over\x18\f \x01(\tR\x04over\x12\x14\n" +
 	"\x05waits\x18\r \x01(\bR\x05waits\x12\x14\n" +
 	"\x05above\x18\x0e \x01(\x04R\x05above\x12+\n" +
-	"\x03age\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x03age\":\n" +
+	"\x03age\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x03age\x12\x14\n" +
+	"\x05stand\x18\x10 \x01(\bR\x05stand\":\n" +
 	"\x0fAcquireResponse\x12'\n" +
 	"\x05grant\x18\x01 \x01(\v2\x11.bedrock.v1.GrantR\x05grant\"K\n" +
 	"\x11AcquireAllRequest\x126\n" +
@@ -2452,15 +2508,19 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x121\n" +
 	"\x06within\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x06within\"!\n" +
 	"\vAskResponse\x12\x12\n" +
-	"\x04told\x18\x01 \x01(\rR\x04told\"'\n" +
+	"\x04told\x18\x01 \x01(\rR\x04told\"C\n" +
 	"\rAttendRequest\x12\x16\n" +
-	"\x06client\x18\x01 \x01(\tR\x06client\"\x99\x01\n" +
+	"\x06client\x18\x01 \x01(\tR\x06client\x12\x1a\n" +
+	"\blistener\x18\x02 \x01(\tR\blistener\"\xf4\x01\n" +
 	"\x0eAttendResponse\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x121\n" +
-	"\x06within\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x06within\"\xca\x01\n" +
+	"\x06within\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x06within\x12\x14\n" +
+	"\x05token\x18\x06 \x01(\x04R\x05token\x12\x16\n" +
+	"\x06tokens\x18\a \x01(\rR\x06tokens\x12+\n" +
+	"\x03ttl\x18\b \x01(\v2\x19.google.protobuf.DurationR\x03ttl\"\xca\x01\n" +
 	"\x04Lock\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\x04R\x05token\x12,\n" +
@@ -2468,7 +2528,7 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\awaiting\x18\x04 \x01(\rR\awaiting\x12\x12\n" +
 	"\x04kind\x18\x05 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05limit\x18\x06 \x01(\rR\x05limit\x12&\n" +
-	"\x04line\x18\a \x03(\v2\x12.bedrock.v1.InLineR\x04line\"\xeb\x02\n" +
+	"\x04line\x18\a \x03(\v2\x12.bedrock.v1.InLineR\x04line\"\x81\x03\n" +
 	"\x06Holder\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05owner\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x18\n" +
@@ -2477,7 +2537,8 @@ const file_bedrock_v1_lock_service_proto_rawDesc = "" +
 	"\x03ttl\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x120\n" +
 	"\x04meta\x18\x06 \x03(\v2\x1c.bedrock.v1.Holder.MetaEntryR\x04meta\x121\n" +
 	"\x06linger\x18\a \x01(\v2\x19.google.protobuf.DurationR\x06linger\x12 \n" +
-	"\vupgradeable\x18\b \x01(\bR\vupgradeable\x1a7\n" +
+	"\vupgradeable\x18\b \x01(\bR\vupgradeable\x12\x14\n" +
+	"\x05token\x18\t \x01(\x04R\x05token\x1a7\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xbb\x01\n" +
@@ -2610,58 +2671,59 @@ var file_bedrock_v1_lock_service_proto_depIdxs = []int32{
 	0,  // 11: bedrock.v1.DowngradeRequest.grant:type_name -> bedrock.v1.Grant
 	44, // 12: bedrock.v1.AskRequest.within:type_name -> google.protobuf.Duration
 	44, // 13: bedrock.v1.AttendResponse.within:type_name -> google.protobuf.Duration
-	29, // 14: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
-	30, // 15: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
-	45, // 16: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
-	44, // 17: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
-	42, // 18: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
-	44, // 19: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
-	45, // 20: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
-	43, // 21: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
-	28, // 22: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
-	28, // 23: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
-	41, // 24: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
-	1,  // 25: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
-	3,  // 26: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
-	5,  // 27: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
-	8,  // 28: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
-	10, // 29: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
-	12, // 30: bedrock.v1.LockService.Downgrade:input_type -> bedrock.v1.DowngradeRequest
-	14, // 31: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
-	16, // 32: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
-	18, // 33: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
-	20, // 34: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
-	22, // 35: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
-	24, // 36: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
-	26, // 37: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
-	31, // 38: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
-	33, // 39: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
-	35, // 40: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
-	37, // 41: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
-	39, // 42: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
-	2,  // 43: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
-	4,  // 44: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
-	6,  // 45: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
-	9,  // 46: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
-	11, // 47: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
-	13, // 48: bedrock.v1.LockService.Downgrade:output_type -> bedrock.v1.DowngradeResponse
-	15, // 49: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
-	17, // 50: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
-	19, // 51: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
-	21, // 52: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
-	23, // 53: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
-	25, // 54: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
-	27, // 55: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
-	32, // 56: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
-	34, // 57: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
-	36, // 58: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
-	38, // 59: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
-	40, // 60: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
-	43, // [43:61] is the sub-list for method output_type
-	25, // [25:43] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	44, // 14: bedrock.v1.AttendResponse.ttl:type_name -> google.protobuf.Duration
+	29, // 15: bedrock.v1.Lock.holders:type_name -> bedrock.v1.Holder
+	30, // 16: bedrock.v1.Lock.line:type_name -> bedrock.v1.InLine
+	45, // 17: bedrock.v1.Holder.since:type_name -> google.protobuf.Timestamp
+	44, // 18: bedrock.v1.Holder.ttl:type_name -> google.protobuf.Duration
+	42, // 19: bedrock.v1.Holder.meta:type_name -> bedrock.v1.Holder.MetaEntry
+	44, // 20: bedrock.v1.Holder.linger:type_name -> google.protobuf.Duration
+	45, // 21: bedrock.v1.InLine.since:type_name -> google.protobuf.Timestamp
+	43, // 22: bedrock.v1.InLine.meta:type_name -> bedrock.v1.InLine.MetaEntry
+	28, // 23: bedrock.v1.InspectResponse.lock:type_name -> bedrock.v1.Lock
+	28, // 24: bedrock.v1.BrowseResponse.locks:type_name -> bedrock.v1.Lock
+	41, // 25: bedrock.v1.DiagnoseResponse.findings:type_name -> bedrock.v1.Finding
+	1,  // 26: bedrock.v1.LockService.Acquire:input_type -> bedrock.v1.AcquireRequest
+	3,  // 27: bedrock.v1.LockService.AcquireAll:input_type -> bedrock.v1.AcquireAllRequest
+	5,  // 28: bedrock.v1.LockService.Renew:input_type -> bedrock.v1.RenewRequest
+	8,  // 29: bedrock.v1.LockService.Release:input_type -> bedrock.v1.ReleaseRequest
+	10, // 30: bedrock.v1.LockService.Annotate:input_type -> bedrock.v1.AnnotateRequest
+	12, // 31: bedrock.v1.LockService.Downgrade:input_type -> bedrock.v1.DowngradeRequest
+	14, // 32: bedrock.v1.LockService.SetLatch:input_type -> bedrock.v1.SetLatchRequest
+	16, // 33: bedrock.v1.LockService.CountDown:input_type -> bedrock.v1.CountDownRequest
+	18, // 34: bedrock.v1.LockService.LatchCount:input_type -> bedrock.v1.LatchCountRequest
+	20, // 35: bedrock.v1.LockService.DropLatch:input_type -> bedrock.v1.DropLatchRequest
+	22, // 36: bedrock.v1.LockService.Listen:input_type -> bedrock.v1.ListenRequest
+	24, // 37: bedrock.v1.LockService.Ask:input_type -> bedrock.v1.AskRequest
+	26, // 38: bedrock.v1.LockService.Attend:input_type -> bedrock.v1.AttendRequest
+	31, // 39: bedrock.v1.LockService.Inspect:input_type -> bedrock.v1.InspectRequest
+	33, // 40: bedrock.v1.LockService.Browse:input_type -> bedrock.v1.BrowseRequest
+	35, // 41: bedrock.v1.LockService.ForceRelease:input_type -> bedrock.v1.ForceReleaseRequest
+	37, // 42: bedrock.v1.LockService.Diagnose:input_type -> bedrock.v1.DiagnoseRequest
+	39, // 43: bedrock.v1.LockService.Identify:input_type -> bedrock.v1.IdentifyRequest
+	2,  // 44: bedrock.v1.LockService.Acquire:output_type -> bedrock.v1.AcquireResponse
+	4,  // 45: bedrock.v1.LockService.AcquireAll:output_type -> bedrock.v1.AcquireAllResponse
+	6,  // 46: bedrock.v1.LockService.Renew:output_type -> bedrock.v1.RenewResponse
+	9,  // 47: bedrock.v1.LockService.Release:output_type -> bedrock.v1.ReleaseResponse
+	11, // 48: bedrock.v1.LockService.Annotate:output_type -> bedrock.v1.AnnotateResponse
+	13, // 49: bedrock.v1.LockService.Downgrade:output_type -> bedrock.v1.DowngradeResponse
+	15, // 50: bedrock.v1.LockService.SetLatch:output_type -> bedrock.v1.SetLatchResponse
+	17, // 51: bedrock.v1.LockService.CountDown:output_type -> bedrock.v1.CountDownResponse
+	19, // 52: bedrock.v1.LockService.LatchCount:output_type -> bedrock.v1.LatchCountResponse
+	21, // 53: bedrock.v1.LockService.DropLatch:output_type -> bedrock.v1.DropLatchResponse
+	23, // 54: bedrock.v1.LockService.Listen:output_type -> bedrock.v1.ListenResponse
+	25, // 55: bedrock.v1.LockService.Ask:output_type -> bedrock.v1.AskResponse
+	27, // 56: bedrock.v1.LockService.Attend:output_type -> bedrock.v1.AttendResponse
+	32, // 57: bedrock.v1.LockService.Inspect:output_type -> bedrock.v1.InspectResponse
+	34, // 58: bedrock.v1.LockService.Browse:output_type -> bedrock.v1.BrowseResponse
+	36, // 59: bedrock.v1.LockService.ForceRelease:output_type -> bedrock.v1.ForceReleaseResponse
+	38, // 60: bedrock.v1.LockService.Diagnose:output_type -> bedrock.v1.DiagnoseResponse
+	40, // 61: bedrock.v1.LockService.Identify:output_type -> bedrock.v1.IdentifyResponse
+	44, // [44:62] is the sub-list for method output_type
+	26, // [26:44] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_lock_service_proto_init() }

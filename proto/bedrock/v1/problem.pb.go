@@ -47,13 +47,19 @@ type Problem struct {
 	Wanted string `protobuf:"bytes,10,opt,name=wanted,proto3" json:"wanted,omitempty"`
 	// Where who asked stands in the line of a fair lock, 1 if it is next; left out if it does not stand there.
 	Place uint32 `protobuf:"varint,11,opt,name=place,proto3" json:"place,omitempty"`
-	// For who stands there: the newest token given out. What is granted from then on has a higher one.
+	// For who stands there: the newest token given out. What is granted from then on has a higher one. For who stands
+	// in the line of a lock that is passed on: the first of those reserved for it, unless rising is set.
 	Token uint64 `protobuf:"varint,12,opt,name=token,proto3" json:"token,omitempty"`
 	// The lock that is held, where several were asked for in one step.
 	Name string `protobuf:"bytes,13,opt,name=name,proto3" json:"name,omitempty"`
 	// Of the kind below_zero: what is left of the count of a latch, and by how much it was to be counted down.
-	Left          uint32 `protobuf:"varint,14,opt,name=left,proto3" json:"left,omitempty"`
-	By            uint32 `protobuf:"varint,15,opt,name=by,proto3" json:"by,omitempty"`
+	Left uint32 `protobuf:"varint,14,opt,name=left,proto3" json:"left,omitempty"`
+	By   uint32 `protobuf:"varint,15,opt,name=by,proto3" json:"by,omitempty"`
+	// For how long the request stands in line, and for how long what it is granted lives at first, both from when it has
+	// come to the store. Left out if it does not stand.
+	Claim *durationpb.Duration `protobuf:"bytes,16,opt,name=claim,proto3" json:"claim,omitempty"`
+	// The token is the newest given out: which the request will be granted is not known yet.
+	Rising        bool `protobuf:"varint,17,opt,name=rising,proto3" json:"rising,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,12 +199,26 @@ func (x *Problem) GetBy() uint32 {
 	return 0
 }
 
+func (x *Problem) GetClaim() *durationpb.Duration {
+	if x != nil {
+		return x.Claim
+	}
+	return nil
+}
+
+func (x *Problem) GetRising() bool {
+	if x != nil {
+		return x.Rising
+	}
+	return false
+}
+
 var File_bedrock_v1_problem_proto protoreflect.FileDescriptor
 
 const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\n" +
 	"\x18bedrock/v1/problem.proto\x12\n" +
-	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\xf7\x02\n" +
+	"bedrock.v1\x1a\x1egoogle/protobuf/duration.proto\"\xc0\x03\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -215,7 +235,9 @@ const file_bedrock_v1_problem_proto_rawDesc = "" +
 	"\x05token\x18\f \x01(\x04R\x05token\x12\x12\n" +
 	"\x04name\x18\r \x01(\tR\x04name\x12\x12\n" +
 	"\x04left\x18\x0e \x01(\rR\x04left\x12\x0e\n" +
-	"\x02by\x18\x0f \x01(\rR\x02byB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
+	"\x02by\x18\x0f \x01(\rR\x02by\x12/\n" +
+	"\x05claim\x18\x10 \x01(\v2\x19.google.protobuf.DurationR\x05claim\x12\x16\n" +
+	"\x06rising\x18\x11 \x01(\bR\x06risingB:Z8github.com/bedrock-go/bedrock/proto/bedrock/v1;bedrockv1b\x06proto3"
 
 var (
 	file_bedrock_v1_problem_proto_rawDescOnce sync.Once
@@ -237,11 +259,12 @@ var file_bedrock_v1_problem_proto_goTypes = []any{
 var file_bedrock_v1_problem_proto_depIdxs = []int32{
 	1, // 0: bedrock.v1.Problem.ttl:type_name -> google.protobuf.Duration
 	1, // 1: bedrock.v1.Problem.again:type_name -> google.protobuf.Duration
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	1, // 2: bedrock.v1.Problem.claim:type_name -> google.protobuf.Duration
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_bedrock_v1_problem_proto_init() }

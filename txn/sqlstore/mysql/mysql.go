@@ -4,14 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/bedrock-go/bedrock/internal/mysqlurl"
 	"github.com/bedrock-go/bedrock/txn/sqlstore"
 )
 
@@ -38,11 +36,11 @@ const (
 // statements go out in one packet; behind a proxy that takes no such, writes are
 // slower.
 func Open(ctx context.Context, source string, opts *Options) (*sqlstore.Store, error) {
-	config, err := parse(source)
+	config, err := mysqlurl.Parse(source)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mysql: %w", err)
 	}
-	connector, err := mysql.NewConnector(config)
+	connector, err := mysql.NewConnector(tuned(config))
 	if err != nil {
 		return nil, fmt.Errorf("mysql: options of the connection: %w", err)
 	}
@@ -69,54 +67,6 @@ func New(ctx context.Context, db *sql.DB, opts *Options) (*sqlstore.Store, error
 }
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
-
-// parse reads a source. Its errors do not repeat it, for it has a password.
-func parse(source string) (*mysql.Config, error) {
-	u, err := url.Parse(source)
-	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
-		config, err := mysql.ParseDSN(source)
-		if err != nil {
-			return nil, notUnderstood("source is no mysql:// URL, and as a DSN", source)
-		}
-		return tuned(config), nil
-	}
-	config, err := mysql.ParseDSN("/?" + u.RawQuery)
-	if err != nil {
-		return nil, notUnderstood("source", "?"+u.RawQuery)
-	}
-	config.User, config.DBName = u.User.Username(), strip(u.Path)
-	config.Passwd, _ = u.User.Password()
-	config.Net, config.Addr = "tcp", address(u)
-	return tuned(config), nil
-}
-
-// notUnderstood names the parameter that is wrong, if it is one. The driver's own errors
-// quote values.
-func notUnderstood(what, source string) error {
-	_, parameters, _ := strings.Cut(source, "?")
-	for parameter := range strings.SplitSeq(parameters, "&") {
-		if _, err := mysql.ParseDSN("/?" + parameter); err != nil {
-			name, _, _ := strings.Cut(parameter, "=")
-			return fmt.Errorf("mysql: %s: parameter %.40q is not understood, or its value is not", what, name)
-		}
-	}
-	return fmt.Errorf("mysql: %s: want mysql://user:password@host:port/database", what)
-}
-
-func strip(path string) string {
-	if path == "" {
-		return ""
-	}
-	return path[1:]
-}
-
-func address(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "3306"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
 
 // tuned sets what a store relies on or gains from.
 func tuned(config *mysql.Config) *mysql.Config {

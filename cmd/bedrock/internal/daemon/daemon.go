@@ -128,7 +128,7 @@ func (d *Daemon) openLocks() (err error) {
 	if d.counted, err = newLockMetrics(d.metrics); err != nil {
 		return err
 	}
-	d.backend, d.hangUp, err = d.config.Locks.Driver()
+	d.backend, d.hangUp, err = d.config.Locks.DriverForOthers()
 	if err != nil {
 		return err
 	}

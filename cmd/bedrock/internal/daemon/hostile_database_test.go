@@ -120,7 +120,7 @@ func TestTheDatabaseMisbehaves(t *testing.T) {
 			wait(300 * time.Millisecond)
 		},
 		"lost commit": func(*testing.T) { d.proxy.DropRepliesTo("commit", 5); wait(300 * time.Millisecond) },
-		"stopped":     func(*testing.T) { d.server.Pause(); wait(time.Second); d.server.Resume() },
+		"stopped":     func(*testing.T) { d.server.Freeze(); wait(time.Second); d.server.Thaw() },
 		"deadlocks":   d.deadlock,
 	} {
 		t.Run(name, func(t *testing.T) {

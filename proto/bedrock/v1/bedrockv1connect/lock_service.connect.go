@@ -108,8 +108,8 @@ type LockServiceClient interface {
 	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
 	// comes of it: nothing is taken away.
 	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
-	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
-	// sent while nobody attends is not sent again.
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client, or a request
+	// of it that stands in line is granted. One that is sent while nobody attends is not sent again.
 	Attend(context.Context, *v1.AttendRequest) (*connect.ServerStreamForClient[v1.AttendResponse], error)
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)
@@ -458,8 +458,8 @@ type LockServiceHandler interface {
 	// Ask asks all who have a lock to give it back. They are told by what they attend, and it is theirs to decide what
 	// comes of it: nothing is taken away.
 	Ask(context.Context, *v1.AskRequest) (*v1.AskResponse, error)
-	// Attend sends one empty message at once, and one whenever others do something to a grant of the client. One that is
-	// sent while nobody attends is not sent again.
+	// Attend sends one empty message at once, and one whenever others do something to a grant of the client, or a request
+	// of it that stands in line is granted. One that is sent while nobody attends is not sent again.
 	Attend(context.Context, *v1.AttendRequest, *connect.ServerStream[v1.AttendResponse]) error
 	// Inspect describes a lock.
 	Inspect(context.Context, *v1.InspectRequest) (*v1.InspectResponse, error)

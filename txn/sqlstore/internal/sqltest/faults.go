@@ -16,8 +16,8 @@ import (
 type Server interface {
 	Kill()
 	Restart()
-	Pause()
-	Resume()
+	Freeze()
+	Thaw()
 }
 
 // patience is how long anything may take at all.
@@ -131,7 +131,7 @@ func Freeze(t *testing.T, s Subject, server Server) {
 	if err := store.Create(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	server.Pause()
+	server.Freeze()
 	for name, call := range map[string]func(context.Context) error{
 		"create": func(ctx context.Context) error { return store.Create(ctx, dueRecord("b")) },
 		"update": func(ctx context.Context) error { return store.Update(ctx, rec.Version(), rec.Clone()) },
@@ -152,7 +152,7 @@ func Freeze(t *testing.T, s Subject, server Server) {
 			t.Errorf("%s: after %v: %v", name, time.Since(start), err)
 		}
 	}
-	server.Resume()
+	server.Thaw()
 	eventually(t, "writes succeed again", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

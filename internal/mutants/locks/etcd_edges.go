@@ -1,0 +1,58 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// etcdEdgeMutants are faults that need a loss, or a compaction, at the wrong moment.
+func etcdEdgeMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "etcd: an error of the second request says that nothing happened", File: etcd + "/ask.go", Pkg: etcd,
+			Old: "			return &afterwardsError{err} //", New: "			return err //",
+			Test: "TestErrorOfTheSecondRequestLeavesAPlace",
+		},
+		{
+			Name: "etcd: a compaction ends a list", File: etcd + "/list.go", Pkg: etcd,
+			Old:  "		if !errors.Is(err, rpctypes.ErrCompacted) { //",
+			New:  "		if err == nil || errors.Is(err, rpctypes.ErrCompacted) { //",
+			Test: "TestCompactionCutsAListOff",
+		},
+		{
+			Name: "etcd: a late copy makes a key that is kept", File: etcd + "/acquire.go", Pkg: etcd,
+			Old: "		l.letRunOut()\n", New: "		_ = l.letRunOut\n",
+			Test: "TestLateCopyOfARequestKeepsALock",
+		},
+		{
+			Name: "etcd: the key of who has waited does not tell its token",
+			File: etcd + "/acquire.go", Pkg: "lock/election",
+			Old: "taken, time.Now(), since\n", New: "taken, time.Now(), 0\n",
+			Test: "TestTermIsToldWithAnotherToken/etcd",
+		},
+		{
+			Name: "etcd: who is outrun gives up", File: etcd + "/crowd_ask.go", Pkg: etcd,
+			Old:  "	if try <= fewTries {\n",
+			New:  "	if try > mostTries {\n		return false\n	}\n	if try <= fewTries {\n",
+			Test: "TestOthersAreQuickerAtASemaphore",
+		},
+		{
+			Name: "etcd: servers allow 128 operations", File: etcd + "/renew.go", Pkg: etcd,
+			Old: "half > 0 && errors.Is(", New: "half > mostRead && errors.Is(",
+			Test: "TestServerAllowsFewOperations",
+		},
+		{
+			Name: "etcd: who only waits has a grant", File: etcd + "/annotate.go", Pkg: etcd,
+			Old: "		if v.own == nil || v.own.state == waits { //", New: "		if v.own == nil { //",
+			Test: "TestNoteBesideWhoWaits",
+		},
+		{
+			Name: "etcd guard: a long transaction has no room for its token",
+			File: "lock/guard/etcdguard/guard.go", Pkg: "lock/guard/etcdguard",
+			Old: "ErrTooManyOps) && remember != nil { //", New: "ErrTooManyOps) && remember == nil { //",
+			Test: "TestLongTransactionIsRefusedAtFirst",
+		},
+		{
+			Name: "etcd: who looks on is not told of the next holder", File: etcd + "/line.go", Pkg: etcd,
+			Old: "		l.signalObservers()\n", New: "		_ = l.signalObservers\n",
+			Test: "TestObserverMissesTheNextHolder",
+		},
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/bedrock-go/bedrock/internal/mutants"
+)
+
+const (
+	remoteLocks   = "lock/sqllock/internal/remote"
+	keeperOfLocks = "lock/sqllock/internal/keeper"
+)
+
+// foundMutants are faults that were found by those who tried to break the locks.
+func foundMutants() []mutants.Mutant {
+	return slices.Concat(foundInFiles(), foundInRows(), foundInProfiles(), foundInFront())
+}
+
+func foundInFiles() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "sqlite: a file that is gone is read", File: lockFile + "/reader.go", Pkg: lockFile,
+			Old:  "r.s == nil || r.of != now {",
+			New:  "r.s == nil {",
+			Test: "TestRemovedFileIsReadOn",
+		},
+		{
+			Name: "sqlite: a link is another file", File: lockFile + "/file.go", Pkg: lockFile,
+			Old:  "	return is, refuseFolder(is)\n",
+			New:  "	return path, refuseFolder(is)\n",
+			Test: "TestLinkIsAnotherFile",
+		},
+		{
+			Name: "sqlite: emptied tables stay empty", File: lockFile + "/writer.go", Pkg: lockFile,
+			Old:  "	if errors.Is(err, errEmptied) {\n",
+			New:  "	if errors.Is(err, errEmptied) && w.s != nil {\n",
+			Test: "TestEmptiedTablesStayEmpty",
+		},
+		{
+			Name: "sqlite: leases of the living end with another boot", File: lockFile + "/sqlite.go", Pkg: lockFile,
+			Old:  "	if f.isOthers() {\n",
+			New:  "	if f.isOthers() && f.path == \"\" {\n",
+			Test: "TestFileOfAnotherBootIsBelieved",
+		},
+	}
+}
+
+func foundInRows() []mutants.Mutant {
+	const place = "internal/lockurl"
+	return []mutants.Mutant{
+		{
+			Name: "sql: emptied tables stay empty", File: remoteLocks + "/store.go", Pkg: lockPostgres,
+			Old:  "	if !s.Dialect.IsMissing(err) && !errors.Is(err, errNoRow) {\n",
+			New:  "	if !s.Dialect.IsMissing(err) {\n",
+			Test: "TestDatabase/EmptiedTablesStayEmpty",
+		},
+		{
+			Name: "sql: a wrong password is a missing table", File: remoteLocks + "/setup.go", Pkg: lockMySQL,
+			Old:  "err != nil && !s.Dialect.IsMissing(err) {",
+			New:  "errors.Is(err, driver.ErrUnavailable) {",
+			Test: "TestDatabase/WrongPasswordIsNoMissingTable",
+		},
+		{
+			Name: "sql: tables are made where nobody may", File: remoteLocks + "/setup.go", Pkg: place,
+			Old:  "	if s.AsIs {\n",
+			New:  "	if s.AsIs && schema == \"\" {\n",
+			Test: "TestTablesAreLeft",
+		},
+		{
+			Name: "sql: requests wait for who forgets names", File: remoteLocks + "/sweep.go", Pkg: lockPostgres,
+			Old:  "	go func() {\n",
+			New:  "	func() {\n",
+			Test: "TestDatabase/SweepIsWaitedFor",
+		},
+		{
+			Name: "sql: one row keeps all from renewal", File: keeperOfLocks + "/renew.go", Pkg: lockMySQL,
+			Old:  "mostRenewed = 8\n",
+			New:  "mostRenewed = 128\n",
+			Test: "TestDatabase/OneRowKeepsAllFromRenewal",
+		},
+		{
+			Name: "sql: an owner that is cut off is another", File: rowsOfLocks + "/load.go", Pkg: lockMySQL,
+			Old:  "		freed = freed[:len(freed)-1]\n",
+			New:  "		freed = freed[:]\n",
+			Test: "TestDatabase/OwnerIsTheBeginningOfAnother",
+		},
+		{
+			Name: "sql: tokens fall behind the clock", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old:  "ELSE GREATEST(l.token + 1, EXCLUDED.since - LEAST(",
+			New:  "ELSE LEAST(l.token + 1, EXCLUDED.since - LEAST(",
+			Test: "TestDatabase/StandbyGivesATokenTwice",
+		},
+		{
+			Name: "postgres: a renewal goes by the owner", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old:  "renewed[[2]string{grants[i].Name, grants[i].Owner}]",
+			New:  "renewed[[2]string{names[len(names)-1], grants[i].Owner}]",
+			Test: "TestDatabase/LossIsHiddenByAnother",
+		},
+	}
+}
+
+func foundInProfiles() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "postgres: a pooler's connection goes on listening", File: lockPostgres + "/hub.go",
+			Pkg: lockPostgres,
+			Old: "	if pid != conn.PgConn().PID() {\n",
+			New: "	if _, err := conn.Exec(ctx, \"LISTEN \"+h.channel); err != nil || " +
+				"pid != conn.PgConn().PID() {\n",
+			Test: "TestPoolerGoesOnListening",
+		},
+		{
+			Name: "postgres: listeners take all connections", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
+			Old:  "	if err := h.store.FindSpare(ctx); err != nil {\n",
+			New:  "	if err := ctx.Err(); err != nil {\n",
+			Test: "TestDatabase/ListenersTakeAllConnections",
+		},
+		{
+			Name: "mysql: names are mangled on the way", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,
+			Old:  "connection == \"binary\" ||",
+			New:  "connection != \"\" ||",
+			Test: "TestDatabase/NamesAreMangled",
+		},
+		{
+			Name: "shedlock: whole seconds are enough", File: shedTable + "/zone.go", Pkg: lockPostgres,
+			Old:  "c.digits < milliseconds {",
+			New:  "c.digits < 0*milliseconds {",
+			Test: "TestShedLocksTable/TableKeepsWholeSeconds",
+		},
+		{
+			Name: "session: a full disk ends it", File: sessionLocks + "/session.go", Pkg: lockPostgres,
+			Old:  " && !l.goesOn(own, s, err) {",
+			New:  " {",
+			Test: "TestSession/FullDiskEndsTheSession",
+		},
+	}
+}
+
+func foundInFront() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "server: the dead stand", File: "server/lock_stand.go", Pkg: "server",
+			Old:  "	if s.count < s.full {\n",
+			New:  "	if len(s.byName) < s.full {\n",
+			Test: "TestTheDeadStand",
+		},
+		{
+			Name: "fair: the turn of nobody is listened for", File: "lock/acquire_stand.go", Pkg: front,
+			Old:  " || c.notified || k.q.fair {",
+			New:  " || c.notified {",
+			Test: "TestATurnIsHeardOfByOneWhoAlwaysAsks",
+		},
+		{
+			Name: "fair: who is told of nothing sleeps", File: "lock/queue_fair.go", Pkg: front,
+			Old:  "	if held.Claim == 0 && k.q.hearsOfNoTurn() {\n",
+			New:  "	if held.Claim < 0 && k.q.hearsOfNoTurn() {\n",
+			Test: "TestATurnIsHeardOfByOneWhoAlwaysAsks",
+		},
+	}
+}

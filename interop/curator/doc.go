@@ -1,0 +1,2 @@
+// Package curator has no code but tests: they drive the real Curator beside Bedrock on one ensemble of ZooKeeper.
+package curator

@@ -1,0 +1,65 @@
+package etcdlock
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// ForceRelease implements [driver.Forcer]. It deletes the key of who has the lock, or the keys: the lock then is that
+// of the next one in line, with a token that is higher than the whole block of the victim.
+func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	for range mostTries {
+		was, done, err := b.forceOnce(ctx, name)
+		if err != nil {
+			return false, describe("force the release of", name, err)
+		}
+		if done {
+			return was, nil
+		}
+	}
+	return false, describe("force the release of", name, errOutrun)
+}
+
+// forceOnce takes the lock away from who has it now. It reports whether somebody had it, and whether that is certain.
+func (b *backend) forceOnce(ctx context.Context, name string) (was, done bool, err error) {
+	folder := b.layout.folder(name)
+	resp, err := b.client.Get(clientv3.WithRequireLeader(ctx), folder, clientv3.WithRange(endOf(folder)),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	if err != nil {
+		return false, false, err
+	}
+	line, others := b.layout.readLine(folder, resp.Kvs)
+	if len(line) == 0 {
+		return b.forceCrowd(ctx, folder, others)
+	}
+	first := &line[0]
+	if first.state == waits {
+		return false, true, nil
+	}
+	took, err := b.commit(ctx, clientv3.Compare(clientv3.CreateRevision(first.key), "=", first.created),
+		clientv3.OpDelete(first.key))
+	if err != nil {
+		return false, false, err
+	}
+	return took.Succeeded, took.Succeeded, nil
+}
+
+// forceCrowd takes a lock away from all who have it at once.
+func (b *backend) forceCrowd(ctx context.Context, folder string, others crowd) (was, done bool, err error) {
+	holders := others.admitted()
+	switch {
+	case len(holders) == 0:
+		return false, true, nil
+	case holders[0].word == latch:
+		return false, true, &driver.KindError{Found: driver.Latch, Wanted: driver.Mutex}
+	}
+	resp, err := b.client.Delete(clientv3.WithRequireLeader(ctx), folder+firstHolder,
+		clientv3.WithRange(folder+latchChild))
+	if err != nil {
+		return false, false, err
+	}
+	return resp.Deleted > 0, resp.Deleted > 0, nil
+}

@@ -1,0 +1,278 @@
+// Package remote keeps locks in a database that has a server. A step is a transaction that has the rows of its names.
+package remote
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
+)
+
+// Dialect is what sets one kind of database apart.
+type Dialect struct {
+	Kind sqlkind.Kind
+	// Classify says what an error of the database means.
+	Classify func(error) sqlkind.Class
+	// Prepares says that statements are prepared once, which the driver does not do.
+	Prepares bool
+	// Isolation is that of transactions: each reads what others have written before it had the rows.
+	Isolation sql.IsolationLevel
+	// IsMissing reports whether a table is not there.
+	IsMissing func(error) bool
+	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
+	Refuses func(ctx context.Context, q rows.Querier) error
+	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
+	// for certain.
+	LeftNothing func(error) bool
+	// Guard begins every transaction: who falls silent in it must not keep others from the rows.
+	Guard string
+	// Alone runs fn while nobody else who makes the tables does.
+	Alone func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error
+	// Tell tells of what a step has changed, within its transaction; nil where nothing can.
+	Tell func(ctx context.Context, q rows.Querier, states []*ledger.State) error
+}
+
+// Store implements [keeper.Store].
+type Store struct {
+	DB      *sql.DB
+	Layout  *rows.Layout
+	Dialect Dialect
+	// AsIs leaves the schema alone: what is not there is somebody else's to make.
+	AsIs bool
+
+	prepared prepared
+	underway underway
+
+	setUp   chan struct{} // one slot, of whoever makes the tables
+	mu      sync.Mutex
+	about   rows.About
+	ready   bool
+	sweeper keeper.Sweeper
+}
+
+// New returns a store whose tables are called so.
+func New(db *sql.DB, table string, dialect Dialect) *Store {
+	s := &Store{
+		DB: db, Layout: rows.NewLayout(dialect.Kind, table), Dialect: dialect, setUp: make(chan struct{}, 1),
+		prepared: newPrepared(db),
+	}
+	s.underway.start()
+	return s
+}
+
+// Client implements [keeper.Store]. Nobody looks whether a process is alive.
+func (s *Store) Client() string { return "" }
+
+// Write implements [keeper.Store].
+func (s *Store) Write(ctx context.Context, step *keeper.Step) error {
+	err := s.Run(ctx, func() error { return s.transact(ctx, step) })
+	if err == nil {
+		s.sweepIdle()
+	}
+	return err
+}
+
+// Read implements [keeper.Store].
+func (s *Store) Read(ctx context.Context, step *keeper.Step) error {
+	return s.Run(ctx, func() error {
+		return s.Reading(ctx, func(q rows.Querier) error { return s.readStates(ctx, q, step) })
+	})
+}
+
+// Run does something with the tables, which are made if they are not there, until it has met nobody.
+func (s *Store) Run(ctx context.Context, do func() error) error {
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	err := s.Repeat(ctx, do)
+	if !s.Dialect.IsMissing(err) && !errors.Is(err, errNoRow) {
+		return err
+	}
+	s.mu.Lock()
+	s.ready = false // somebody has dropped or emptied them
+	s.mu.Unlock()
+	if err := s.Prepare(ctx); err != nil {
+		return err
+	}
+	return s.Repeat(ctx, do)
+}
+
+// Reading reads in a transaction of its own, which ends with it also where nothing is committed by itself. All that it
+// reads is of one moment.
+func (s *Store) Reading(ctx context.Context, fn func(q rows.Querier) error) error {
+	tx, err := s.beginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return s.Unwritten(err)
+	}
+	defer func() { _ = tx.Rollback() }() // it has written nothing
+	return s.Unwritten(fn(s.querierOf(tx)))
+}
+
+func (s *Store) readStates(ctx context.Context, q rows.Querier, step *keeper.Step) error {
+	states := make([]*ledger.State, len(step.Names))
+	var now int64
+	for i, name := range step.Names {
+		row, err := s.Layout.Load(ctx, q, name, step.ID)
+		if err != nil {
+			return err
+		}
+		states[i], now = row.State, max(now, row.Now)
+	}
+	step.Decide(s.clock(now), states)
+	return nil
+}
+
+// Held implements [keeper.Store].
+func (s *Store) Held(ctx context.Context, prefix, after string, n int) ([]string, error) {
+	var names []string
+	err := s.Run(ctx, func() error {
+		return s.Reading(ctx, func(q rows.Querier) (err error) {
+			names, err = s.Layout.Held(ctx, q, prefix, after, n)
+			return err
+		})
+	})
+	return names, err
+}
+
+func (s *Store) clock(now int64) *ledger.Clock {
+	return &ledger.Clock{Now: now, Wall: now, Age: time.Duration(now-s.About().Began) * time.Microsecond}
+}
+
+// The pauses of who has met others.
+const (
+	attempts     = 50
+	longestPause = 20 * time.Millisecond
+)
+
+// Repeat does something until it has met nobody.
+func (s *Store) Repeat(ctx context.Context, do func() error) error {
+	for n := 1; ; n++ {
+		err := do()
+		if err == nil || n == attempts || !s.Dialect.Classify(err).Collided() && !errors.Is(err, errNoRow) {
+			return err
+		}
+		if !sleep.For(ctx, rand.N(longestPause*time.Duration(n)/attempts)+1) {
+			return keeper.Unavailable(ctx.Err())
+		}
+	}
+}
+
+// errNoRow says that a name has no row yet, or no more.
+var errNoRow = fmt.Errorf("%w: its row is not there", driver.ErrUnavailable)
+
+// transact makes one try of a step. Before its commit is sent nothing has happened, and nothing will.
+func (s *Store) transact(ctx context.Context, step *keeper.Step) (err error) {
+	tx, err := s.beginStep(ctx)
+	if err != nil {
+		return s.Unwritten(err)
+	}
+	defer func() { _ = tx.Rollback() }() // it has ended, unless something has failed
+	states, missing, err := s.decideStep(ctx, s.querierOf(tx), step)
+	switch {
+	case err != nil:
+		return s.Unwritten(err)
+	case missing != "":
+		_ = tx.Rollback()
+		return errors.Join(errNoRow, s.ensure(ctx, missing))
+	}
+	if s.Dialect.Tell != nil {
+		if err := s.Dialect.Tell(ctx, tx, states); err != nil {
+			return s.Unwritten(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		if s.Dialect.Classify(err).Collided() {
+			return s.Unwritten(err)
+		}
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) beginStep(ctx context.Context) (*sql.Tx, error) {
+	tx, err := s.beginTx(ctx, &sql.TxOptions{Isolation: s.Dialect.Isolation})
+	if err != nil || s.Dialect.Guard == "" {
+		return tx, err
+	}
+	if _, err := tx.ExecContext(ctx, s.Dialect.Guard); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
+
+// decideStep has the rows of the names, lets the step decide, and writes what has changed. It returns a name that has
+// no row instead.
+func (s *Store) decideStep(
+	ctx context.Context, q rows.Querier, step *keeper.Step,
+) (states []*ledger.State, missing string, err error) {
+	all := make([]*rows.Row, len(step.Names))
+	states = make([]*ledger.State, len(step.Names))
+	var now int64
+	for i, name := range step.Names {
+		row, err := s.Layout.Lock(ctx, q, name, step.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		if !row.State.Known {
+			return nil, name, nil
+		}
+		all[i], states[i], now = row, row.State, max(now, row.Now)
+	}
+	step.Decide(s.clock(now), states)
+	for _, row := range all {
+		if err := s.Layout.Save(ctx, q, row); err != nil {
+			return nil, "", err
+		}
+	}
+	return states, "", nil
+}
+
+// ensure makes the row of a name, in a transaction of its own: a row that is not there cannot be had.
+func (s *Store) ensure(ctx context.Context, name string) error {
+	tx, err := s.beginStep(ctx)
+	if err != nil {
+		return s.Unwritten(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := s.Layout.Ensure(ctx, s.querierOf(tx), name); err != nil {
+		return s.Unwritten(err)
+	}
+	return s.Unwritten(tx.Commit()) // it gives nobody anything
+}
+
+// Unwritten puts an error into the words of package driver by which nothing was written.
+func (s *Store) Unwritten(err error) error {
+	if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable) {
+		return err
+	}
+	class := s.Dialect.Classify(err)
+	if class == sqlkind.Broken || class.Collided() || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w", driver.ErrRefused, err)
+}
+
+// Outcome is the error of a statement that is its own transaction: what the database answered left nothing behind, and
+// what happened on the way is not known.
+func (s *Store) Outcome(ctx context.Context, err error) error {
+	switch {
+	case err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable):
+		return err
+	case s.Dialect.LeftNothing(err):
+		return s.Unwritten(err)
+	case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}

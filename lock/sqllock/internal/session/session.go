@@ -1,0 +1,281 @@
+package session
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
+)
+
+const (
+	// patience is the longest one request may take. Who has not answered by then has lost its session.
+	patience = 5 * time.Second
+	// beat is how often a session is asked whether it is there.
+	beat = 300 * time.Millisecond
+	// silence is for how long a session may say nothing, at least. It is longer while a grant is.
+	silence = 10 * time.Second
+	// idleTime is for how long a session is kept that has no locks.
+	idleTime = 30 * time.Second
+)
+
+// session is a connection, and what the database has of it.
+type session struct {
+	conn    *sql.Conn
+	id      int64
+	silence time.Duration // after which the database ends it
+	held    map[string]*hold
+	used    time.Time // when it last had a lock
+	stmts   map[string]*sql.Stmt
+}
+
+// statement is one that was prepared over the connection, and ends with it.
+func (s *session) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if known := s.stmts[query]; known != nil {
+		return known, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.stmts[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *session) execute(ctx context.Context, query string, args ...any) error {
+	stmt, err := s.statement(ctx, query) //nolint:sqlclosecheck // it is kept
+	if err != nil {
+		return err
+	}
+	_, err = stmt.ExecContext(ctx, args...)
+	return err
+}
+
+// queryOne runs a statement that is answered by one row.
+func (s *session) queryOne(ctx context.Context, query string, args []any, answer ...any) error {
+	stmt, err := s.statement(ctx, query) //nolint:sqlclosecheck // it is kept
+	if err != nil {
+		return err
+	}
+	return stmt.QueryRowContext(ctx, args...).Scan(answer...)
+}
+
+// line is where requests are made one after the other, for they all use one connection.
+type line struct {
+	store  *remote.Store
+	texts  *texts
+	verify func(ctx context.Context, conn *sql.Conn) error
+	lost   func(*session) // is told of the session's end
+
+	life context.Context //nolint:containedctx // that of the line itself
+	end  context.CancelFunc
+	work sync.WaitGroup
+
+	slot    chan struct{} // one, of whoever makes a request
+	current *session      // nil if there is none; of whoever has the slot
+}
+
+// overSession makes requests over the session, which begins if there is none. The caller waits no longer than its
+// context does.
+func overSession[T any](
+	ctx context.Context, l *line, requests func(ctx context.Context, s *session) (T, error),
+) (none T, err error) {
+	select {
+	case l.slot <- struct{}{}:
+	case <-ctx.Done():
+		return none, l.store.Unwritten(ctx.Err())
+	case <-l.life.Done():
+		return none, fmt.Errorf("%w: closed", lockdriver.ErrUnavailable)
+	}
+	if err := errors.Join(ctx.Err(), l.life.Err()); err != nil {
+		<-l.slot
+		return none, fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, err)
+	}
+	return lockdriver.Await(ctx, func() (T, error) {
+		defer func() { <-l.slot }()
+		own, cancel := context.WithTimeout(l.life, patience)
+		defer cancel()
+		s, err := l.beginSession(own)
+		if err != nil {
+			return none, err
+		}
+		answer, err := requests(own, s)
+		if err != nil && l.endsSession(err) && !l.goesOn(own, s, err) {
+			l.dropSession(s)
+		}
+		return answer, err
+	})
+}
+
+// endsSession reports whether nobody knows what has become of the session.
+func (l *line) endsSession(err error) bool {
+	switch {
+	case errors.Is(err, errGone):
+		return true
+	case errors.Is(err, lockdriver.ErrHeld) || errors.Is(err, lockdriver.ErrLost):
+		return false
+	}
+	return !l.store.Dialect.LeftNothing(err) || l.store.Dialect.Classify(err) == sqlkind.Broken
+}
+
+// goesOn reports whether the session is there all the same: a database that takes no writes for a while, or has no
+// room, says so over a session that keeps its locks.
+func (l *line) goesOn(ctx context.Context, s *session, err error) bool {
+	return !errors.Is(err, errGone) && l.keepAlive(ctx, s) == nil
+}
+
+// errGone says that a session is not what it was.
+var errGone = fmt.Errorf("%w: its session has ended", lockdriver.ErrLost)
+
+// beginSession returns the session, or a new one.
+func (l *line) beginSession(ctx context.Context) (*session, error) {
+	if l.current != nil {
+		return l.current, nil
+	}
+	if l.store.DB.Stats().MaxOpenConnections == 1 {
+		return nil, fmt.Errorf("%w: the pool has one connection, which locks would keep", lockdriver.ErrRefused)
+	}
+	conn, err := l.store.DB.Conn(ctx)
+	if err != nil {
+		return nil, l.store.Unwritten(err)
+	}
+	if err := l.store.FindSpare(ctx); err != nil {
+		if errors.Is(err, remote.ErrNoSpare) {
+			err = fmt.Errorf("%w: %w", lockdriver.ErrRefused, err)
+		}
+		return nil, errors.Join(l.store.Unwritten(err), conn.Close())
+	}
+	s := &session{conn: conn, held: make(map[string]*hold), used: time.Now(), stmts: make(map[string]*sql.Stmt)}
+	if err := l.setUp(ctx, s); err != nil {
+		s.discard()
+		return nil, l.store.Unwritten(err)
+	}
+	l.current = s
+	l.work.Go(func() { l.watchSession(s) })
+	return s, nil
+}
+
+func (l *line) setUp(ctx context.Context, s *session) error {
+	if l.verify != nil {
+		if err := l.verify(ctx, s.conn); err != nil {
+			return err
+		}
+	}
+	if err := s.execute(ctx, l.texts.begin); err != nil {
+		return err
+	}
+	if err := l.allowSilence(ctx, s, silence); err != nil {
+		return err
+	}
+	if err := s.queryOne(ctx, l.texts.id, nil, &s.id); err != nil {
+		return err
+	}
+	return l.findTable(ctx, s)
+}
+
+// allowSilence has the database keep the session for as long as a grant lives whose client says nothing: before that
+// the client believes that it has the lock.
+func (l *line) allowSilence(ctx context.Context, s *session, d time.Duration) error {
+	if d <= s.silence {
+		return nil
+	}
+	if err := s.execute(ctx, l.texts.silenceText(d)); err != nil {
+		return err
+	}
+	s.silence = d
+	return nil
+}
+
+// findTable makes the table of tokens if there is none.
+func (l *line) findTable(ctx context.Context, s *session) error {
+	if l.store.Dialect.Refuses != nil {
+		if err := l.store.Dialect.Refuses(ctx, s.conn); err != nil {
+			return err
+		}
+	}
+	var token, now int64
+	err := s.queryOne(ctx, l.texts.read, []any{""}, &token, &now)
+	if err == nil || !l.store.Dialect.IsMissing(err) {
+		return err
+	}
+	return l.makeTable(ctx)
+}
+
+// makeTable makes the table of tokens, which is not there.
+func (l *line) makeTable(ctx context.Context) error {
+	return l.store.MakeMissing(ctx, l.texts.schema, func(ctx context.Context) error { return Migrate(ctx, l.store) })
+}
+
+// keepAlive asks whether the session is the one that it was.
+func (l *line) keepAlive(ctx context.Context, s *session) error {
+	var id int64
+	if err := s.queryOne(ctx, l.texts.id, nil, &id); err != nil {
+		return err
+	}
+	if id != s.id {
+		return fmt.Errorf("%w: a pooler has lent another one", errGone)
+	}
+	return nil
+}
+
+// dropSession ends a session, and all that it has.
+func (l *line) dropSession(s *session) {
+	if l.current != s {
+		return
+	}
+	l.current = nil
+	s.discard()
+	l.lost(s)
+}
+
+// discard closes the connection, so that the database has nothing of it, and nobody else uses it.
+func (s *session) discard() {
+	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // has the pool throw it away
+	_ = s.conn.Close()
+}
+
+// watchSession asks the session now and then whether it is there, until it has ended.
+func (l *line) watchSession(s *session) {
+	for sleep.For(l.life, beat) && !l.hasEnded(s) {
+		_, _ = overSession(l.life, l, func(ctx context.Context, now *session) (none struct{}, err error) {
+			switch {
+			case now != s:
+				return none, nil
+			case len(s.held) > 0:
+				s.used = time.Now()
+			case time.Since(s.used) > idleTime:
+				l.dropSession(s)
+				return none, nil
+			}
+			return none, l.keepAlive(ctx, s) // whose error ends it
+		})
+	}
+}
+
+// hasEnded reports whether another session may have begun.
+func (l *line) hasEnded(s *session) bool {
+	select {
+	case l.slot <- struct{}{}:
+	case <-l.life.Done():
+		return true
+	}
+	defer func() { <-l.slot }()
+	return l.current != s
+}
+
+// close ends the session, when what is under way has ended.
+func (l *line) close() {
+	l.end()
+	l.slot <- struct{}{} // for good
+	if l.current != nil {
+		l.current.discard()
+		l.current = nil
+	}
+	l.work.Wait()
+}

@@ -1,0 +1,229 @@
+package sqltest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// RowScenes runs the tests of locks in rows that are the same for all databases.
+func (s *Site) RowScenes(t *testing.T, open func(*sql.DB) (driver.Backend, error)) {
+	t.Helper()
+	t.Run("ManyMakeTheTables", func(t *testing.T) {
+		dsn := s.Fresh(t)
+		ManyMakeTheTables(t, func() driver.Backend { return s.Backend(t, dsn, open) })
+	})
+	t.Run("PoolIsUsedUp", func(t *testing.T) { PoolIsUsedUp(t, s.Connect(t, s.Fresh(t)), open) })
+	t.Run("StandbyGivesATokenTwice", func(t *testing.T) { s.standbyGivesATokenTwice(t, s.Fresh(t), open) })
+	t.Run("SweepIsWaitedFor", func(t *testing.T) { s.sweepIsWaitedFor(t, s.Fresh(t), open) })
+	t.Run("OneRowKeepsAllFromRenewal", func(t *testing.T) { s.oneRowKeepsAllFromRenewal(t, s.Fresh(t), open) })
+	for name, scene := range map[string]func(t *testing.T, b driver.Backend, dsn string){
+		"EmptiedTablesStayEmpty": func(t *testing.T, b driver.Backend, dsn string) {
+			EmptiedTablesStayEmpty(t, b, func() {
+				for _, table := range []string{"bedrock_locks", "bedrock_locks_holders", "bedrock_locks_about"} {
+					s.Execute(t, dsn, "TRUNCATE "+table)
+				}
+			})
+		},
+		"LossIsHiddenByAnother": func(t *testing.T, b driver.Backend, _ string) { lossIsHiddenByAnother(t, b) },
+		"OwnerIsTheBeginningOfAnother": func(t *testing.T, b driver.Backend, _ string) {
+			ownerIsTheBeginningOfAnother(t, b)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := s.Fresh(t)
+			b := s.Backend(t, dsn, open)
+			defer b.Close()
+			scene(t, b, dsn)
+		})
+	}
+}
+
+// EmptiedTablesStayEmpty has somebody delete all rows, as test programs do between their tests.
+func EmptiedTablesStayEmpty(t *testing.T, b driver.Backend, empty func()) {
+	t.Helper()
+	g, err := b.Acquire(t.Context(), Request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		empty()
+		next, err := b.Acquire(t.Context(), Request("a", "o:2"))
+		if err != nil || next.Token <= g.Token {
+			t.Errorf("token %d after %d: %v", next.Token, g.Token, err)
+		}
+		empty()
+		if _, err := b.Acquire(t.Context(), shared("b", "o:1")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// lossIsHiddenByAnother renews two locks of one owner, as those of a bundle are, one of which somebody else has by now.
+func lossIsHiddenByAnother(t *testing.T, b driver.Backend) {
+	t.Helper()
+	var grants []driver.Grant
+	for _, name := range []string{"lost", "kept"} {
+		g, err := b.Acquire(t.Context(), Request(name, "o:1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants = append(grants, g)
+	}
+	force, ok := b.(driver.Forcer)
+	if !ok {
+		t.Fatalf("%T is no Forcer", b)
+	}
+	if _, err := force.ForceRelease(t.Context(), "lost"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Acquire(t.Context(), Request("lost", "p:1")); err != nil {
+		t.Fatal(err)
+	}
+	if errs := b.Renew(t.Context(), grants); !errors.Is(errs[0], driver.ErrLost) || errs[1] != nil {
+		t.Errorf("renewed: %v", errs)
+	}
+}
+
+// ownerIsTheBeginningOfAnother has many owners release a name, longer ones than one that has lost it: it has not
+// released it, however much is kept of who has.
+func ownerIsTheBeginningOfAnother(t *testing.T, b driver.Backend) {
+	t.Helper()
+	owner := strings.Repeat("c", 74) + ":1" // of thirteen that have two letters more 1024 bytes end with as many
+	lost, err := b.Acquire(t.Context(), Request("short", owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	force, ok := b.(driver.Forcer)
+	if !ok {
+		t.Fatalf("%T is no Forcer", b)
+	}
+	if _, err := force.ForceRelease(t.Context(), "short"); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 16 {
+		g, err := b.Acquire(t.Context(), Request("short", fmt.Sprintf("%s%02d", owner, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Release(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Release(t.Context(), lost); !errors.Is(err, driver.ErrLost) {
+			t.Fatalf("after %d others: %v", n+1, err)
+		}
+	}
+}
+
+// TellsNoSchema asks for a lock where it fails for a reason that no table would mend.
+func TellsNoSchema(t *testing.T, b driver.Backend, want string) {
+	t.Helper()
+	_, err := b.Acquire(t.Context(), Request("a", "o:1"))
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "CREATE TABLE") {
+		t.Errorf("want %q alone: %v", want, err)
+	}
+}
+
+// shared asks to read.
+func shared(name, owner string) driver.Request {
+	req := Request(name, owner)
+	req.Mode = driver.Shared
+	return req
+}
+
+// sweepIsWaitedFor has somebody be at the row of a name that is about to be forgotten, when another is asked for.
+func (s *Site) sweepIsWaitedFor(t *testing.T, dsn string, open func(*sql.DB) (driver.Backend, error)) {
+	t.Helper()
+	first := s.Backend(t, dsn, open)
+	defer first.Close()
+	g, err := first.Acquire(t.Context(), Request("idle", "o:1"))
+	if err == nil {
+		_, err = first.Release(t.Context(), g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Execute(t, dsn, "UPDATE bedrock_locks SET touched = 0")
+	defer s.haveRow(t, dsn, "idle")()
+	b := s.Backend(t, dsn, open) // it looks round after its first step
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if _, err := b.Acquire(ctx, shared("other", "o:2")); err != nil {
+		t.Error(err)
+	}
+}
+
+// haveRow has somebody be at the row of a name, until it is told to leave.
+func (s *Site) haveRow(t *testing.T, dsn, name string) (leave func()) {
+	t.Helper()
+	tx, err := s.Connect(t, dsn).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := fmt.Sprintf("SELECT name FROM bedrock_locks WHERE name = '%s' FOR UPDATE", name) //nolint:gosec // a test's
+	if _, err := tx.ExecContext(t.Context(), query); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = tx.Rollback() } // it has written nothing
+}
+
+// oneRowKeepsAllFromRenewal renews what many read while somebody is at the row of one of them.
+func (s *Site) oneRowKeepsAllFromRenewal(t *testing.T, dsn string, open func(*sql.DB) (driver.Backend, error)) {
+	t.Helper()
+	b := s.Backend(t, dsn, open)
+	defer b.Close()
+	var grants []driver.Grant
+	for i := range 40 {
+		g, err := b.Acquire(t.Context(), shared(fmt.Sprintf("%02d", i), "o:1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants = append(grants, g)
+	}
+	defer s.haveRow(t, dsn, "05")()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	renewed := 0
+	for _, err := range b.Renew(ctx, grants) {
+		if err == nil {
+			renewed++
+		}
+	}
+	if renewed < 30 || renewed == len(grants) {
+		t.Errorf("%d of %d are renewed, want nearly all", renewed, len(grants))
+	}
+}
+
+// standbyGivesATokenTwice puts a row back as a standby has it that lacks the last grant. A plain lock and one with
+// others come by different ways.
+func (s *Site) standbyGivesATokenTwice(t *testing.T, dsn string, open func(*sql.DB) (driver.Backend, error)) {
+	t.Helper()
+	b := s.Backend(t, dsn, open)
+	defer b.Close()
+	for name, request := range map[string]func(name, owner string) driver.Request{"plain": Request, "read": shared} {
+		var tokens []uint64
+		for _, owner := range []string{"o:1", "o:2", "p:1"} {
+			g, err := b.Acquire(t.Context(), request(name, owner))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens = append(tokens, g.Token)
+			if _, err := b.Release(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+			if owner == "o:2" {
+				s.Execute(t, dsn, fmt.Sprintf("UPDATE bedrock_locks SET token = %d WHERE name = '%s'", tokens[0], name))
+			}
+		}
+		if tokens[2] <= tokens[1] {
+			t.Errorf("%s: token %d, which is lost, and then %d", name, tokens[1], tokens[2])
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bedrock-go/bedrock/internal/sleep"
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
+)
+
+const (
+	// expectedFor is for how long a name is known to be waited for, and renewedAfter when that is said once more.
+	expectedFor  = time.Minute
+	renewedAfter = 20 * time.Second
+	// silence is how long nothing may be heard before the connection is tried, and answerTime how long that may take.
+	silence    = 5 * time.Second
+	answerTime = 5 * time.Second
+	// retryPause is how long to wait before listening is tried again.
+	retryPause = 200 * time.Millisecond
+)
+
+// channelOf is where releases are told.
+func channelOf(table string) string { return table + "_wake" }
+
+// payloadOf is what is told of a release of a name; of a turn, with its owner. Names that have the same are woken
+// together.
+func payloadOf(name, owner string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name + "\x00" + owner)) // it never fails
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// tellWoken tells of what a step has changed.
+func tellWoken(ctx context.Context, q rows.Querier, text, channel string, states []*ledger.State) error {
+	for _, s := range states {
+		var payloads []string
+		if s.Wakes.All {
+			payloads = append(payloads, payloadOf(s.Name, ""))
+		}
+		if s.Wakes.Turn != "" {
+			payloads = append(payloads, payloadOf(s.Name, s.Wakes.Turn))
+		}
+		for _, p := range payloads {
+			if _, err := q.ExecContext(ctx, text, channel, p, s.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hub listens on one connection for all watches of a client.
+type hub struct {
+	store   *remote.Store
+	channel string
+	expect  string
+	life    context.Context //nolint:containedctx // that of the hub itself
+	end     context.CancelFunc
+	work    sync.WaitGroup
+
+	mu      sync.Mutex
+	watches map[string]map[*watch]struct{}
+	begun   bool
+	listens bool
+	refusal error         // why there is no listening at all
+	changed chan struct{} // closed when one of these has changed
+}
+
+// watch is one listener.
+type watch struct {
+	hub           *hub
+	name, payload string
+	c             chan struct{}
+	count         atomic.Uint64
+}
+
+func newHub(store *remote.Store) *hub {
+	h := &hub{
+		store: store, channel: channelOf(store.Layout.Table), expect: newTexts(store.Layout.Table).expect,
+		watches: make(map[string]map[*watch]struct{}), changed: make(chan struct{}),
+	}
+	h.life, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// Watch implements [lockdriver.Waiter].
+func (b *backend) Watch(ctx context.Context, name string, _ lockdriver.Kind) (lockdriver.Watch, error) {
+	return b.hub.startWatch(ctx, name, payloadOf(name, ""))
+}
+
+// WatchTurn implements [lockdriver.TurnWaiter].
+func (b *backend) WatchTurn(ctx context.Context, name, owner string) (lockdriver.Watch, error) {
+	return b.hub.startWatch(ctx, name, payloadOf(name, owner))
+}
+
+func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.Watch, error) {
+	if h.store.DB.Stats().MaxOpenConnections == 1 {
+		return nil, fmt.Errorf(
+			"%w: the pool has one connection, and listening would keep it", lockdriver.ErrUnsupported,
+		)
+	}
+	if err := h.waitListening(ctx); err != nil {
+		return nil, err
+	}
+	if err := h.expectAll(ctx, name); err != nil {
+		return nil, err
+	}
+	w := &watch{hub: h, name: name, payload: payload, c: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watches[payload] == nil {
+		h.watches[payload] = make(map[*watch]struct{})
+	}
+	h.watches[payload][w] = struct{}{}
+	if !h.listens { // it has broken off meanwhile: something may be missed
+		w.wakeListener()
+	}
+	return w, nil
+}
+
+// expectAll says that somebody waits for names, which have rows from then on.
+func (h *hub) expectAll(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		err := h.store.Run(ctx, func() error {
+			done, err := h.store.DB.ExecContext(ctx, h.expect, name, expectedFor.Microseconds())
+			if err != nil {
+				return h.store.Unwritten(err)
+			}
+			if n, err := done.RowsAffected(); err != nil || n > 0 {
+				return err
+			}
+			if err := h.store.Layout.Ensure(ctx, h.store.DB, name); err != nil {
+				return h.store.Unwritten(err)
+			}
+			_, err = h.store.DB.ExecContext(ctx, h.expect, name, expectedFor.Microseconds())
+			return h.store.Unwritten(err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitListening waits until the hub listens, or it is known that it cannot.
+func (h *hub) waitListening(ctx context.Context) error {
+	for {
+		h.mu.Lock()
+		if !h.begun && h.life.Err() == nil {
+			h.begun = true
+			h.work.Go(h.listenForReleases)
+			h.work.Go(h.expectAgain)
+		}
+		listens, refusal, changed := h.listens, h.refusal, h.changed
+		h.mu.Unlock()
+		switch {
+		case refusal != nil:
+			return refusal
+		case listens:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, ctx.Err())
+		case <-h.life.Done():
+			return fmt.Errorf("%w: closed", lockdriver.ErrUnavailable)
+		}
+	}
+}
+
+func (h *hub) setListening(listens bool, refusal error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listens, h.refusal = listens, refusal
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// listenForReleases goes on until the hub is closed, on one connection after the other.
+func (h *hub) listenForReleases() {
+	for {
+		err := h.listenOnce(h.life)
+		refused := errors.Is(err, lockdriver.ErrUnsupported)
+		if !refused {
+			err = nil
+		}
+		h.setListening(false, err)
+		if refused || !sleep.For(h.life, retryPause) {
+			return
+		}
+	}
+}
+
+func (h *hub) listenOnce(ctx context.Context) (err error) {
+	conn, err := h.store.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := h.store.FindSpare(ctx); err != nil {
+		if errors.Is(err, remote.ErrNoSpare) {
+			err = fmt.Errorf("%w: %w", lockdriver.ErrUnsupported, err)
+		}
+		return err
+	}
+	_ = conn.Raw(func(c any) error {
+		own, ok := c.(*stdlib.Conn)
+		if !ok {
+			err = fmt.Errorf("%w: %T is no connection of pgx, and tells of nothing", lockdriver.ErrUnsupported, c)
+			return nil
+		}
+		err = h.listenOn(ctx, own.Conn())
+		return driver.ErrBadConn // nobody else should hear what is told on it
+	})
+	return err
+}
+
+func (h *hub) listenOn(ctx context.Context, conn *pgx.Conn) error {
+	var pid uint32
+	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		return err
+	}
+	if pid != conn.PgConn().PID() {
+		return fmt.Errorf("%w: there is a pooler on the way, behind which nothing is told", lockdriver.ErrUnsupported)
+	}
+	// Not before: the pooler's connection would go on with it.
+	if _, err := conn.Exec(ctx, "LISTEN "+h.channel); err != nil {
+		return err
+	}
+	h.setListening(true, nil)
+	h.signalAll() // what was told before was missed
+	for {
+		if err := h.hearOne(ctx, conn); err != nil {
+			return err
+		}
+	}
+}
+
+// hearOne waits for one message. After some silence it looks whether anybody is there.
+func (h *hub) hearOne(ctx context.Context, conn *pgx.Conn) error {
+	limit, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	n, err := conn.WaitForNotification(limit)
+	switch {
+	case err == nil:
+		h.signalPayload(n.Payload)
+		return nil
+	case limit.Err() != nil && ctx.Err() == nil && !conn.IsClosed():
+		limit, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		return conn.Ping(limit)
+	}
+	return err
+}
+
+// expectAgain says from time to time what is still waited for.
+func (h *hub) expectAgain() {
+	for sleep.For(h.life, renewedAfter) {
+		ctx, cancel := context.WithTimeout(h.life, renewedAfter)
+		_ = h.expectAll(ctx, h.watchedNames()...) // else it is said the next time
+		cancel()
+	}
+}
+
+func (h *hub) watchedNames() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var names []string
+	for _, all := range h.watches {
+		for w := range all {
+			names = append(names, w.name)
+			break
+		}
+	}
+	return names
+}
+
+func (h *hub) signalPayload(payload string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.watches[payload] {
+		w.count.Add(1)
+		w.wakeListener()
+	}
+}
+
+func (h *hub) signalAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, all := range h.watches {
+		for w := range all {
+			w.wakeListener()
+		}
+	}
+}
+
+func (h *hub) close() error {
+	h.end()
+	h.work.Wait()
+	return nil
+}
+
+func (w *watch) wakeListener() {
+	select {
+	case w.c <- struct{}{}:
+	default:
+	}
+}
+
+// C implements [lockdriver.Watch].
+func (w *watch) C() <-chan struct{} { return w.c }
+
+// Count implements [lockdriver.Watch].
+func (w *watch) Count() uint64 { return w.count.Load() }
+
+// Close implements [lockdriver.Watch].
+func (w *watch) Close() {
+	h := w.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.watches[w.payload], w)
+	if len(h.watches[w.payload]) == 0 {
+		delete(h.watches, w.payload)
+	}
+}

@@ -1,0 +1,14 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
+)
+
+func TestMain(m *testing.M) {
+	sqltest.HoldIfAsked("pgx", openSession)
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,33 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// verifySession refuses a connection behind which there is a pooler: it lends the same session to others, who would
+// have the same locks, and takes the session away. It tells by the number of the server's process, of which a client is
+// told when it connects, and which the process says itself.
+func verifySession(ctx context.Context, conn *sql.Conn) error {
+	var pid uint32
+	if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+		return err
+	}
+	return conn.Raw(func(c any) error {
+		own, ok := c.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("%w: %T is no connection of pgx, which tells whose session it has",
+				lockdriver.ErrUnsupported, c)
+		}
+		if own.Conn().PgConn().PID() != pid {
+			return fmt.Errorf("%w: there is a pooler on the way, which lends the session to others: locks of a "+
+				"session would be had twice", lockdriver.ErrUnsupported)
+		}
+		return nil
+	})
+}

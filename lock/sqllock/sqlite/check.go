@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// Check implements [driver.Checker].
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	var mode string
+	err := b.file.askFile(ctx, func(ctx context.Context, s *session) error {
+		rows, err := s.QueryContext(ctx, "PRAGMA journal_mode")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(&mode); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, b.Describe("check", b.file.path, err)
+	}
+	found := []driver.Finding{{
+		Level: driver.OK, What: "the locks are in a file of this machine",
+		Means: "all processes of this machine share them, whatever container they are in; no other machine does",
+	}}
+	if mode != "wal" {
+		found = append(found, driver.Finding{
+			Level: driver.Warning, What: "journal_mode is " + mode + ", not wal",
+			Means: "who writes keeps all others from reading, and some of them starve",
+		})
+	}
+	if b.file.opts.Relaxed {
+		found = append(found, driver.Finding{
+			Level: driver.Notice, What: "Relaxed is set",
+			Means: "after a loss of power the newest tokens may be given out once more",
+		})
+	}
+	slices.SortStableFunc(found, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
+	return found, nil
+}

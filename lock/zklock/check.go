@@ -1,0 +1,76 @@
+package zklock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// configPath is where an ensemble says who is in it.
+const configPath = "/zookeeper/config"
+
+// Check implements [driver.Checker].
+func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
+	findings, err := inSession(ctx, b, func() ([]driver.Finding, error) {
+		data, _, err := b.conn.library().Get(configPath)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) && !errors.Is(err, zk.ErrNoAuth) {
+			return nil, err
+		}
+		return []driver.Finding{describeEnsemble(string(data), err), b.describeSession()}, nil
+	})
+	return findings, describe("examine", b.layout.base, err)
+}
+
+// votersIn is how many voting servers an ensemble has; 0 for one that is none.
+func votersIn(config string) int { return strings.Count(config, ":participant") }
+
+// describeEnsemble says what it means how many servers there are.
+func describeEnsemble(config string, err error) driver.Finding {
+	voters := votersIn(config)
+	switch {
+	case err != nil:
+		return driver.Finding{
+			Level: driver.Notice, What: "the servers do not say how many they are",
+			Means: "a server that stands alone is a lock service that ends with it",
+		}
+	case voters < 2:
+		return driver.Finding{
+			Level: driver.Notice, What: "there is one server",
+			Means: "while it is away nobody gets a lock, and leases end; three servers bear the loss of one",
+		}
+	case voters%2 == 0:
+		return driver.Finding{
+			Level: driver.Notice, What: fmt.Sprintf("there are %d voting servers", voters),
+			Means: fmt.Sprintf("they bear the loss of %d, as %d would", (voters-1)/2, voters-1),
+		}
+	}
+	return driver.Finding{
+		Level: driver.OK, What: fmt.Sprintf("there are %d voting servers", voters),
+		Means: fmt.Sprintf("they bear the loss of %d", (voters-1)/2),
+	}
+}
+
+// describeSession says what the session means.
+func (b *backend) describeSession() driver.Finding {
+	lasts := b.conn.lasts()
+	f := driver.Finding{
+		Level: driver.OK, What: fmt.Sprintf("the session lasts %s", lasts),
+		Means: fmt.Sprintf("leases may live for %s, and the locks of a client that has died are free after %s",
+			longestLease(lasts), lasts),
+	}
+	if lasts < b.opts.Session {
+		f.Level = driver.Notice
+		f.What += fmt.Sprintf(", %s was asked for", b.opts.Session)
+		f.Means += "; maxSessionTimeout of the servers allows no more"
+	} else if lasts > b.opts.Session {
+		f.Level = driver.Notice
+		f.What += fmt.Sprintf(", %s was asked for", b.opts.Session)
+		f.Means += "; minSessionTimeout of the servers allows no less"
+	}
+	return f
+}
