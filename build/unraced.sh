@@ -3,10 +3,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-code=0
-while read -r dir; do
-	files=$(grep -l "^//go:build !race" "$dir"/*_test.go)
-	tests=$(sed -nE "s/^func (Test[A-Za-z0-9_]+)\(.*/\1/p" $files | paste -sd "|")
-	build/gotest.sh "$@" -run "^($tests)\$" "$dir" || code=1
-done < <(grep -rl --include='*_test.go' '^//go:build !race' . | xargs -n 1 dirname | sort -u)
-exit "$code"
+mapfile -t files < <(grep -rl --include='*_test.go' '^//go:build !race' . | sort)
+tests=$(sed -nE "s/^func (Test[A-Za-z0-9_]+)\(.*/\1/p" "${files[@]}" | paste -sd "|")
+mapfile -t dirs < <(dirname "${files[@]}" | sort -u)
+exec build/gotest.sh "$@" -run "^($tests)\$" "${dirs[@]}"

@@ -1,11 +1,14 @@
+//go:build !race
+
+// What is judged here is how turns are shared out, over hours of virtual time: the race detector makes that some ten
+// times as slow, and what runs is raced by all other tests.
+
 package lock_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,39 +120,4 @@ func TestAnUpgradeableReaderFarAwayIsStarved(t *testing.T) {
 			})
 		})
 	}
-}
-
-// turns are those of a goroutine that has a lock, for so long each time.
-type turns struct {
-	take func(context.Context) (*lock.Lease, error)
-	time time.Duration
-}
-
-// takeTurns returns how many turns each has had in that time.
-func takeTurns(t *testing.T, d time.Duration, all []turns) []int {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	defer cancel()
-	counts := make([]atomic.Int64, len(all))
-	var group sync.WaitGroup
-	for i, of := range all {
-		group.Go(func() {
-			for {
-				lease, err := of.take(ctx)
-				if errors.Is(err, context.DeadlineExceeded) {
-					return
-				}
-				wantErr(t, err, nil)
-				counts[i].Add(1)
-				time.Sleep(of.time)
-				mustUnlock(t, lease)
-			}
-		})
-	}
-	group.Wait()
-	had := make([]int, len(all))
-	for i := range counts {
-		had[i] = int(counts[i].Load())
-	}
-	return had
 }

@@ -13,7 +13,7 @@ const (
 
 // foundMutants are faults that were found by those who tried to break the locks.
 func foundMutants() []mutants.Mutant {
-	return slices.Concat(foundInFiles(), foundInRows(), foundInProfiles(), foundInFront())
+	return slices.Concat(foundInFiles(), foundInTurns(), foundInRows(), foundInProfiles(), foundInFront())
 }
 
 func foundInFiles() []mutants.Mutant {
@@ -41,6 +41,35 @@ func foundInFiles() []mutants.Mutant {
 			Old:  "	if f.isOthers() {\n",
 			New:  "	if f.isOthers() && f.path == \"\" {\n",
 			Test: "TestFileOfAnotherBootIsBelieved",
+		},
+	}
+}
+
+func foundInTurns() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "sqlite: who has written comes in again", File: lockFile + "/turnstile.go", Pkg: lockFile,
+			Old:  "	defer t.next.vacate()\n",
+			New:  "	t.next.vacate()\n",
+			Test: "TestWriterComesInAgain",
+		},
+		{
+			Name: "sqlite: who has gone keeps others off", File: lockFile + "/turnstile.go", Pkg: lockFile,
+			Old:  "		close(gone)\n",
+			New:  "",
+			Test: "TestWriterStopsInFront",
+		},
+		{
+			Name: "sqlite: who was stopped is waited for each time", File: lockFile + "/turnstile.go", Pkg: lockFile,
+			Old:  "	return g.late != nil\n",
+			New:  "	return false\n",
+			Test: "TestWriterStopsInFront",
+		},
+		{
+			Name: "sqlite: a turn does not end", File: lockFile + "/turnstile.go", Pkg: lockFile,
+			Old:  "	return t.now.vacate\n",
+			New:  "	return func() {}\n",
+			Test: "TestWriterStopsInFront",
 		},
 	}
 }

@@ -17,8 +17,10 @@
 //
 // There is a row for each name, to be read by people with any tool: see the tables bedrock_locks and
 // bedrock_locks_holders. A request is one immediate transaction; those of a process that come meanwhile share the next
-// one. SQLite's own waiting lets processes starve, so there is none: who finds the file taken tries again after a
-// random part of a millisecond. A lock that is held is refused by reading, which waits for nobody.
+// one. SQLite's own waiting lets processes starve, so there is none: processes that write stand in line for two files
+// beside the database, NAME-next and NAME-now, which the kernel lets one after the other lock. Who finds the file taken
+// all the same, by another program or where files cannot be locked, tries again after a random part of a millisecond.
+// A lock that is held is refused by reading, which waits for nobody.
 //
 // Who waits is woken by a file beside the database, NAME-wake, which the kernel watches: that is on Linux, elsewhere
 // who waits looks again and again. Beside it are the files of SQLite, NAME-wal and NAME-shm, and the folder
@@ -32,6 +34,6 @@
 // # Files
 //
 // sqlite.go opens a file, and closes it; file.go looks at where it is, session.go is a connection; writer.go makes
-// transactions of steps, reader.go answers questions, sweep.go forgets names; watch.go and bell.go wake who waits,
-// alive.go finds the dead.
+// transactions of steps, turnstile.go says whose turn it is to write, reader.go answers questions, sweep.go forgets
+// names; watch.go and bell.go wake who waits, alive.go finds the dead.
 package sqlite

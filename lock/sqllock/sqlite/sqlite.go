@@ -117,7 +117,7 @@ func openFile(path string, opts Options) (*file, error) {
 		layout: rows.NewLayout(sqlkind.SQLite, opts.Table),
 	}
 	f.life, f.end = context.WithCancel(context.Background())
-	f.writer, f.reader = writer{file: f}, reader{file: f}
+	f.writer, f.reader = writer{file: f, turns: newTurnstile(abs)}, reader{file: f}
 	f.hub = hub{file: f, watches: make(watches)}
 	if err := firstError(f.setUp, f.putUpSign); err != nil {
 		f.end()
@@ -266,6 +266,7 @@ func (f *file) closeSessions() error {
 	f.reading.Lock()
 	defer f.reading.Unlock()
 	f.writer.drop()
+	f.writer.turns.close()
 	f.reader.drop()
 	return nil
 }

@@ -23,6 +23,8 @@ type writer struct {
 	file *file
 	s    *session // nil until it is needed, and after it has failed
 
+	turns turnstile
+
 	sweep keeper.Sweeper
 }
 
@@ -51,18 +53,28 @@ func (w *writer) serveSteps(requests []*request) {
 // runSteps makes one transaction of the steps. When it cannot be told whether it has taken effect, the error is of no
 // class.
 func (w *writer) runSteps(steps []*keeper.Step) error {
-	if err := w.beginWrite(); err != nil {
-		return unwritten(err)
+	woken, err := w.writeSteps(steps)
+	if err == nil {
+		w.file.tellWoken(woken)
 	}
-	woken, err := w.decideSteps(steps)
-	if err != nil {
-		return unwritten(w.abort(err))
+	return err
+}
+
+func (w *writer) writeSteps(steps []*keeper.Step) (woken []*ledger.State, err error) {
+	limit, cancel := context.WithTimeout(w.file.life, w.file.opts.BusyTimeout)
+	defer cancel()
+	endTurn := w.turns.takeTurn(limit)
+	defer endTurn()
+	if err := w.beginWrite(limit); err != nil {
+		return nil, unwritten(err)
+	}
+	if woken, err = w.decideSteps(steps); err != nil {
+		return nil, unwritten(w.abort(err))
 	}
 	if err := w.s.execute("COMMIT"); err != nil {
-		return fmt.Errorf("commit: %w", w.abort(err))
+		return nil, fmt.Errorf("commit: %w", w.abort(err))
 	}
-	w.file.tellWoken(woken)
-	return nil
+	return woken, nil
 }
 
 // abort ends a transaction that has failed, and its connection with it, which may have lost the file.
@@ -79,11 +91,9 @@ func (w *writer) drop() {
 	}
 }
 
-// beginWrite begins a transaction that writes, when nobody else does. Who waits for that inside SQLite starves, so it
-// is tried again and again, after pauses that are not those of others.
-func (w *writer) beginWrite() error {
-	limit, cancel := context.WithTimeout(w.file.life, w.file.opts.BusyTimeout)
-	defer cancel()
+// beginWrite begins a transaction that writes, when nobody else does: somebody may, who has had no turn. Who waits for
+// that inside SQLite starves, so it is tried again and again, after pauses that are not those of others.
+func (w *writer) beginWrite(limit context.Context) error {
 	for most := firstPause; ; most = min(most*9/8, longestPause) {
 		err := w.tryBegin()
 		if err == nil || !isBusy(err) {
@@ -107,6 +117,7 @@ const (
 func (w *writer) tryBegin() error {
 	if !w.file.same() { // it was removed: what was in it is lost, and the next one begins
 		w.drop()
+		w.turns.close()
 		return errors.Join(fileMissing(w.file.path), w.file.setUp())
 	}
 	if w.s == nil {
