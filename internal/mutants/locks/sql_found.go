@@ -13,7 +13,9 @@ const (
 
 // foundMutants are faults that were found by those who tried to break the locks.
 func foundMutants() []mutants.Mutant {
-	return slices.Concat(foundInFiles(), foundInTurns(), foundInRows(), foundInProfiles(), foundInFront())
+	return slices.Concat(
+		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInProfiles(), foundInFront(),
+	)
 }
 
 func foundInFiles() []mutants.Mutant {
@@ -32,8 +34,8 @@ func foundInFiles() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: emptied tables stay empty", File: lockFile + "/writer.go", Pkg: lockFile,
-			Old:  "	if errors.Is(err, errEmptied) {\n",
-			New:  "	if errors.Is(err, errEmptied) && w.s != nil {\n",
+			Old:  "	if isEmptied(err) {\n",
+			New:  "	if isEmptied(err) && w.s != nil {\n",
 			Test: "TestEmptiedTablesStayEmpty",
 		},
 		{
@@ -70,6 +72,47 @@ func foundInTurns() []mutants.Mutant {
 			Old:  "	return t.now.vacate\n",
 			New:  "	return func() {}\n",
 			Test: "TestWriterStopsInFront",
+		},
+		{
+			Name: "sqlite: a thread is left behind who was stopped", File: lockFile + "/turnstile.go", Pkg: lockFile,
+			Old:  "	return !isMarked(g.file) && g.waitInLine(ctx)\n",
+			New:  "	return g.waitInLine(ctx)\n",
+			Test: "TestWriterLeavesThreads",
+		},
+	}
+}
+
+func foundInRemovals() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "sqlite: dropped tables stay away", File: lockFile + "/errors.go", Pkg: lockFile,
+			Old:  "codeOf(err) == lib.SQLITE_ERROR &&",
+			New:  "codeOf(err) == lib.SQLITE_BUSY &&",
+			Test: "TestDroppedTablesStayAway",
+		},
+		{
+			Name: "sqlite: one dropped table stays away", File: lockFile + "/writer.go", Pkg: lockFile,
+			Old:  "w.file.setUp(w.file.tryMakeTables)",
+			New:  "w.file.setUp(w.file.trySetUp)",
+			Test: "TestDroppedTablesStayAway",
+		},
+		{
+			Name: "sqlite: a file of releases that is gone is listened to", File: lockFile + "/bell.go", Pkg: lockFile,
+			Old:  "		if !h.hearsTheFile() {\n",
+			New:  "		if false {\n",
+			Test: "TestRemovedBellIsListenedTo",
+		},
+		{
+			Name: "sqlite: a sign that was removed stays down", File: lockFile + "/writer.go", Pkg: lockFile,
+			Old:  ", w.file.keepUpSign())",
+			New:  ")",
+			Test: "TestRemovedSignStaysDown",
+		},
+		{
+			Name: "sqlite: signs of two files meet", File: lockFile + "/alive.go", Pkg: lockFile,
+			Old:  "f.path + \"-clients-\" + f.opts.Table",
+			New:  "f.path + \"-\" + f.opts.Table + \"-clients\"",
+			Test: "TestSignsOfTwoFilesMeet",
 		},
 	}
 }

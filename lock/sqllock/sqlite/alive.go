@@ -27,7 +27,7 @@ func (f *file) signsFolder() string {
 	if f.opts.Table == rows.DefaultTable {
 		return f.path + "-clients"
 	}
-	return f.path + "-" + f.opts.Table + "-clients"
+	return f.path + "-clients-" + f.opts.Table // no file of another name has its own there
 }
 
 // putUpSign makes the sign of this process. It is locked before anybody can see it. Where grants are had for others
@@ -49,6 +49,20 @@ func (f *file) putUpSign() error {
 	}
 	f.sign = sign{made, path}
 	return os.Rename(made.Name(), path)
+}
+
+// keepUpSign puts the sign up again if somebody has removed it.
+func (f *file) keepUpSign() error {
+	if f.sign.f == nil {
+		return nil
+	}
+	mine, err := f.sign.f.Stat()
+	if err == nil && (identity{mine}).isStill(f.sign.path) {
+		return nil
+	}
+	_ = f.sign.f.Close() // nobody sees it any more
+	f.sign = sign{}
+	return f.putUpSign()
 }
 
 // takeDown ends the sign of a process that leaves: what it has stays its own until its time is over.

@@ -106,6 +106,9 @@ func (h *hub) lookAround(last time.Time) {
 		if n%restsEvery != 0 {
 			continue
 		}
+		if !h.hearsTheFile() {
+			_ = h.listenAnew() // else in a moment
+		}
 		if now := h.lastWritten(); !now.Equal(last) {
 			last = now
 			h.signalAll()
@@ -140,6 +143,17 @@ func (h *hub) startListening() error {
 	if h.listens {
 		return nil
 	}
+	if err := h.listenToFile(); err != nil {
+		return err
+	}
+	last := h.lastWritten()
+	h.listens = true
+	h.work.Go(func() { h.lookAround(last) })
+	return nil
+}
+
+// listenToFile begins to listen to the file of releases that is there. h.mu is held.
+func (h *hub) listenToFile() error {
 	if h.file.life.Err() != nil {
 		return errors.New("closed")
 	}
@@ -151,13 +165,34 @@ func (h *hub) startListening() error {
 	if err != nil {
 		return errors.Join(err, ring.Close())
 	}
-	at, err := ring.Seek(0, io.SeekEnd) // what is written from now on is told
+	info, err := ring.Stat() // what is written from now on is told
 	if err != nil {
 		return errors.Join(err, b.Close(), ring.Close())
 	}
-	last := h.lastWritten()
-	h.listens, h.overhear = true, b
-	h.work.Go(func() { h.listenForReleases(b, ring, at) })
-	h.work.Go(func() { h.lookAround(last) })
+	h.overhear, h.heard = b, identity{info}
+	h.work.Go(func() { h.listenForReleases(b, ring, info.Size()) })
 	return nil
+}
+
+// hearsTheFile reports whether the file of releases is the one that is listened to: somebody may have removed it.
+func (h *hub) hearsTheFile() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heard.isStill(h.file.bellPath())
+}
+
+// listenAnew listens to the next file of releases, and has all ask that were told by another one.
+func (h *hub) listenAnew() error {
+	h.mu.Lock()
+	old := h.overhear
+	err := h.listenToFile()
+	h.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	h.signalAll()
+	if old == nil {
+		return nil
+	}
+	return old.Close()
 }

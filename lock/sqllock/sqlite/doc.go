@@ -24,7 +24,7 @@
 //
 // Who waits is woken by a file beside the database, NAME-wake, which the kernel watches: that is on Linux, elsewhere
 // who waits looks again and again. Beside it are the files of SQLite, NAME-wal and NAME-shm, and the folder
-// NAME-clients, or NAME-TABLE-clients for another table than the usual one. Remove all of them together, when no
+// NAME-clients, or NAME-clients-TABLE for another table than the usual one. Remove all of them together, when no
 // process has the file open.
 //
 // When the file is locked by another program, requests wait for [Options.BusyTimeout] and are unavailable then. So they

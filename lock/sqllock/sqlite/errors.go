@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -22,6 +23,15 @@ func codeOf(err error) int {
 
 // isBusy reports whether somebody else is at the file.
 func isBusy(err error) bool { return sqlkind.OfSQLite(codeOf(err)) == sqlkind.Busy }
+
+// errEmptied says that somebody has deleted all rows, which are no loss but of the locks.
+var errEmptied = errors.New("the tables of locks have been emptied")
+
+// isEmptied reports whether rows or tables are gone that were there. They are made anew.
+func isEmptied(err error) bool {
+	return errors.Is(err, errEmptied) ||
+		codeOf(err) == lib.SQLITE_ERROR && strings.Contains(err.Error(), "no such table: ")
+}
 
 // unwritten puts an error into the words of package driver by which nothing was written.
 func unwritten(err error) error {

@@ -71,19 +71,17 @@ func (f *file) askFile(ctx context.Context, q question) error {
 		return keeper.Unavailable(err)
 	}
 	_, err := f.reads.Do(ctx, q)
-	if errors.Is(err, errEmptied) {
-		if err = f.refill(); err == nil {
+	if isEmptied(err) {
+		if err = f.refill(ctx); err == nil {
 			_, err = f.reads.Do(ctx, q)
 		}
 	}
 	return unsent(err)
 }
 
-// refill makes anew what somebody has deleted, on behalf of those who only read.
-func (f *file) refill() error {
-	f.writing.Lock()
-	defer f.writing.Unlock()
-	return unwritten(f.setUp())
+// refill has made anew what somebody has deleted, on behalf of those who only read: who writes nothing writes that.
+func (f *file) refill(ctx context.Context) error {
+	return f.Write(ctx, &keeper.Step{Decide: func(*ledger.Clock, []*ledger.State) {}})
 }
 
 // Read implements [keeper.Store].

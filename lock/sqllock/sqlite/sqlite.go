@@ -119,7 +119,7 @@ func openFile(path string, opts Options) (*file, error) {
 	f.life, f.end = context.WithCancel(context.Background())
 	f.writer, f.reader = writer{file: f, turns: newTurnstile(abs)}, reader{file: f}
 	f.hub = hub{file: f, watches: make(watches)}
-	if err := firstError(f.setUp, f.putUpSign); err != nil {
+	if err := firstError(func() error { return f.setUp(f.trySetUp) }, f.putUpSign); err != nil {
 		f.end()
 		return nil, errors.Join(err, f.closeSessions())
 	}
@@ -130,12 +130,12 @@ func openFile(path string, opts Options) (*file, error) {
 	return f, nil
 }
 
-// setUp makes the tables if there are none, and ends the leases of an earlier boot.
-func (f *file) setUp() error {
+// setUp tries to set the file up until nobody else is at it.
+func (f *file) setUp(try func() error) error {
 	limit, cancel := context.WithTimeout(f.life, f.opts.BusyTimeout)
 	defer cancel()
 	for {
-		err := f.trySetUp()
+		err := try()
 		if err == nil || !isBusy(err) {
 			return err
 		}
@@ -145,6 +145,7 @@ func (f *file) setUp() error {
 	}
 }
 
+// trySetUp makes the tables if there are none, and ends the leases of an earlier boot.
 func (f *file) trySetUp() (err error) {
 	if _, err := prepareFile(f.path); err != nil {
 		return err
@@ -163,6 +164,12 @@ func (f *file) trySetUp() (err error) {
 	if about, found, err := f.layout.About(f.life, w.s); err == nil && found && about.Boot == f.boot {
 		return about.Check(f.opts.Table)
 	}
+	return f.tryMakeTables()
+}
+
+// tryMakeTables makes the tables that are missing, and what has to be in them.
+func (f *file) tryMakeTables() (err error) {
+	w := &f.writer
 	w.drop() // what was prepared knows the tables as they were
 	if w.s, err = f.connect(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -48,18 +49,25 @@ type gate struct {
 	late chan struct{}
 }
 
-// letIn waits for the gate. Who has waited for it in vain stays in line, and does not wait again until it was let in.
+// letIn waits for the gate. Who has waited in vain stays in line, and does not wait again until it was let in; and it
+// marks the file, so that nobody else gets into line behind somebody who was stopped.
 func (g *gate) letIn(ctx context.Context) bool {
 	if !canLockFiles || g.isAwaited() || !g.open() {
 		return false
 	}
 	if locked, err := lockFile(g.file); locked || err != nil {
+		clearMark(g.file)
 		return locked
 	}
+	return !isMarked(g.file) && g.waitInLine(ctx)
+}
+
+func (g *gate) waitInLine(ctx context.Context) bool {
 	entered, gone, answered := make(chan bool), make(chan struct{}), make(chan struct{})
 	go func(f *os.File) {
 		defer close(answered)
 		locked := awaitFile(f) == nil
+		clearMark(f)
 		select {
 		case entered <- locked:
 		case <-gone:
@@ -72,7 +80,24 @@ func (g *gate) letIn(ctx context.Context) bool {
 	case <-ctx.Done():
 		close(gone)
 		g.late = answered
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			setMark(g.file)
+		}
 		return false
+	}
+}
+
+// A file that is not empty is marked. What fails here costs order alone.
+func setMark(f *os.File) { _ = f.Truncate(1) }
+
+func isMarked(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Size() > 0
+}
+
+func clearMark(f *os.File) {
+	if isMarked(f) {
+		_ = f.Truncate(0)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -109,4 +110,18 @@ func TestWriterLeavesTheLine(t *testing.T) {
 	leave()
 	eventually(t, "who has gone has a turn", func() bool { return !isTaken(&both[0].now) && !isTaken(&both[0].next) })
 	both[1].takeTurn(t.Context())()
+}
+
+// TestWriterLeavesThreads: behind who was stopped there is one at most who waits, however many come and go.
+func TestWriterLeavesThreads(t *testing.T) {
+	all := turnstilesOf(t, 10)
+	defer all[0].takeTurn(t.Context())()
+	before := runtime.NumGoroutine()
+	for _, comes := range all[1:] {
+		comes.takeTurn(t.Context())()
+		comes.close()
+	}
+	if more := runtime.NumGoroutine() - before; more > 2 { // one at each gate
+		t.Errorf("%d goroutines more", more)
+	}
 }

@@ -53,6 +53,7 @@ type hub struct {
 	watches  watches
 	listens  bool
 	overhear bell // nil where nobody can listen, and before anybody does
+	heard    identity
 }
 
 // keyOf is what is told of a release of a name; of a turn, with its owner. Names that have the same are woken together.

@@ -37,8 +37,8 @@ func (w *writer) serveSteps(requests []*request) {
 		steps[i] = r.Want
 	}
 	err := w.runSteps(steps)
-	if errors.Is(err, errEmptied) {
-		if err = unwritten(w.file.setUp()); err == nil {
+	if isEmptied(err) {
+		if err = unwritten(w.file.setUp(w.file.tryMakeTables)); err == nil {
 			err = w.runSteps(steps)
 		}
 	}
@@ -118,7 +118,7 @@ func (w *writer) tryBegin() error {
 	if !w.file.same() { // it was removed: what was in it is lost, and the next one begins
 		w.drop()
 		w.turns.close()
-		return errors.Join(fileMissing(w.file.path), w.file.setUp())
+		return errors.Join(fileMissing(w.file.path), w.file.setUp(w.file.trySetUp), w.file.keepUpSign())
 	}
 	if w.s == nil {
 		s, err := w.file.connect()
@@ -198,9 +198,6 @@ func (t *transaction) save(ctx context.Context) ([]*ledger.State, error) {
 	}
 	return woken, nil
 }
-
-// errEmptied says that somebody has deleted all rows, which are no loss but of the locks.
-var errEmptied = errors.New("the tables of locks have been emptied")
 
 // readAbout reads what the store says of itself, and refuses to go by the clock of another machine.
 func (f *file) readAbout(ctx context.Context, s *session) (rows.About, error) {
