@@ -145,3 +145,20 @@ func didYouMean(dashes, name string) string {
 	}
 	return "; did you mean " + dashes + name + "?"
 }
+
+// refuseEmptyURL refuses a place that was typed and is empty, as that of a variable which is not set: without any there
+// are the locks of this machine, which keep nobody out elsewhere.
+func refuseEmptyURL(flags *pflag.FlagSet) error {
+	for _, name := range []string{"backend", "locks", "server", "store"} {
+		f := flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		list, ok := f.Value.(pflag.SliceValue)
+		if ok && !slices.Equal(list.GetSlice(), []string{""}) || !ok && f.Value.String() != "" {
+			continue
+		}
+		return &exitError{exitUsage, fmt.Errorf("--%s is empty: leave it out, or set what it was to come from", name)}
+	}
+	return nil
+}

@@ -150,6 +150,21 @@ func TestAFrozenServerOutlastsTheWait(t *testing.T) {
 	}
 }
 
+// Where a session begins with the connection, that is waited for no longer than the lock.
+func TestAMissingEnsembleOutlastsTheWait(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []string{"0", "500ms"} {
+		began := time.Now()
+		cmd := exec.CommandContext(t.Context(), "bedrock", "lock", "run", "job",
+			"--backend", "zk://127.0.0.1:1", "--wait", wait, "--", "true")
+		_ = cmd.Run()
+		took := time.Since(began)
+		if code := cmd.ProcessState.ExitCode(); code != exitUnavailable || took > answerLimit+closeLimit*3/4 {
+			t.Errorf("--wait %s: exit code %d, want %d; told after %v", wait, code, exitUnavailable, took)
+		}
+	}
+}
+
 // Whoever gives a wait a time has an answer then, also from a server that hangs or is not there, and is told which.
 func TestATimeIsNotKept(t *testing.T) {
 	t.Parallel()

@@ -256,10 +256,14 @@ const (
 	answerGrace = 250 * time.Millisecond // and of who asks once more when the time is over
 )
 
-// patience is such that the one request of who does not wait has answerLimit: half of it.
+// patience is such that the one request of who does not wait has answerLimit: half of it. Who waits for a moment has
+// that moment, also for a connection that is made at once.
 func (f *runFlags) patience() time.Duration {
-	if f.noWait {
+	switch {
+	case f.noWait:
 		return 2 * answerLimit
+	case f.wait > 0:
+		return min(max(2*f.wait, answerLimit), 5*answerLimit)
 	}
 	return 0
 }

@@ -88,7 +88,10 @@ One of the URLs may have a ttl for all.`,
   bedrock doctor --quorum --backend redis://a --backend redis://b --backend redis://c`,
 		SilenceErrors:    true,
 		SilenceUsage:     true,
-		PersistentPreRun: func(*cobra.Command, []string) { sys.started = true },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			sys.started = true
+			return refuseEmptyURL(c.Flags())
+		},
 	}
 	root.Version = readBuild().String()
 	root.SetVersionTemplate("{{.Version}}\n")
