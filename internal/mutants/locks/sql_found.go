@@ -127,6 +127,12 @@ func foundInRows() []mutants.Mutant {
 			Test: "TestDatabase/EmptiedTablesStayEmpty",
 		},
 		{
+			Name: "sql: one dropped table stays away", File: remoteLocks + "/setup.go", Pkg: lockPostgres,
+			Old:  "err == nil && found && !s.isLacking() ||",
+			New:  "err == nil && found ||",
+			Test: "TestDatabase/OneDroppedTableStaysAway",
+		},
+		{
 			Name: "sql: a wrong password is a missing table", File: remoteLocks + "/setup.go", Pkg: lockMySQL,
 			Old:  "err != nil && !s.Dialect.IsMissing(err) {",
 			New:  "errors.Is(err, driver.ErrUnavailable) {",

@@ -47,12 +47,21 @@ func followLinks(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return is, refuseFolder(is)
+	return is, errors.Join(refuseFolder(is), refuseOtherName(is))
 }
 
 func refuseFolder(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return input.Errorf("path", "%s is a folder", path)
+	}
+	return nil
+}
+
+// refuseOtherName refuses a file that others may know by another name: what SQLite and this package have beside a file
+// goes by its name, so that they would have other locks.
+func refuseOtherName(path string) error {
+	if why := otherName(path); why != "" {
+		return input.Errorf("path", "%s %s: who knows it by another name has other locks", path, why)
 	}
 	return nil
 }

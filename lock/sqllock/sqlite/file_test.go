@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -245,5 +246,41 @@ func TestIdleNamesPileUp(t *testing.T) {
 	}
 	if next, err := other.Acquire(t.Context(), request("idle", "o:2")); err != nil || next.Token <= g.Token {
 		t.Errorf("token %d after %d: %v", next.Token, g.Token, err)
+	}
+}
+
+// TestFileHasTwoNames: what is beside a file goes by its name, so that who knows it by another one has other locks.
+func TestFileHasTwoNames(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is not looked at")
+	}
+	folder := t.TempDir()
+	path, mounted := filepath.Join(folder, "locks.db"), filepath.Join(folder, "mounted.db")
+	openBackend(t, path, nil)
+	if err := os.WriteFile(mounted, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "--bind", path, mounted).CombinedOutput(); err == nil {
+		defer func() { _ = exec.Command("umount", mounted).Run() }()
+		wantRefusal(t, mounted, "is mounted by itself")
+	} else {
+		t.Logf("no mount: %v: %s", err, out)
+	}
+	link := filepath.Join(folder, "link.db")
+	if err := os.Link(path, link); err != nil {
+		t.Skip(err)
+	}
+	wantRefusal(t, link, "has hard links")
+}
+
+func wantRefusal(t *testing.T, path, why string) {
+	t.Helper()
+	b, err := sqlite.OpenBackend(path, nil)
+	if err == nil {
+		_ = b.Close()
+	}
+	wrong, ok := errors.AsType[*input.Error](err)
+	if !ok || wrong.Field != "path" || !strings.Contains(wrong.Problem, why) {
+		t.Errorf("%s: %v", path, err)
 	}
 }

@@ -58,6 +58,12 @@ func (s *Store) About() rows.About {
 	return s.about
 }
 
+func (s *Store) isLacking() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lacking
+}
+
 func (s *Store) isReady() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,14 +98,14 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.about, s.ready = about, true
+	s.about, s.ready, s.lacking = about, true, false
 	return nil
 }
 
 // findTables reads what the store says of itself, and makes the tables if there are none.
 func (s *Store) findTables(ctx context.Context) (rows.About, error) {
 	about, found, err := s.readAbout(ctx)
-	if err == nil && found || err != nil && !s.Dialect.IsMissing(err) {
+	if err == nil && found && !s.isLacking() || err != nil && !s.Dialect.IsMissing(err) {
 		return about, err
 	}
 	if err := s.MakeMissing(ctx, s.Schema(), s.Migrate); err != nil {

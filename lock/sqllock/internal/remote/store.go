@@ -57,6 +57,7 @@ type Store struct {
 	mu      sync.Mutex
 	about   rows.About
 	ready   bool
+	lacking bool // a table, although the one is there that says what the store is
 	sweeper keeper.Sweeper
 }
 
@@ -99,7 +100,7 @@ func (s *Store) Run(ctx context.Context, do func() error) error {
 		return err
 	}
 	s.mu.Lock()
-	s.ready = false // somebody has dropped or emptied them
+	s.ready, s.lacking = false, s.Dialect.IsMissing(err) // somebody has dropped or emptied them
 	s.mu.Unlock()
 	if err := s.Prepare(ctx); err != nil {
 		return err
