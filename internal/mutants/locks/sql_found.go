@@ -125,6 +125,12 @@ func foundInRows() []mutants.Mutant {
 			New:  "renewed[[2]string{names[len(names)-1], grants[i].Owner}]",
 			Test: "TestDatabase/LossIsHiddenByAnother",
 		},
+		{
+			Name: "postgres: a busy pool is deaf for ever", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
+			Old:  "			goesOn = h.awaitRoom()\n",
+			New:  "			_ = h.awaitRoom()\n",
+			Test: "TestDatabase/BusyPoolIsDeafForEver",
+		},
 	}
 }
 

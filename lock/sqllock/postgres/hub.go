@@ -28,8 +28,10 @@ const (
 	// silence is how long nothing may be heard before the connection is tried, and answerTime how long that may take.
 	silence    = 5 * time.Second
 	answerTime = 5 * time.Second
-	// retryPause is how long to wait before listening is tried again.
+	// retryPause is how long to wait before listening is tried again, and sparePause how often to look whether a pool
+	// that was used up has room.
 	retryPause = 200 * time.Millisecond
+	sparePause = time.Second
 )
 
 // channelOf is where releases are told.
@@ -75,7 +77,7 @@ type hub struct {
 	watches map[string]map[*watch]struct{}
 	begun   bool
 	listens bool
-	refusal error         // why there is no listening at all
+	refusal error         // why there is no listening at all, or not at this time
 	changed chan struct{} // closed when one of these has changed
 }
 
@@ -155,7 +157,7 @@ func (h *hub) expectAll(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// waitListening waits until the hub listens, or it is known that it cannot.
+// waitListening waits until the hub listens, or it is known that it cannot now.
 func (h *hub) waitListening(ctx context.Context) error {
 	for {
 		h.mu.Lock()
@@ -190,19 +192,42 @@ func (h *hub) setListening(listens bool, refusal error) {
 	h.changed = make(chan struct{})
 }
 
-// listenForReleases goes on until the hub is closed, on one connection after the other.
+// listenForReleases goes on until the hub is closed, on one connection after the other, or it is known that nothing
+// will ever be told.
 func (h *hub) listenForReleases() {
 	for {
 		err := h.listenOnce(h.life)
-		refused := errors.Is(err, lockdriver.ErrUnsupported)
-		if !refused {
-			err = nil
+		var goesOn bool
+		switch {
+		case errors.Is(err, lockdriver.ErrUnsupported):
+			h.setListening(false, err)
+		case errors.Is(err, remote.ErrNoSpare):
+			// Not ErrUnsupported, which others take for the last word.
+			h.setListening(false, fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, err))
+			goesOn = h.awaitRoom()
+			h.setListening(false, nil)
+		default:
+			h.setListening(false, nil)
+			goesOn = sleep.For(h.life, retryPause)
 		}
-		h.setListening(false, err)
-		if refused || !sleep.For(h.life, retryPause) {
+		if !goesOn {
 			return
 		}
 	}
+}
+
+// awaitRoom waits until the pool has two connections that nobody uses. It only looks: who takes the last one to see
+// whether there is another keeps it from requests. Meanwhile those who wait are told to look themselves. It reports
+// whether to go on.
+func (h *hub) awaitRoom() bool {
+	for sleep.For(h.life, sparePause) {
+		now := h.store.DB.Stats()
+		if now.MaxOpenConnections == 0 || now.InUse+2 <= now.MaxOpenConnections {
+			return true
+		}
+		h.signalAll()
+	}
+	return false
 }
 
 func (h *hub) listenOnce(ctx context.Context) (err error) {
@@ -212,9 +237,6 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 	}
 	defer conn.Close()
 	if err := h.store.FindSpare(ctx); err != nil {
-		if errors.Is(err, remote.ErrNoSpare) {
-			err = fmt.Errorf("%w: %w", lockdriver.ErrUnsupported, err)
-		}
 		return err
 	}
 	_ = conn.Raw(func(c any) error {
