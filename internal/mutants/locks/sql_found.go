@@ -131,6 +131,12 @@ func foundInRows() []mutants.Mutant {
 			New:  "			_ = h.awaitRoom()\n",
 			Test: "TestDatabase/BusyPoolIsDeafForEver",
 		},
+		{
+			Name: "postgres: a row that was deleted is not told of", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old:  "{now} + $2::bigint, true)`",
+			New:  "{now} + $2::bigint, false) AND l.waited > 0`",
+			Test: "TestDatabase/DeletedRowIsNotToldOf",
+		},
 	}
 }
 

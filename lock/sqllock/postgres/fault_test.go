@@ -48,6 +48,7 @@ func TestDatabase(t *testing.T) {
 	t.Run("HolderIsSilentInATransaction", func(t *testing.T) { silentInATransaction(t, site, site.Fresh(t)) })
 	t.Run("ListenersTakeAllConnections", func(t *testing.T) { listenersTakeAll(t, site, site.Fresh(t)) })
 	t.Run("BusyPoolIsDeafForEver", func(t *testing.T) { busyPoolIsDeafForEver(t, site, site.Fresh(t)) })
+	t.Run("DeletedRowIsNotToldOf", func(t *testing.T) { deletedRowIsNotToldOf(t, site, site.Fresh(t)) })
 	t.Run("NoDatabaseIsNoMissingTable", func(t *testing.T) {
 		b := site.Backend(t, site.Fresh(t)+"&database=none", open)
 		defer b.Close()
@@ -152,6 +153,35 @@ func busyPoolIsDeafForEver(t *testing.T, site *sqltest.Site, dsn string) {
 	}
 	if err != nil {
 		t.Errorf("5 s after the pool is free again: %v", err)
+	}
+}
+
+// deletedRowIsNotToldOf has somebody delete a row, and the lock taken and given back before that is noticed.
+func deletedRowIsNotToldOf(t *testing.T, site *sqltest.Site, dsn string) {
+	a, b := site.Backend(t, dsn, open), site.Backend(t, dsn, open)
+	defer a.Close()
+	defer b.Close()
+	waiter, ok := b.(driver.Waiter)
+	if !ok {
+		t.Fatalf("%T is no Waiter", b)
+	}
+	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	site.Execute(t, dsn, "DELETE FROM bedrock_locks")
+	g, err := a.Acquire(t.Context(), sqltest.Request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Release(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.C():
+	case <-time.After(5 * time.Second):
+		t.Error("nobody tells of the release for 5 s")
 	}
 }
 
