@@ -174,6 +174,18 @@ func foundInRows() []mutants.Mutant {
 			New:  "renewed[[2]string{names[len(names)-1], grants[i].Owner}]",
 			Test: "TestDatabase/LossIsHiddenByAnother",
 		},
+		{
+			Name: "postgres: a busy pool is deaf for ever", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
+			Old:  "			goesOn = h.awaitRoom()\n",
+			New:  "			_ = h.awaitRoom()\n",
+			Test: "TestDatabase/BusyPoolIsDeafForEver",
+		},
+		{
+			Name: "postgres: a row that was deleted is not told of", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old:  "{now} + $2::bigint, true)`",
+			New:  "{now} + $2::bigint, false) AND l.waited > 0`",
+			Test: "TestDatabase/DeletedRowIsNotToldOf",
+		},
 	}
 }
 

@@ -19,7 +19,7 @@ func (b *backend) Check(ctx context.Context) (found []driver.Finding, err error)
 	if err != nil {
 		return nil, b.Describe("check", b.Store.Layout.Table, err)
 	}
-	if err := b.hub.waitListening(ctx); errors.Is(err, driver.ErrUnsupported) {
+	if err := b.hub.waitListening(ctx); errors.Is(err, driver.ErrUnsupported) || errors.Is(err, remote.ErrNoSpare) {
 		found = append(found, driver.Finding{
 			Level: driver.Warning, What: fmt.Sprint("nothing is told of releases: ", err),
 			Means: "who waits looks again and again",

@@ -13,13 +13,13 @@ import (
 )
 
 // texts are the statements by which a mutex that nothing else is about takes one round trip.
-type texts struct{ acquire, release, renew, tell, expect string }
+type texts struct{ acquire, release, renew, tell, expect, due string }
 
 func newTexts(table string) texts {
 	replace := strings.NewReplacer("{t}", table, "{now}", sqlkind.Postgres.Clock())
 	return texts{
 		acquire: replace.Replace(acquireText), release: replace.Replace(releaseText), renew: replace.Replace(renewText),
-		tell: replace.Replace(tellText), expect: replace.Replace(expectText),
+		tell: replace.Replace(tellText), expect: replace.Replace(expectText), due: replace.Replace(dueText),
 	}
 }
 
@@ -70,6 +70,12 @@ const tellText = `SELECT pg_notify($1::text, $2::text) FROM {t} WHERE name = $3:
 
 // expectText says that somebody waits for a name, for a while: $1 name, $2 for how long.
 const expectText = `UPDATE {t} SET waited = {now} + $2::bigint WHERE name = $1::text`
+
+// dueText finds which names will not be known to be waited for in a while, and whether they are now: $1 names, $2 what
+// is a while. It writes nothing. Who is not known to be waited for may have a row that was made anew.
+const dueText = `SELECT w.name, COALESCE(l.waited > {now}, false)
+FROM unnest($1::text[]) AS w (name) LEFT JOIN {t} l ON l.name = w.name
+WHERE COALESCE(l.waited <= {now} + $2::bigint, true)`
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {

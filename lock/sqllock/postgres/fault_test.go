@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
 	"github.com/bedrock-go/bedrock/lock/sqllock/postgres"
 )
@@ -45,6 +47,8 @@ func TestDatabase(t *testing.T) {
 	t.Run("WaiterLosesItsConnection", func(t *testing.T) { waiterLosesItsConnection(t, site, site.Fresh(t)) })
 	t.Run("HolderIsSilentInATransaction", func(t *testing.T) { silentInATransaction(t, site, site.Fresh(t)) })
 	t.Run("ListenersTakeAllConnections", func(t *testing.T) { listenersTakeAll(t, site, site.Fresh(t)) })
+	t.Run("BusyPoolIsDeafForEver", func(t *testing.T) { busyPoolIsDeafForEver(t, site, site.Fresh(t)) })
+	t.Run("DeletedRowIsNotToldOf", func(t *testing.T) { deletedRowIsNotToldOf(t, site, site.Fresh(t)) })
 	t.Run("NoDatabaseIsNoMissingTable", func(t *testing.T) {
 		b := site.Backend(t, site.Fresh(t)+"&database=none", open)
 		defer b.Close()
@@ -97,7 +101,7 @@ func listenersTakeAll(t *testing.T, site *sqltest.Site, dsn string) {
 		if !ok {
 			t.Fatalf("%T is no Waiter", b)
 		}
-		if _, err := waiter.Watch(t.Context(), "a", driver.Mutex); errors.Is(err, driver.ErrUnsupported) {
+		if _, err := waiter.Watch(t.Context(), "a", driver.Mutex); errors.Is(err, remote.ErrNoSpare) {
 			refused++
 		} else if err != nil {
 			t.Error(err)
@@ -110,6 +114,74 @@ func listenersTakeAll(t *testing.T, site *sqltest.Site, dsn string) {
 	}
 	if refused != 1 {
 		t.Errorf("%d of 2 may not listen", refused)
+	}
+}
+
+// busyPoolIsDeafForEver has the pool used up when somebody first waits: those who wait afterwards are told of releases.
+func busyPoolIsDeafForEver(t *testing.T, site *sqltest.Site, dsn string) {
+	db := site.Connect(t, dsn)
+	db.SetMaxOpenConns(3)
+	b, err := open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Acquire(t.Context(), sqltest.Request("a", "o:1")); err != nil { // it makes the tables
+		t.Fatal(err)
+	}
+	var busy [2]*sql.Conn
+	for i := range busy {
+		if busy[i], err = db.Conn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiter, ok := b.(driver.Waiter)
+	if !ok {
+		t.Fatalf("%T is no Waiter", b)
+	}
+	_, err = waiter.Watch(t.Context(), "a", driver.Mutex)
+	if !errors.Is(err, remote.ErrNoSpare) || errors.Is(err, driver.ErrUnsupported) {
+		t.Fatalf("while the pool is used up: %v", err)
+	}
+	for _, c := range busy {
+		_ = c.Close()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for err != nil && sleep.For(ctx, 100*time.Millisecond) {
+		_, err = waiter.Watch(ctx, "a", driver.Mutex)
+	}
+	if err != nil {
+		t.Errorf("5 s after the pool is free again: %v", err)
+	}
+}
+
+// deletedRowIsNotToldOf has somebody delete a row, and the lock taken and given back before that is noticed.
+func deletedRowIsNotToldOf(t *testing.T, site *sqltest.Site, dsn string) {
+	a, b := site.Backend(t, dsn, open), site.Backend(t, dsn, open)
+	defer a.Close()
+	defer b.Close()
+	waiter, ok := b.(driver.Waiter)
+	if !ok {
+		t.Fatalf("%T is no Waiter", b)
+	}
+	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	site.Execute(t, dsn, "DELETE FROM bedrock_locks")
+	g, err := a.Acquire(t.Context(), sqltest.Request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Release(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.C():
+	case <-time.After(5 * time.Second):
+		t.Error("nobody tells of the release for 5 s")
 	}
 }
 

@@ -22,14 +22,18 @@ import (
 )
 
 const (
-	// expectedFor is for how long a name is known to be waited for, and renewedAfter when that is said once more.
+	// expectedFor is for how long a name is known to be waited for, and renewedAfter when that is said once more. Once
+	// in lookPause it is looked whether it is still known: somebody may have deleted the row.
 	expectedFor  = time.Minute
 	renewedAfter = 20 * time.Second
+	lookPause    = time.Second
 	// silence is how long nothing may be heard before the connection is tried, and answerTime how long that may take.
 	silence    = 5 * time.Second
 	answerTime = 5 * time.Second
-	// retryPause is how long to wait before listening is tried again.
+	// retryPause is how long to wait before listening is tried again, and sparePause how often to look whether a pool
+	// that was used up has room.
 	retryPause = 200 * time.Millisecond
+	sparePause = time.Second
 )
 
 // channelOf is where releases are told.
@@ -66,7 +70,7 @@ func tellWoken(ctx context.Context, q rows.Querier, text, channel string, states
 type hub struct {
 	store   *remote.Store
 	channel string
-	expect  string
+	texts   texts
 	life    context.Context //nolint:containedctx // that of the hub itself
 	end     context.CancelFunc
 	work    sync.WaitGroup
@@ -75,7 +79,7 @@ type hub struct {
 	watches map[string]map[*watch]struct{}
 	begun   bool
 	listens bool
-	refusal error         // why there is no listening at all
+	refusal error         // why there is no listening at all, or not at this time
 	changed chan struct{} // closed when one of these has changed
 }
 
@@ -89,7 +93,7 @@ type watch struct {
 
 func newHub(store *remote.Store) *hub {
 	h := &hub{
-		store: store, channel: channelOf(store.Layout.Table), expect: newTexts(store.Layout.Table).expect,
+		store: store, channel: channelOf(store.Layout.Table), texts: newTexts(store.Layout.Table),
 		watches: make(map[string]map[*watch]struct{}), changed: make(chan struct{}),
 	}
 	h.life, h.end = context.WithCancel(context.Background())
@@ -115,7 +119,7 @@ func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.
 	if err := h.waitListening(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.expectAll(ctx, name); err != nil {
+	if err := h.expectName(ctx, name); err != nil {
 		return nil, err
 	}
 	w := &watch{hub: h, name: name, payload: payload, c: make(chan struct{}, 1)}
@@ -131,31 +135,25 @@ func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.
 	return w, nil
 }
 
-// expectAll says that somebody waits for names, which have rows from then on.
-func (h *hub) expectAll(ctx context.Context, names ...string) error {
-	for _, name := range names {
-		err := h.store.Run(ctx, func() error {
-			done, err := h.store.DB.ExecContext(ctx, h.expect, name, expectedFor.Microseconds())
-			if err != nil {
-				return h.store.Unwritten(err)
-			}
-			if n, err := done.RowsAffected(); err != nil || n > 0 {
-				return err
-			}
-			if err := h.store.Layout.Ensure(ctx, h.store.DB, name); err != nil {
-				return h.store.Unwritten(err)
-			}
-			_, err = h.store.DB.ExecContext(ctx, h.expect, name, expectedFor.Microseconds())
-			return h.store.Unwritten(err)
-		})
+// expectName says that somebody waits for a name, which has a row from then on.
+func (h *hub) expectName(ctx context.Context, name string) error {
+	return h.store.Run(ctx, func() error {
+		done, err := h.store.DB.ExecContext(ctx, h.texts.expect, name, expectedFor.Microseconds())
 		if err != nil {
+			return h.store.Unwritten(err)
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
 			return err
 		}
-	}
-	return nil
+		if err := h.store.Layout.Ensure(ctx, h.store.DB, name); err != nil {
+			return h.store.Unwritten(err)
+		}
+		_, err = h.store.DB.ExecContext(ctx, h.texts.expect, name, expectedFor.Microseconds())
+		return h.store.Unwritten(err)
+	})
 }
 
-// waitListening waits until the hub listens, or it is known that it cannot.
+// waitListening waits until the hub listens, or it is known that it cannot now.
 func (h *hub) waitListening(ctx context.Context) error {
 	for {
 		h.mu.Lock()
@@ -190,19 +188,42 @@ func (h *hub) setListening(listens bool, refusal error) {
 	h.changed = make(chan struct{})
 }
 
-// listenForReleases goes on until the hub is closed, on one connection after the other.
+// listenForReleases goes on until the hub is closed, on one connection after the other, or it is known that nothing
+// will ever be told.
 func (h *hub) listenForReleases() {
 	for {
 		err := h.listenOnce(h.life)
-		refused := errors.Is(err, lockdriver.ErrUnsupported)
-		if !refused {
-			err = nil
+		var goesOn bool
+		switch {
+		case errors.Is(err, lockdriver.ErrUnsupported):
+			h.setListening(false, err)
+		case errors.Is(err, remote.ErrNoSpare):
+			// Not ErrUnsupported, which others take for the last word.
+			h.setListening(false, fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, err))
+			goesOn = h.awaitRoom()
+			h.setListening(false, nil)
+		default:
+			h.setListening(false, nil)
+			goesOn = sleep.For(h.life, retryPause)
 		}
-		h.setListening(false, err)
-		if refused || !sleep.For(h.life, retryPause) {
+		if !goesOn {
 			return
 		}
 	}
+}
+
+// awaitRoom waits until the pool has two connections that nobody uses. It only looks: who takes the last one to see
+// whether there is another keeps it from requests. Meanwhile those who wait are told to look themselves. It reports
+// whether to go on.
+func (h *hub) awaitRoom() bool {
+	for sleep.For(h.life, sparePause) {
+		now := h.store.DB.Stats()
+		if now.MaxOpenConnections == 0 || now.InUse+2 <= now.MaxOpenConnections {
+			return true
+		}
+		h.signalAll()
+	}
+	return false
 }
 
 func (h *hub) listenOnce(ctx context.Context) (err error) {
@@ -212,9 +233,6 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 	}
 	defer conn.Close()
 	if err := h.store.FindSpare(ctx); err != nil {
-		if errors.Is(err, remote.ErrNoSpare) {
-			err = fmt.Errorf("%w: %w", lockdriver.ErrUnsupported, err)
-		}
 		return err
 	}
 	_ = conn.Raw(func(c any) error {
@@ -267,13 +285,54 @@ func (h *hub) hearOne(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// expectAgain says from time to time what is still waited for.
+// expectAgain looks from time to time what is still waited for, and says so where that is nearly over, or not known.
 func (h *hub) expectAgain() {
-	for sleep.For(h.life, renewedAfter) {
-		ctx, cancel := context.WithTimeout(h.life, renewedAfter)
-		_ = h.expectAll(ctx, h.watchedNames()...) // else it is said the next time
-		cancel()
+	for sleep.For(h.life, lookPause) {
+		names := h.watchedNames()
+		if len(names) == 0 {
+			continue
+		}
+		due, err := h.dueNames(names)
+		if err != nil {
+			continue // it is for the next time, as what fails below
+		}
+		for name, known := range due {
+			if h.expectOne(name) == nil && !known {
+				h.signalName(name) // nobody was told of releases since
+			}
+		}
 	}
+}
+
+// dueNames returns those of names of which it should be said again that somebody waits, and whether that is known.
+func (h *hub) dueNames(names []string) (due map[string]bool, err error) {
+	ctx, cancel := context.WithTimeout(h.life, answerTime)
+	defer cancel()
+	err = h.store.Run(ctx, func() error {
+		due = make(map[string]bool)
+		rows, err := h.store.DB.QueryContext(ctx, h.texts.due, names, (expectedFor - renewedAfter).Microseconds())
+		if err != nil {
+			return h.store.Unwritten(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			var known bool
+			if err := rows.Scan(&name, &known); err != nil {
+				return err
+			}
+			due[name] = known
+		}
+		return h.store.Unwritten(errors.Join(rows.Err(), rows.Close()))
+	})
+	return due, err
+}
+
+// expectOne says that somebody waits for a name. One whose row is kept by somebody holds the others up only so long.
+func (h *hub) expectOne(name string) error {
+	ctx, cancel := context.WithTimeout(h.life, answerTime)
+	defer cancel()
+	return h.expectName(ctx, name)
 }
 
 func (h *hub) watchedNames() []string {
@@ -304,6 +363,18 @@ func (h *hub) signalAll() {
 	for _, all := range h.watches {
 		for w := range all {
 			w.wakeListener()
+		}
+	}
+}
+
+func (h *hub) signalName(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, all := range h.watches {
+		for w := range all {
+			if w.name == name {
+				w.wakeListener()
+			}
 		}
 	}
 }
