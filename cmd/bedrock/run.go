@@ -86,8 +86,8 @@ One of the URLs may have a ttl for all.`,
   bedrock lock ls
   bedrock doctor
   bedrock doctor --quorum --backend redis://a --backend redis://b --backend redis://c`,
-		SilenceErrors:    true,
-		SilenceUsage:     true,
+		SilenceErrors: true,
+		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			sys.started = true
 			return refuseEmptyURL(c.Flags())
