@@ -28,9 +28,15 @@ func foundInFiles() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: a link is another file", File: lockFile + "/file.go", Pkg: lockFile,
-			Old:  "	return is, refuseFolder(is)\n",
-			New:  "	return path, refuseFolder(is)\n",
+			Old:  "	return is, errors.Join(",
+			New:  "	return path, errors.Join(",
 			Test: "TestLinkIsAnotherFile",
+		},
+		{
+			Name: "sqlite: a file with two names is opened", File: lockFile + "/file.go", Pkg: lockFile,
+			Old:  "	if why := otherName(path); why != \"\" {\n",
+			New:  "	if why := otherName(path); len(why) > 80 {\n",
+			Test: "TestFileHasTwoNames",
 		},
 		{
 			Name: "sqlite: emptied tables stay empty", File: lockFile + "/writer.go", Pkg: lockFile,
