@@ -187,6 +187,12 @@ func foundInRows() []mutants.Mutant {
 			Test: "TestDatabase/BusyPoolIsDeafForEver",
 		},
 		{
+			Name: "postgres: a break in a busy pool is not told of", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
+			Old:  "			return true\n		}\n		h.signalAll()\n",
+			New:  "			return true\n		}\n",
+			Test: "TestDatabase/BreakInABusyPoolIsNotToldOf",
+		},
+		{
 			Name: "postgres: a row that was deleted is not told of", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
 			Old:  "{now} + $2::bigint, true)`",
 			New:  "{now} + $2::bigint, false) AND l.waited > 0`",

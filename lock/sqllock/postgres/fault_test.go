@@ -48,6 +48,7 @@ func TestDatabase(t *testing.T) {
 	t.Run("HolderIsSilentInATransaction", func(t *testing.T) { silentInATransaction(t, site, site.Fresh(t)) })
 	t.Run("ListenersTakeAllConnections", func(t *testing.T) { listenersTakeAll(t, site, site.Fresh(t)) })
 	t.Run("BusyPoolIsDeafForEver", func(t *testing.T) { busyPoolIsDeafForEver(t, site, site.Fresh(t)) })
+	t.Run("BreakInABusyPoolIsNotToldOf", func(t *testing.T) { breakInABusyPool(t, site, site.Fresh(t)) })
 	t.Run("DeletedRowIsNotToldOf", func(t *testing.T) { deletedRowIsNotToldOf(t, site, site.Fresh(t)) })
 	t.Run("NoDatabaseIsNoMissingTable", func(t *testing.T) {
 		b := site.Backend(t, site.Fresh(t)+"&database=none", open)
@@ -153,6 +154,41 @@ func busyPoolIsDeafForEver(t *testing.T, site *sqltest.Site, dsn string) {
 	}
 	if err != nil {
 		t.Errorf("5 s after the pool is free again: %v", err)
+	}
+}
+
+// breakInABusyPool ends the connection of who listens while others keep all the rest: those who wait must look
+// themselves until there is another.
+func breakInABusyPool(t *testing.T, site *sqltest.Site, dsn string) {
+	db := site.Connect(t, dsn)
+	db.SetMaxOpenConns(2)
+	b, err := open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	waiter, ok := b.(driver.Waiter)
+	if !ok {
+		t.Fatalf("%T is no Waiter", b)
+	}
+	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	busy, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	site.Execute(t, dsn, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
+		"WHERE datname = current_database() AND query LIKE 'LISTEN%'")
+	for range 2 {
+		select {
+		case <-w.C():
+		case <-time.After(8 * time.Second):
+			t.Fatal("who waits is not told to look")
+		}
 	}
 }
 
