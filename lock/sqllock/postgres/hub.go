@@ -26,7 +26,7 @@ const (
 	// in lookPause it is looked whether it is still known: somebody may have deleted the row.
 	expectedFor  = time.Minute
 	renewedAfter = 20 * time.Second
-	lookPause    = time.Second
+	lookPause    = 5 * time.Second
 	// silence is how long nothing may be heard before the connection is tried, and answerTime how long that may take.
 	silence    = 5 * time.Second
 	answerTime = 5 * time.Second
