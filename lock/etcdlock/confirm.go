@@ -51,7 +51,8 @@ func (a *attempt) changeLeaseTo(ctx context.Context, own *contender, by *lease) 
 	resp, err := a.b.commit(ctx, clientv3.Compare(clientv3.CreateRevision(own.key), "=", own.created),
 		clientv3.OpPut(own.key, "", clientv3.WithIgnoreValue(), clientv3.WithLease(by.id)))
 	switch {
-	case err != nil:
+	case err != nil: // it may come to the store yet, when nobody ends the key any more
+		by.enterError(err)
 		return err
 	case !resp.Succeeded:
 		return errBehind

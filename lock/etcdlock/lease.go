@@ -77,6 +77,16 @@ func (ls *leases) inUse() (all []*lease) {
 	return all
 }
 
+// has reports whether that is one of the leases in use. Each other one of this client is gone, or runs out.
+func (ls *leases) has(id clientv3.LeaseID) bool {
+	for _, l := range ls.inUse() {
+		if l.id == id {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *leaseSlot) get() *lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/tenure"
 )
@@ -126,6 +128,16 @@ func (l *ledger) forgetLost(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !e.releasing {
+		l.remove(e)
+	}
+}
+
+// forgetAttempt removes an entry of which an attempt has left nothing that was to go on until then, unless another
+// request of its owner has begun since.
+func (l *ledger) forgetAttempt(e *entry, until time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !e.releasing && e.until == until {
 		l.remove(e)
 	}
 }
@@ -293,11 +305,15 @@ func (l *ledger) setLease(e *entry, by *lease) {
 	e.lease = by
 }
 
-// createdOf returns the revision at which an entry's key was made, 0 if that is not known.
-func (l *ledger) createdOf(e *entry) int64 {
+// keptBy returns by which lease an entry is kept, as far as that is known, and the revision at which its key was made,
+// 0 if that is not known.
+func (l *ledger) keptBy(e *entry) (by clientv3.LeaseID, created int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return e.created
+	if e.lease != nil {
+		by = e.lease.id
+	}
+	return by, e.created
 }
 
 // leaseOf returns by which lease an entry is kept, and whether its time goes on.
@@ -305,4 +321,11 @@ func (l *ledger) leaseOf(e *entry) (by *lease, created int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return e.lease, e.created, !e.ending && e.token != 0
+}
+
+// isUndecided reports whether it is not known yet what an entry has.
+func (l *ledger) isUndecided(e *entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !e.ending && !e.releasing && !e.queued && e.token == 0
 }

@@ -43,22 +43,41 @@ func hadLock(resp *clientv3.DeleteResponse) bool {
 	return len(resp.PrevKvs) > 0
 }
 
-// endEntry deletes the key of an entry whose time is over, unless it is not there any more.
+// endEntry deletes the keys of an entry whose time is over, unless they are not there any more.
 func (b *backend) endEntry(ctx context.Context, e *entry) error {
-	if isCrowd(e.req.Mode) {
-		if _, err := b.deleteOfCrowd(ctx, &e.req); err != nil {
+	keys := []string{e.grantKey}
+	if place := b.layout.placeKey(&e.req); place != "" {
+		keys = append(keys, place)
+	}
+	for _, key := range keys {
+		if err := b.endKey(ctx, e, key); err != nil {
 			return fmt.Errorf("etcdlock: end %q: %w", e.name, err)
 		}
-		return nil
-	}
-	of := clientv3.Compare(clientv3.CreateRevision(e.key), ">", 0)
-	if created := b.grants.createdOf(e); created > 0 {
-		of = clientv3.Compare(clientv3.CreateRevision(e.key), "=", created)
-	}
-	if _, err := b.commit(ctx, of, clientv3.OpDelete(e.key)); err != nil {
-		return fmt.Errorf("etcdlock: end %q: %w", e.name, err)
 	}
 	return nil
+}
+
+// endKey deletes a key of an entry, if it is kept by a lease of this client. A grant that is renewed through another
+// one is kept by that one's lease, and goes on.
+func (b *backend) endKey(ctx context.Context, e *entry, key string) error {
+	by, created := b.grants.keptBy(e)
+	for range mostTries {
+		holds := []clientv3.Cmp{clientv3.Compare(clientv3.LeaseValue(key), "=", by)}
+		if created > 0 && !isCrowd(e.req.Mode) {
+			holds = append(holds, clientv3.Compare(clientv3.CreateRevision(key), "=", created))
+		}
+		resp, err := b.client.Txn(clientv3.WithRequireLeader(ctx)).
+			If(holds...).Then(clientv3.OpDelete(key)).Else(clientv3.OpGet(key)).Commit()
+		if err != nil || resp.Succeeded {
+			return err
+		}
+		kvs := resp.Responses[0].GetResponseRange().GetKvs()
+		if len(kvs) == 0 || clientv3.LeaseID(kvs[0].Lease) == by || !b.leases.has(clientv3.LeaseID(kvs[0].Lease)) {
+			return nil
+		}
+		by = clientv3.LeaseID(kvs[0].Lease) // the answer of who has changed it was lost
+	}
+	return errOutrun
 }
 
 // leaveCrowd deletes the owner's keys of a lock that several may have at once.

@@ -41,6 +41,8 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 		}
 		by, created, ok := b.grants.leaseOf(e)
 		switch {
+		case !ok && b.grants.isUndecided(e): // another renewal of it is under way perhaps
+			moving = append(moving, i)
 		case !ok:
 			errs[i] = describe("renew", g.Name, driver.ErrLost)
 		case by.isTooShort(g.TTL), by.isTooLong(g.TTL), by.isLeft():
@@ -166,21 +168,44 @@ func (b *backend) adopt(ctx context.Context, g *driver.Grant) error {
 		return describe("renew", g.Name, err)
 	}
 	v, err := a.find(ctx)
-	if err == nil {
-		err = a.confirm(ctx, v)
-	}
-	if err == nil && v.own != nil {
-		b.grants.enterGrant(a.entry, v.own.created, int64(g.Token>>tokenBits))
-		b.grants.prolong(a.entry, a.sent+g.TTL)
-		return nil
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case v.own == nil || v.own.state == waits && !v.own.elects: // who only waits has no grant
 		err = driver.ErrLost
+	default:
+		if err = a.takeOver(ctx, v, g); err == nil {
+			return nil
+		}
 	}
-	if a.isNew {
-		b.grants.forgetEntry(a.entry)
+	if a.isNew && !a.mayHaveMoved(v, err) {
+		b.grants.forgetAttempt(a.entry, a.sent+req.TTL)
 	}
 	return describe("renew", g.Name, err)
+}
+
+// takeOver has the key of a grant kept by a lease of this client. The grant is in the book before that: it has to end
+// in time where the answer is lost, and goes on when it is renewed once more.
+func (a *attempt) takeOver(ctx context.Context, v *view, g *driver.Grant) error {
+	a.b.grants.enterGrant(a.entry, v.own.created, int64(g.Token>>tokenBits))
+	if err := a.confirm(ctx, v); err != nil {
+		return err
+	}
+	if !a.b.grants.prolong(a.entry, a.sent+g.TTL) { // it is being ended
+		return errBehind
+	}
+	return nil
+}
+
+// mayHaveMoved reports whether a key may be kept by the lease of this client though it could not be adopted. Of one
+// that is gone there is nothing to end.
+func (a *attempt) mayHaveMoved(v *view, err error) bool {
+	switch {
+	case v == nil, v.own == nil, errors.Is(err, driver.ErrLost), errors.Is(err, errBehind):
+		return false
+	case v.own.lease == a.lease.id:
+		return true
+	}
+	return classOf(err) == nil && !errors.Is(err, driver.ErrRefused)
 }
 
 // mostMoved is how many grants are adopted at a time: it may be that all of a client are, when their lease is left.

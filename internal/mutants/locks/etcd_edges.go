@@ -54,5 +54,20 @@ func etcdEdgeMutants() []mutants.Mutant {
 			Old: "		l.signalObservers()\n", New: "		_ = l.signalObservers\n",
 			Test: "TestObserverMissesTheNextHolder",
 		},
+		{
+			Name: "etcd: what may have been adopted is forgotten", File: etcd + "/renew.go", Pkg: etcd,
+			Old: "	if a.isNew && !a.mayHaveMoved(v, err) {\n", New: "	if a.mayHaveMoved(v, err); a.isNew {\n",
+			Test: "TestLostAnswerOfAnAdoptionLeavesALock",
+		},
+		{
+			Name: "etcd: a client ends what another one renews", File: etcd + "/release.go", Pkg: etcd,
+			Old: "clientv3.LeaseID(kvs[0].Lease) == by || !b.leases.has(", New: "b.leases.has(",
+			Test: "TestClientEndsWhatAnotherRenews",
+		},
+		{
+			Name: "etcd: what is being adopted is lost", File: etcd + "/renew.go", Pkg: etcd,
+			Old: "!ok && b.grants.isUndecided(e):", New: "ok && b.grants.isUndecided(e):",
+			Test: "TestRenewalsMeetInAnAdoption",
+		},
 	}
 }
