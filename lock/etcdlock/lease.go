@@ -77,8 +77,8 @@ func (ls *leases) inUse() (all []*lease) {
 	return all
 }
 
-// has reports whether that is one of the leases in use. Each other one of this client is gone, or runs out.
-func (ls *leases) has(id clientv3.LeaseID) bool {
+// isInUse reports whether that is one of the leases in use. Each other one of this client is gone, or runs out.
+func (ls *leases) isInUse(id clientv3.LeaseID) bool {
 	for _, l := range ls.inUse() {
 		if l.id == id {
 			return true

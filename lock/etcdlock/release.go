@@ -72,10 +72,14 @@ func (b *backend) endKey(ctx context.Context, e *entry, key string) error {
 			return err
 		}
 		kvs := resp.Responses[0].GetResponseRange().GetKvs()
-		if len(kvs) == 0 || clientv3.LeaseID(kvs[0].Lease) == by || !b.leases.has(clientv3.LeaseID(kvs[0].Lease)) {
+		if len(kvs) == 0 {
 			return nil
 		}
-		by = clientv3.LeaseID(kvs[0].Lease) // the answer of who has changed it was lost
+		now := clientv3.LeaseID(kvs[0].Lease)
+		if now == by || !b.leases.isInUse(now) {
+			return nil
+		}
+		by = now // the answer of who has changed it was lost
 	}
 	return errOutrun
 }

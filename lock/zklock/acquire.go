@@ -49,6 +49,7 @@ type attempt struct {
 	synced bool     // the server has caught up with the leader since the request was made
 	listed uint64   // the connection over which the line was listed last
 	ours   bool     // the owner has a node that goes on, or may have one: an earlier answer was lost
+	left   bool     // the place is known to others meanwhile, since its node is
 	made   uint64   // the connection over which this attempt has asked for the node; 0 if it has not
 	before *zk.Stat // what was known of the folder before the node was made; nil if it was not looked at
 	sent   time.Duration
@@ -88,7 +89,7 @@ func (a *attempt) run() (driver.Grant, error) {
 		return driver.Grant{}, err
 	}
 	defer leaveTurn()
-	before, ending := a.b.takePlace(a.place.key)
+	before, stays, ending := a.b.askAbout(a.place.key)
 	if before != nil && before.isOver() { // it is given back already
 		a.b.leaveNode(before)
 		ending = true
@@ -97,23 +98,40 @@ func (a *attempt) run() (driver.Grant, error) {
 		return driver.Grant{}, driver.Spent(fmt.Errorf("%w: its node is being removed", driver.ErrUnavailable))
 	}
 	if before != nil {
-		a.place, a.ours = before, true
+		a.place, a.ours, a.left = before, true, stays
 	}
 	if a.stands {
 		a.b.replaceOther(a.place)
 	}
 	g, err := a.proceed()
+	if a.left && !a.ours {
+		a.b.enterAsked(a.place, bootclock.Now()) // unless it is gone already
+	}
 	if a.ours {
 		lives := a.req.TTL
 		if err != nil && a.staysInLine() && !a.stands {
 			lives = keptFor
 		}
-		a.b.enterPlace(a.place, a.sent+lives)
+		if !a.enterAfter(a.sent+lives) && err == nil {
+			return driver.Grant{}, driver.Spent(errGivenBack)
+		}
 		if err != nil && a.made != 0 && !errors.Is(err, driver.ErrHeld) {
 			err = &afterwardsError{err}
 		}
 	}
 	return g, err
+}
+
+// errGivenBack says that what the owner has was given back, or lost, while it asked for it.
+var errGivenBack = fmt.Errorf("%w: its node was given back meanwhile", driver.ErrUnavailable)
+
+// enterAfter has the place of a request go on until then. It reports false if it does not.
+func (a *attempt) enterAfter(until time.Duration) bool {
+	if a.left {
+		return a.b.enterAsked(a.place, until)
+	}
+	a.b.enterPlace(a.place, until)
+	return true
 }
 
 // takeTurn waits until no other request of an owner is under way.
@@ -371,8 +389,7 @@ func (a *attempt) leaveOtherKind(why error) error {
 // nodeGone says that somebody has removed the node, or that an old session has left it.
 func (a *attempt) nodeGone() error {
 	a.ours = false
-	a.place.finishPlace()
-	a.b.leaveLine(a.place)
+	a.b.loseUnmoved(a.place)
 	return driver.Spent(fmt.Errorf("%w: its node was removed", driver.ErrUnavailable))
 }
 
@@ -434,8 +451,7 @@ func (a *attempt) removePlace() error {
 		a.b.leaveNode(a.place)
 		return driver.Spent(err)
 	}
-	a.place.finishPlace()
-	a.b.leaveLine(a.place)
+	a.b.dropPlace(a.place)
 	a.ours = false
 	return nil
 }

@@ -33,6 +33,9 @@ func (a *attempt) readOver() (driver.Grant, error) {
 	if a.mayBeBehind() {
 		return driver.Grant{}, cmp.Or(a.syncNow(), errMoved)
 	}
+	if a.left { // it had the lock
+		return driver.Grant{}, a.nodeGone()
+	}
 	writer := a.b.placeOf(&driver.Grant{Name: a.req.Name, Owner: a.req.Over})
 	if writer == nil || writer.grant.Mode != driver.Write || !slices.Contains(nodes, writer.node) ||
 		p.recipe.ahead(nodes, slices.Index(nodes, writer.node)) >= 0 {
@@ -194,6 +197,15 @@ func (b *backend) findMoved(p *place) error {
 	}
 	b.move(p, node)
 	return errMoved
+}
+
+// loseUnmoved ends a place whose node is gone, unless it is becoming another one.
+func (b *backend) loseUnmoved(p *place) {
+	p.moving.RLock()
+	defer p.moving.RUnlock()
+	if p.moved == nil {
+		b.losePlace(p)
+	}
 }
 
 // move has a place go on with another node, "" if it is not known which one that is.

@@ -26,6 +26,8 @@ type place struct {
 	look    chan struct{} // holds one signal: there is another connection
 	until   time.Duration // when it ends by the boot clock; the backend's mu is held
 	ending  bool          // its time is over, and its node may be there still; the backend's mu is held
+	asked   bool          // a request of its owner is under way: it does not end by itself; the backend's mu is held
+	renewed bool          // since it was asked about; the backend's mu is held
 
 	endings sync.Mutex // is held while its node is being removed since its time is over
 
@@ -76,8 +78,50 @@ func (b *backend) enterPlace(p *place, until time.Duration) {
 	if b.background.Err() != nil {
 		return
 	}
-	b.places[p.key], p.until = p, until
+	b.places[p.key], p.until, p.asked = p, until, false
 	b.book.Put(p.key, p, until)
+}
+
+// askAbout returns the place for which a request of its owner is made, so that it does not end by itself. It returns
+// nil if there is none, or if that is being ended. One whose node is known stays where it is, for that may be lost or
+// renewed meanwhile.
+func (b *backend) askAbout(key string) (p *place, stays, ending bool) {
+	for {
+		b.mu.Lock()
+		p = b.places[key]
+		_, inBook := b.book.Get(key)
+		stays = inBook && p != nil && p.node != "" && p.session != 0
+		if stays {
+			p.asked, p.renewed = true, false
+		}
+		b.mu.Unlock()
+		if !stays {
+			p, ending = b.takePlace(key)
+			return p, false, ending
+		}
+		p.moving.RLock()
+		moved := p.moved
+		p.moving.RUnlock()
+		if moved == nil {
+			return p, true, false
+		}
+	}
+}
+
+// enterAsked has a place go on until a time at least, after a request. It reports false if it was lost, given back or
+// has become another one meanwhile.
+func (b *backend) enterAsked(p *place, until time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.places[p.key] != p || !p.asked {
+		return false
+	}
+	if p.renewed {
+		until = max(until, p.until)
+	}
+	p.until, p.asked = until, false
+	b.book.Put(p.key, p, until)
+	return true
 }
 
 // takePlace takes a place out of the book, so that it does not end by itself. It returns nil if there is none, or if
@@ -85,7 +129,11 @@ func (b *backend) enterPlace(p *place, until time.Duration) {
 func (b *backend) takePlace(key string) (p *place, ending bool) {
 	b.mu.Lock()
 	p, ok := b.book.Take(key)
+	if other := b.places[key]; !ok && other != nil && other.asked {
+		p, ok = other, true
+	}
 	if ok {
+		p.asked = false
 		delete(b.places, key)
 	}
 	ending = b.places[key] != nil
@@ -140,12 +188,17 @@ func (b *backend) endNow(p *place) (removed bool, err error) {
 	return removed, err
 }
 
-// beginEnding enters that the time of a place is over. It reports false if it has ended already.
+// beginEnding enters that the time of a place is over. It reports false if it has ended already, or has been prolonged,
+// and while a request of its owner is under way, which enters it anew.
 func (b *backend) beginEnding(p *place) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.ending = b.places[p.key] == p
-	return p.ending
+	_, prolonged := b.book.Get(p.key)
+	if b.places[p.key] != p || p.asked || prolonged {
+		return false
+	}
+	p.ending = true
+	return true
 }
 
 // forgetPlace enters that the servers have nothing of a place any more.
@@ -211,23 +264,30 @@ func (b *backend) removeNode(path string) (bool, error) {
 
 // losePlace ends a place whose node is gone, and tells who has it.
 func (b *backend) losePlace(p *place) {
+	known := b.dropPlace(p)
+	if known && len(p.more) > 0 {
+		b.leaveNode(p) // the others may be there still
+	}
+}
+
+// dropPlace ends a place of which nothing is left, and tells who has it. It reports false if nobody knows of it any
+// more.
+func (b *backend) dropPlace(p *place) (known bool) {
 	b.mu.Lock()
-	known := b.places[p.key] == p && !p.ending
-	if known {
+	if known = b.places[p.key] == p && !p.ending; known {
 		delete(b.places, p.key)
 		b.book.Take(p.key)
+		p.asked = false
 	}
 	b.mu.Unlock()
 	granted := p.finishPlace()
 	if b.leaveLine(p) {
 		b.hub.wakeName(p.grant.Name)
 	}
-	if known && len(p.more) > 0 {
-		b.leaveNode(p) // the others may be there still
-	}
 	if known && granted && b.note != nil {
 		b.note(driver.Message{Name: p.grant.Name, Owner: p.grant.Owner, Kind: driver.Taken})
 	}
+	return known
 }
 
 // leaveNode has the node of an owner whose fate is open deleted in the background, until the servers say that it is

@@ -112,10 +112,14 @@ func (b *backend) prolong(g *driver.Grant, sent time.Duration, err error) error 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := keyOf(g.Name, g.Owner)
-	if !b.book.Prolong(key, sent+g.TTL) {
+	p := b.places[key]
+	if p != nil && p.asked { // its time may be over by the book
+		b.book.Put(key, p, sent+g.TTL)
+		p.renewed = true
+	} else if !b.book.Prolong(key, sent+g.TTL) {
 		return describe("renew", g.Name, driver.ErrLost)
 	}
-	if p := b.places[key]; p != nil {
+	if p != nil {
 		p.until = sent + g.TTL
 	}
 	return nil

@@ -61,7 +61,7 @@ func etcdEdgeMutants() []mutants.Mutant {
 		},
 		{
 			Name: "etcd: a client ends what another one renews", File: etcd + "/release.go", Pkg: etcd,
-			Old: "clientv3.LeaseID(kvs[0].Lease) == by || !b.leases.has(", New: "b.leases.has(",
+			Old: "now == by || !b.leases.isInUse(now)", New: "now == by",
 			Test: "TestClientEndsWhatAnotherRenews",
 		},
 		{

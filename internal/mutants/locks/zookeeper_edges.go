@@ -92,5 +92,10 @@ func zookeeperLossMutants() []mutants.Mutant {
 			Old: "	if p != nil && !p.isGranted() { //", New: "	if p != nil && p.key == \"\" { //",
 			Test: "TestNoteBesideWhoStands",
 		},
+		{
+			Name: "zookeeper: a late copy hides a grant", File: zk + "/place.go", Pkg: zk,
+			Old: "		stays = inBook && p", New: "		stays = inBook && p == nil && p",
+			Test: "TestLateCopyHidesAGrant",
+		},
 	}
 }
