@@ -60,8 +60,8 @@ func completeQuarantine(c *cobra.Command) {
 		cobra.FixedCompletions([]string{noQuarantine}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// typed reports whether there is a URL: one that is empty is refused before.
-func (f *backendFlags) typed() bool { return len(f.urls) > 0 }
+// typed reports whether there is a URL. One that was typed and is empty is refused before; among others it is a slip.
+func (f *backendFlags) typed() bool { return len(f.urls) > 1 || len(f.urls) == 1 && f.urls[0] != "" }
 
 // given reports whether a flag was typed.
 func (f *backendFlags) given(name string) bool {
