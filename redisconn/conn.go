@@ -52,6 +52,14 @@ type Scattered interface {
 	Scattered() error
 }
 
+// Doubter may be implemented by a [Conn] that looks for connections that have died without a
+// word when a call got no answer. Who makes calls over it for callers that leave before these
+// calls end says so, and the next call, which may follow at once, is not sent the same way.
+type Doubter interface {
+	// Doubt says that a call for a key has begun then, and how it has ended for its caller.
+	Doubt(began time.Time, err error, key string)
+}
+
 // CheckKeeps returns why nothing that must last can be kept over conn, if that is so.
 func CheckKeeps(conn Conn) error {
 	if conn == nil {

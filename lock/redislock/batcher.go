@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/batch"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -43,8 +44,12 @@ func newBatcher(conn redisconn.Conn, s *redisconn.Script, common ...string) *bat
 // eval is one request. When ctx ends before it was sent, the error says that
 // nothing happened; when it is under way, the error is a [*driver.UnderwayError].
 func (b *batcher) eval(ctx context.Context, keys, args []string) (redisconn.Reply, error) {
+	began := time.Now()
 	reply, err := b.shared.Do(ctx, scriptInput{keys, args})
 	if err != nil {
+		if d, ok := b.conn.(redisconn.Doubter); ok { // the call itself ends later, if at all
+			d.Doubt(began, err, keys[0])
+		}
 		return redisconn.Reply{}, leftBehind(err)
 	}
 	return reply, nil

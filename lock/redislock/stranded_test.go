@@ -24,6 +24,11 @@ import (
 // pooled connects with a pool that is full of idle connections.
 func pooled(t *testing.T, p *chaos.Proxy, size int) redisconn.Conn {
 	t.Helper()
+	return goredis.Wrap(fullPool(t, p, size))
+}
+
+func fullPool(t *testing.T, p *chaos.Proxy, size int) *goredisclient.Client {
+	t.Helper()
 	client := goredisclient.NewClient(&goredisclient.Options{Addr: p.Addr(), PoolSize: size})
 	t.Cleanup(func() { _ = client.Close() })
 	for client.PoolStats().IdleConns < uint32(size) {
@@ -37,15 +42,14 @@ func pooled(t *testing.T, p *chaos.Proxy, size int) redisconn.Conn {
 		}
 		users.Wait()
 	}
-	return goredis.Wrap(client)
+	return client
 }
 
-// pooledRueidis connects with some idle connections beside the one that is shared. It takes
-// so long to find out that one has died; 0 is its default.
-func pooledRueidis(t *testing.T, p *chaos.Proxy, size int, silence time.Duration) redisconn.Conn {
+// pooledRueidis connects with some idle connections beside the one that is shared.
+func pooledRueidis(t *testing.T, p *chaos.Proxy, size int) redisconn.Conn {
 	t.Helper()
 	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
-		InitAddress: []string{p.Addr()}, ForceSingleClient: true, ConnWriteTimeout: silence,
+		InitAddress: []string{p.Addr()}, ForceSingleClient: true,
 		PipelineMultiplex: -1, // of four, chance would choose
 	})
 	if err != nil {
@@ -67,8 +71,8 @@ func pooledRueidis(t *testing.T, p *chaos.Proxy, size int, silence time.Duration
 func TestIdleConnectionsThatDiedLoseALease(t *testing.T) {
 	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redisconn.Conn{
 		"goredis":         func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooled(t, p, 20) },
-		"rueidis":         func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0, 0) },
-		"rueidis, pooled": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 2, 0) },
+		"rueidis":         func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0) },
+		"rueidis, pooled": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +116,7 @@ func outliveConnections(t *testing.T, proxy *chaos.Proxy, conn redisconn.Conn) {
 func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
 	for name, pool := range map[string]func(t *testing.T, p *chaos.Proxy) redisconn.Conn{
 		"goredis": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooled(t, p, 20) },
-		"rueidis": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0, 3*time.Second) },
+		"rueidis": func(t *testing.T, p *chaos.Proxy) redisconn.Conn { return pooledRueidis(t, p, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,6 +132,46 @@ func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
 				t.Error("no connection was dead")
 			}
 		})
+	}
+}
+
+// latePing is a hook that lets every PING come late to its connection.
+type latePing struct{ goredisclient.Hook }
+
+func (latePing) DialHook(next goredisclient.DialHook) goredisclient.DialHook { return next }
+
+func (latePing) ProcessPipelineHook(next goredisclient.ProcessPipelineHook) goredisclient.ProcessPipelineHook {
+	return next
+}
+
+func (latePing) ProcessHook(next goredisclient.ProcessHook) goredisclient.ProcessHook {
+	return func(ctx context.Context, cmd goredisclient.Cmder) error {
+		if cmd.Name() == "ping" {
+			time.Sleep(100 * time.Millisecond) // longer than the pause before a call that follows
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// TestNextCallIsGivenADoubtedConnection: all connections have died, and those that lie idle are
+// about to be asked whether they live. A call that comes before they are is not given one.
+func TestNextCallIsGivenADoubtedConnection(t *testing.T) {
+	t.Parallel()
+	proxy := proxyTo(t, testenv.Redis(t, nil))
+	client := fullPool(t, proxy, 4)
+	client.AddHook(latePing{})
+	conn := goredis.Wrap(client)
+	proxy.Strand()
+	script := redisconn.NewScript("return 1")
+	ctx, cancel := context.WithTimeout(ctxFor(t), 300*time.Millisecond)
+	defer cancel()
+	if _, err := conn.Eval(ctx, script, []string{"a"}, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a dead connection: %v", err)
+	}
+	for range 2 {
+		if _, err := conn.Eval(ctxFor(t), script, []string{"a"}, nil); err != nil {
+			t.Errorf("the next call: %v", err)
+		}
 	}
 }
 

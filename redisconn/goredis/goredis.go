@@ -72,12 +72,14 @@ type conn struct {
 	mu      sync.Mutex
 	masters map[string]*redis.Client // by address, as Owner has found them
 
+	doubts doubts
 	asking sync.Map // addresses of servers whose idle connections are being asked
 }
 
 var (
 	_ redisconn.Conn      = (*conn)(nil)
 	_ redisconn.Scattered = (*conn)(nil)
+	_ redisconn.Doubter   = (*conn)(nil)
 )
 
 // Cluster implements redisconn.Conn.
@@ -86,9 +88,10 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 // Eval implements redisconn.Conn.
 func (c *conn) Eval(ctx context.Context, s *redisconn.Script, keys, args []string) (redisconn.Reply, error) {
 	began := time.Now()
+	c.undoubted(ctx, keys)
 	answer, err := redisconn.Await(ctx, func() (redisconn.Reply, error) { return c.eval(undated(ctx), s, keys, args) })
-	if silence.Met(began, err) {
-		c.suspect(firstOf(keys)...)
+	if len(keys) > 0 {
+		c.Doubt(began, err, keys[0])
 	}
 	return answer, err
 }
@@ -112,13 +115,16 @@ func (c *conn) evalText(ctx context.Context, s *redisconn.Script, keys, args []s
 // Pipeline implements redisconn.Conn.
 func (c *conn) Pipeline(ctx context.Context, calls []redisconn.Call) []redisconn.Result {
 	began := time.Now()
+	for i := range calls {
+		c.undoubted(ctx, calls[i].Keys)
+	}
 	results := redisconn.AwaitMany(ctx, len(calls), func() []redisconn.Result {
 		return c.pipeline(undated(ctx), calls)
 	})
 	var silent []string
 	for i := range results {
 		if silence.Met(began, results[i].Err) {
-			silent = append(silent, firstOf(calls[i].Keys)...)
+			silent = append(silent, calls[i].Keys[:min(len(calls[i].Keys), 1)]...) // one tells the server
 		}
 	}
 	c.suspect(silent...)
@@ -187,6 +193,7 @@ func (c *conn) EvalWait(
 	ctx context.Context, call redisconn.Call, replicas int, timeout time.Duration,
 ) (redisconn.Reply, int, error) {
 	began := time.Now()
+	c.undoubted(ctx, call.Keys)
 	got, err := redisconn.Await(ctx, func() (acked, error) {
 		ctx := undated(ctx)
 		a, err := c.evalWait(ctx, evalsha, call.Script.SHA(), call, replicas, timeout)
@@ -195,8 +202,8 @@ func (c *conn) EvalWait(
 		}
 		return a, err
 	})
-	if silence.Met(began, err) {
-		c.suspect(firstOf(call.Keys)...)
+	if len(call.Keys) > 0 {
+		c.Doubt(began, err, call.Keys[0])
 	}
 	return got.reply, got.replicas, err
 }

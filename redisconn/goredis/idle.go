@@ -3,33 +3,95 @@ package goredis
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/bedrock-go/bedrock/redisconn"
+	"github.com/bedrock-go/bedrock/redisconn/internal/silence"
 )
 
 // A router can forget the connections of a pool, all at once and silently. go-redis
 // finds that out one by one, and each costs a call its time-out: a few of them, and a
 // lease is over before a new connection is made. So after a call that got no answer
-// all that lie idle are asked whether they are still there.
+// all that lie idle are asked whether they are still there, and the next call goes out
+// when they have been taken for that: it would be given one of them otherwise.
 
 // answerTime is how long an idle connection may take to answer.
 const answerTime = time.Second
 
-// suspect makes the idle connections to the servers of some keys prove themselves.
-// It does not wait for that.
-func (c *conn) suspect(keys ...string) {
-	if len(keys) > 0 {
-		go func() {
-			for addr, p := range c.poolsOf(keys) {
-				go c.proveIdle(addr, p)
-			}
-		}()
+// doubts are the places of keys whose server's idle connections are about to be asked.
+type doubts struct {
+	count atomic.Int32 // so that a call looks no further while there are none
+	until sync.Map     // by place: a channel that is closed when the connections are taken
+}
+
+// place is what tells the servers of two keys apart, without asking anybody.
+func (c *conn) place(key string) int {
+	if c.cluster == nil {
+		return 0
+	}
+	return redisconn.Slot(key)
+}
+
+// Doubt implements redisconn.Doubter.
+func (c *conn) Doubt(began time.Time, err error, key string) {
+	if silence.Met(began, err) {
+		c.suspect(key)
 	}
 }
 
-// firstOf returns one key of a call, which tells its server; none if it has none.
-func firstOf(keys []string) []string { return keys[:min(len(keys), 1)] }
+// suspect makes the idle connections to the servers of some keys prove themselves.
+// It does not wait for that.
+func (c *conn) suspect(keys ...string) {
+	var doubted []string
+	taken := make(chan struct{})
+	for _, key := range keys {
+		if _, already := c.doubts.until.LoadOrStore(c.place(key), taken); !already {
+			c.doubts.count.Add(1)
+			doubted = append(doubted, key)
+		}
+	}
+	if len(doubted) > 0 {
+		go c.prove(doubted, taken)
+	}
+}
+
+// prove has the idle connections to the servers of some keys asked, and ends the doubt of
+// these keys as soon as nobody else can be given one of them.
+func (c *conn) prove(keys []string, taken chan struct{}) {
+	var taking sync.WaitGroup
+	for addr, p := range c.poolsOf(keys) {
+		if _, asking := c.asking.LoadOrStore(addr, true); asking {
+			continue
+		}
+		taking.Add(1)
+		go func() {
+			defer c.asking.Delete(addr)
+			askIdle(p, taking.Done)
+		}()
+	}
+	taking.Wait()
+	for _, key := range keys {
+		c.doubts.until.Delete(c.place(key))
+		c.doubts.count.Add(-1)
+	}
+	close(taken)
+}
+
+// undoubted waits while the idle connections to the servers of some keys are about to be asked.
+func (c *conn) undoubted(ctx context.Context, keys []string) {
+	if c.doubts.count.Load() == 0 || len(keys) == 0 {
+		return
+	}
+	if taken, doubted := c.doubts.until.Load(c.place(keys[0])); doubted {
+		select {
+		case <-taken.(chan struct{}):
+		case <-ctx.Done():
+		}
+	}
+}
 
 // pool is a client of one server.
 type pool interface {
@@ -56,35 +118,51 @@ func (c *conn) poolsOf(keys []string) map[string]pool {
 	return pools
 }
 
-// proveIdle asks the idle connections of a pool, unless they are being asked already.
-func (c *conn) proveIdle(addr string, p pool) {
-	if _, asking := c.asking.LoadOrStore(addr, true); asking {
-		return
-	}
-	defer c.asking.Delete(addr)
-	askIdle(p)
-}
-
 // askIdle sends a PING over every idle connection at once. go-redis closes those that
-// do not answer; meanwhile none of them is given to anybody else.
-func askIdle(p pool) {
+// do not answer; from when taken is called, none of them is given to anybody else.
+func askIdle(p pool, taken func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
 	stats, impatient := p.PoolStats(), p.WithTimeout(answerTime)
-	var asked sync.WaitGroup
+	var asked, taking sync.WaitGroup
+	ask := func(send func(ping *ping)) {
+		taking.Add(1)
+		asked.Go(func() {
+			ping := newPing(ctx, taking.Done)
+			defer ping.sent()
+			send(ping)
+		})
+	}
 	for range stats.IdleConns {
-		asked.Go(func() { _ = impatient.Process(ctx, ping(ctx)) })
+		ask(func(ping *ping) { _ = impatient.Process(ctx, ping) })
 	}
 	if stats.PipelineStats != nil {
 		for range stats.PipelineStats.IdleConns {
-			asked.Go(func() {
+			ask(func(ping *ping) {
 				pipe := impatient.Pipeline()
-				_ = pipe.Process(ctx, ping(ctx))
+				_ = pipe.Process(ctx, ping)
 				_, _ = pipe.Exec(ctx)
 			})
 		}
 	}
+	taking.Wait()
+	taken()
 	asked.Wait()
 }
 
-func ping(ctx context.Context) *command { return &command{redis.NewCmd(ctx, "ping")} }
+// ping is a PING that tells when it is sent: then it has its connection.
+type ping struct {
+	command
+
+	sent func()
+}
+
+func newPing(ctx context.Context, sent func()) *ping {
+	return &ping{command{redis.NewCmd(ctx, "ping")}, sync.OnceFunc(sent)}
+}
+
+// Args implements redis.Cmder. go-redis asks for them when it has a connection to write them to.
+func (p *ping) Args() []any {
+	p.sent()
+	return p.command.Args()
+}

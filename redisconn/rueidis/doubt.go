@@ -35,6 +35,9 @@ func (c *conn) learn(began time.Time, err error) {
 	}
 }
 
+// Doubt implements redisconn.Doubter.
+func (c *conn) Doubt(began time.Time, err error, _ string) { c.learn(began, err) }
+
 func (c *conn) doubts() bool { return int64(time.Since(c.wrapped)) < c.doubtUntil.Load() }
 
 // trusted returns what a call goes over, and what ends its use.

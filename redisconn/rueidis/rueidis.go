@@ -47,7 +47,10 @@ type conn struct {
 	ranges []slotRange // which master has which slots, as Owner has found it
 }
 
-var _ redisconn.Conn = (*conn)(nil)
+var (
+	_ redisconn.Conn    = (*conn)(nil)
+	_ redisconn.Doubter = (*conn)(nil)
+)
 
 // Cluster implements redisconn.Conn.
 func (c *conn) Cluster() bool { return c.cluster }

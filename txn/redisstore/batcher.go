@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/batch"
 	"github.com/bedrock-go/bedrock/redisconn"
@@ -13,6 +14,7 @@ import (
 // batcher makes the calls of many goroutines, those that come at the same time in one
 // pipeline.
 type batcher struct {
+	conn   redisconn.Conn
 	shared *batch.Batcher[[]redisconn.Call, []redisconn.Result]
 }
 
@@ -29,7 +31,7 @@ func newBatcher(conn redisconn.Conn) *batcher {
 	opts := batch.Options[[]redisconn.Call]{
 		Workers: batchWorkers, Most: largestBatch, Size: func(calls []redisconn.Call) int { return len(calls) },
 	}
-	return &batcher{batch.New(opts, func() batch.Server[[]redisconn.Call, []redisconn.Result] {
+	return &batcher{conn, batch.New(opts, func() batch.Server[[]redisconn.Call, []redisconn.Result] {
 		var all []redisconn.Call
 		return func(requests []*request) { all = serveInOne(conn, requests, all[:0]) }
 	})}
@@ -57,11 +59,26 @@ func (b *batcher) run(ctx context.Context, calls ...redisconn.Call) ([]redisconn
 	if err := ctx.Err(); err != nil {
 		return nil, notSent(err)
 	}
+	began := time.Now()
 	results, err := b.shared.Do(ctx, calls)
 	if err != nil {
+		b.doubt(began, err, calls)
 		return nil, leftBehind(err)
 	}
 	return results, nil
+}
+
+// doubt tells the connection that a caller has left without an answer: the calls end later, if at all.
+func (b *batcher) doubt(began time.Time, err error, calls []redisconn.Call) {
+	d, ok := b.conn.(redisconn.Doubter)
+	if !ok {
+		return
+	}
+	for i := range calls {
+		if len(calls[i].Keys) > 0 {
+			d.Doubt(began, err, calls[i].Keys[0])
+		}
+	}
 }
 
 func (b *batcher) runOne(ctx context.Context, call redisconn.Call) redisconn.Result {
