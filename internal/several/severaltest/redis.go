@@ -152,13 +152,19 @@ func (r Redis) freezeForASecond(ctx context.Context) error {
 func (r Redis) crash(context.Context) error {
 	for _, s := range r {
 		s.Kill()
+	}
+	for _, s := range r {
 		s.Restart(true)
 	}
 	return nil
 }
 
-// Restart stops all of them and starts them again.
+// Restart stops all of them before it starts them again: what one has forgotten is asked of
+// it once more with the next renewal, for as long as others know of it.
 func (r Redis) Restart(keepData bool) {
+	for _, s := range r {
+		s.Stop()
+	}
 	for _, s := range r {
 		s.Restart(keepData)
 	}
