@@ -17,11 +17,13 @@ const behaviourLabel = "locktest-behaviour"
 func watchGoroutines(t *testing.T, run func()) {
 	t.Helper()
 	t.Cleanup(func() { // registered first, so it runs last
-		for end := time.Now().Add(cleanUp); len(labelled(t.Name())) > 0; time.Sleep(5 * time.Millisecond) {
+		pause := 5 * time.Millisecond // which grows: looking at all goroutines stops the others
+		for end := time.Now().Add(cleanUp); len(labelled(t.Name())) > 0; pause += pause / 2 {
 			if time.Now().After(end) {
 				t.Errorf("goroutines left behind:\n%s", strings.Join(labelled(t.Name()), "\n"))
 				return
 			}
+			time.Sleep(min(pause, 100*time.Millisecond))
 		}
 	})
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(behaviourLabel, t.Name())))

@@ -21,10 +21,12 @@ func (e *env) checkResidue() {
 		return
 	}
 	var left []string
-	for end := time.Now().Add(e.long + cleanUp); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	pause := 5 * time.Millisecond // which grows: what is there for seconds is not worth a look each time
+	for end := time.Now().Add(e.long + cleanUp); time.Now().Before(end); pause += pause / 2 {
 		if left = e.ours(look()); len(left) == 0 {
 			return
 		}
+		time.Sleep(min(pause, 100*time.Millisecond))
 	}
 	e.Errorf("left behind: %q", left)
 }

@@ -147,7 +147,7 @@ func (latePing) ProcessPipelineHook(next goredisclient.ProcessPipelineHook) gore
 func (latePing) ProcessHook(next goredisclient.ProcessHook) goredisclient.ProcessHook {
 	return func(ctx context.Context, cmd goredisclient.Cmder) error {
 		if cmd.Name() == "ping" {
-			time.Sleep(100 * time.Millisecond) // longer than the pause before a call that follows
+			<-time.After(100 * time.Millisecond) // longer than the pause before a call that follows
 		}
 		return next(ctx, cmd)
 	}

@@ -21,14 +21,14 @@ import (
 // answerTime is how long an idle connection may take to answer.
 const answerTime = time.Second
 
-// doubts are the places of keys whose server's idle connections are about to be asked.
+// doubts are the slots of keys whose server's idle connections are about to be asked.
 type doubts struct {
 	count atomic.Int32 // so that a call looks no further while there are none
-	until sync.Map     // by place: a channel that is closed when the connections are taken
+	until sync.Map     // by slot: a channel that is closed when the connections are taken
 }
 
-// place is what tells the servers of two keys apart, without asking anybody.
-func (c *conn) place(key string) int {
+// slotOf is what tells the servers of two keys apart, without asking anybody.
+func (c *conn) slotOf(key string) int {
 	if c.cluster == nil {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (c *conn) suspect(keys ...string) {
 	var doubted []string
 	taken := make(chan struct{})
 	for _, key := range keys {
-		if _, already := c.doubts.until.LoadOrStore(c.place(key), taken); !already {
+		if _, already := c.doubts.until.LoadOrStore(c.slotOf(key), taken); !already {
 			c.doubts.count.Add(1)
 			doubted = append(doubted, key)
 		}
@@ -74,7 +74,7 @@ func (c *conn) prove(keys []string, taken chan struct{}) {
 	}
 	taking.Wait()
 	for _, key := range keys {
-		c.doubts.until.Delete(c.place(key))
+		c.doubts.until.Delete(c.slotOf(key))
 		c.doubts.count.Add(-1)
 	}
 	close(taken)
@@ -85,7 +85,7 @@ func (c *conn) undoubted(ctx context.Context, keys []string) {
 	if c.doubts.count.Load() == 0 || len(keys) == 0 {
 		return
 	}
-	if taken, doubted := c.doubts.until.Load(c.place(keys[0])); doubted {
+	if taken, doubted := c.doubts.until.Load(c.slotOf(keys[0])); doubted {
 		select {
 		case <-taken.(chan struct{}):
 		case <-ctx.Done():
