@@ -51,10 +51,11 @@ func lastMomentLooksEndless(e *env) {
 				e.release(b, g)
 				break
 			}
-			if refusal, ok := errors.AsType[*driver.HeldError](err); !ok || refusal.TTL <= 0 {
+			refusal, ok := errors.AsType[*driver.HeldError](err)
+			if !ok || refusal.TTL <= 0 {
 				e.Fatalf("%v (%+v), want a refusal that tells how much time is left", err, refusal)
 			}
-			time.Sleep(50 * time.Microsecond)
+			time.Sleep(max(refusal.TTL-2*time.Millisecond, 50*time.Microsecond)) // the last moments are the question
 		}
 	}
 }
