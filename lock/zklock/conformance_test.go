@@ -14,38 +14,57 @@ import (
 	"github.com/bedrock-go/bedrock/lock/zklock"
 )
 
+// TestConformanceStandalone has one server for all behaviours: to start one costs more than most of them.
 func TestConformanceStandalone(t *testing.T) {
-	servers := make(chan struct{}, 4) // a server of its own for each behaviour takes a machine's memory
+	server := testenv.StartZooKeeper(t, nil)[0]
+	proxy := proxyTo(t, server.Addr())
+	outside := runOutside(t)
 	locktest.Run(t, locktest.Backend{
-		Open: func(t testing.TB) locktest.Server {
-			servers <- struct{}{}
-			t.Cleanup(func() { <-servers })
-			return standalone(t)
+		Shared: true,
+		Open: func(testing.TB) locktest.Server {
+			return locktest.Server{
+				Connect:    func(t testing.TB) driver.Backend { return connectTo(t, proxy.Addr()) },
+				Freeze:     server.Freeze,
+				Thaw:       server.Thaw,
+				Restart:    func(keepData bool) { outside(func() { restart(server, keepData) }) },
+				Disconnect: func() { breakOnce(proxy) },
+				Lag: func(t testing.TB) (driver.Backend, func(time.Duration)) {
+					line := proxyTo(t, server.Addr())
+					return connectTo(t, line.Addr()), line.Delay
+				},
+			}
 		},
 		Exempt: conformance.ZooKeeper().Exempt,
 	})
 }
 
-// standalone starts a server that clients reach through a proxy.
-func standalone(t testing.TB) locktest.Server {
-	server := testenv.StartZooKeeper(t, nil)[0]
-	proxy := proxyTo(t, server.Addr())
-	return locktest.Server{
-		Connect: func(t testing.TB) driver.Backend { return connectTo(t, proxy.Addr()) },
-		Freeze:  server.Freeze,
-		Thaw:    server.Thaw,
-		Restart: func(keepData bool) {
-			if keepData {
-				server.Restart()
-			} else {
-				server.Wipe()
-			}
-		},
-		Disconnect: func() { breakOnce(proxy) },
-		Lag: func(t testing.TB) (driver.Backend, func(time.Duration)) {
-			line := proxyTo(t, server.Addr())
-			return connectTo(t, line.Addr()), line.Delay
-		},
+func restart(server *testenv.ZooKeeperServer, keepData bool) {
+	if keepData {
+		server.Restart()
+	} else {
+		server.Wipe()
+	}
+}
+
+// runOutside returns what runs something in a goroutine that outlasts the behaviours of a test: a server
+// that one of them starts goes on after it.
+func runOutside(t *testing.T) func(run func()) {
+	type work struct {
+		run  func()
+		done chan struct{}
+	}
+	works := make(chan work)
+	go func() {
+		for w := range works {
+			w.run()
+			close(w.done)
+		}
+	}()
+	t.Cleanup(func() { close(works) })
+	return func(run func()) {
+		w := work{run, make(chan struct{})}
+		works <- w
+		<-w.done
 	}
 }
 
@@ -77,13 +96,7 @@ func TestConformanceEnsemble(t *testing.T) {
 		addresses = append(addresses, proxy.Addr())
 		proxies = append(proxies, proxy)
 	}
-	outside := make(chan func()) // a server that a behaviour starts goes on after it
-	defer close(outside)
-	go func() {
-		for run := range outside {
-			run()
-		}
-	}()
+	outside := runOutside(t)
 	locktest.Run(t, locktest.Backend{
 		Shared: true,
 		Open: func(testing.TB) locktest.Server {
@@ -93,9 +106,7 @@ func TestConformanceEnsemble(t *testing.T) {
 				Nemeses: []locktest.Nemesis{{
 					Name: "the leader is killed",
 					Strike: func(context.Context) error {
-						done := make(chan struct{})
-						outside <- func() { defer close(done); killLeader(t, servers) }
-						<-done
+						outside(func() { killLeader(t, servers) })
 						return nil
 					},
 				}},
