@@ -1,3 +1,8 @@
+//go:build !race
+
+// What is shown here takes hours of virtual time, or thousands of transactions: the race detector makes that some ten
+// times as slow, and what runs is raced by all other tests.
+
 package coord_test
 
 import (

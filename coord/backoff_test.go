@@ -3,7 +3,6 @@ package coord_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"strings"
@@ -171,44 +170,6 @@ func (dead) Schemes() []string      { return []string{"http"} }
 
 func (dead) Call(context.Context, txn.Target, txn.Call) txn.Answer {
 	return txn.Answer{Kind: txn.AnswerUnreached, Down: true, Note: "connection refused"}
-}
-
-// TestDeadTargetsAreForgotten when nothing waits for them any more: their paths contain
-// IDs, so they are many. Until then they hold up nobody else.
-func TestDeadTargetsAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, events := &claims{Store: memstore.New(nil), takes: 3 * time.Millisecond}, &counter{}
-		opts := &coord.Options{Callers: []txn.Caller{dead{}}, Observer: events}
-		c := start(t, store, opts, newParticipants("mail"))
-		const targets = 3000
-		for i := range targets {
-			submit(t, c, txn.Definition{Mode: "saga", Branches: []txn.Branch{{
-				ID: "a", Do: txn.Target(fmt.Sprintf("http://dead/orders/%d", i)),
-				Policy: &txn.Policy{Attempts: 5, Backoff: time.Millisecond},
-			}}})
-		}
-		time.Sleep(2 * time.Second)
-		began := time.Now()
-		id := submit(t, c, txn.Definition{
-			Mode: "msg", Delay: 2 * time.Second, Branches: []txn.Branch{{ID: "a", Confirm: "mail"}},
-		})
-		if _, err := c.Wait(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("a message delayed by 2 s arrived after %v", took)
-		}
-		time.Sleep(10 * time.Minute)
-		if opened, closed := events.count(coord.EventBreakerOpened),
-			events.count(coord.EventBreakerClosed); opened != targets || closed != targets {
-			t.Errorf("taken for down: %d, for done with: %d, of %d", opened, closed, targets)
-		}
-		store.byTarget.Store(0)
-		time.Sleep(time.Minute)
-		if n := store.byTarget.Load(); n != 0 {
-			t.Errorf("%d probes in a minute for targets that nothing waits for", n)
-		}
-	})
 }
 
 // TestAProbeThatDoesNotComeBack: a function that hangs whatever its context says, or
@@ -427,4 +388,12 @@ func pauseGoesOn(t *testing.T, end func(ctx context.Context, c *coord.Coordinato
 			t.Errorf("a minute later it is %s, %+v", tx.Status, tx.Progress[0].Do)
 		}
 	})
+}
+
+// noted counts the calls and interventions that a transaction tells of.
+func noted(tx *txn.Transaction) (n int) {
+	for i := range tx.Attempts {
+		n += tx.Attempts[i].Times()
+	}
+	return n
 }

@@ -224,48 +224,6 @@ func (s *silent) Claim(ctx context.Context, q driver.Claim) (driver.Claimed, err
 	return s.Store.Claim(ctx, q)
 }
 
-func TestOutageIsDrainedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, memstore.New(nil), nil, newParticipants("give", "give-back", "take-back"))
-		var up atomic.Bool
-		var calls atomic.Int32
-		if err := c.Register("take", func(ctx context.Context, _ txn.Call) ([]byte, error) {
-			if up.Load() {
-				return nil, nil
-			}
-			calls.Add(1)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}); err != nil {
-			t.Fatal(err)
-		}
-		d := transfer()
-		d.Branches[0].Policy = &txn.Policy{Timeout: 100 * time.Millisecond}
-		var ids []string
-		for range 1000 {
-			id, err := c.Submit(t.Context(), d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, id)
-		}
-		time.Sleep(10 * time.Minute)
-		if n := calls.Load(); n > 2000 {
-			t.Errorf("%d calls to a target that is down for 10 minutes", n)
-		}
-		up.Store(true)
-		began := time.Now()
-		for _, id := range ids {
-			if res, err := c.Wait(t.Context(), id); err != nil {
-				t.Fatalf("%+v %v", res, err)
-			}
-		}
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("drained after %v", took)
-		}
-	})
-}
-
 // TestDownAloneKeepsItsPauses: a target that is down for one transaction only is
 // not called again and again because it is up for the others.
 func TestDownAloneKeepsItsPauses(t *testing.T) {
@@ -295,36 +253,6 @@ func TestDownAloneKeepsItsPauses(t *testing.T) {
 		}
 		if n := poison.Load(); n < 10 || n > 25 {
 			t.Errorf("%d calls in 10 minutes", n)
-		}
-	})
-}
-
-// TestFailingTargetIsDrainedWhenItRecovers: a participant that answered every call
-// with an error, as a function does whose database is away, is not waited for until
-// everybody's pause is over.
-func TestFailingTargetIsDrainedWhenItRecovers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parts := transferParts()
-		parts.answer("take", errBroken)
-		c := start(t, memstore.New(nil), nil, parts)
-		var ids []string
-		for range 1000 {
-			id, err := c.Submit(t.Context(), transfer())
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, id)
-		}
-		time.Sleep(10 * time.Minute)
-		parts.answer("take", nil)
-		began := time.Now()
-		for _, id := range ids {
-			if res, err := c.Wait(t.Context(), id); err != nil {
-				t.Fatalf("%+v %v", res, err)
-			}
-		}
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("drained after %v", took)
 		}
 	})
 }

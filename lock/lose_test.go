@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
@@ -33,59 +31,6 @@ func TestALeaseThatCannotBeRenewedIsLostByTheClock(t *testing.T) {
 		wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
 		wantEqual(t, "state", lease.State(), lock.Lost)
 	})
-}
-
-// The promise that everything else rests on: the holder is told before anybody
-// else can have the lock, whatever the TTL, and whether the backend fails at
-// once or hangs, before or after some renewals.
-func TestTheHolderIsToldBeforeAnybodyElseCanHaveTheLock(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		ttl := time.Duration(rapid.Int64Range(int64(lock.MinTTL), int64(lock.MaxTTL)).Draw(rt, "ttl"))
-		if rapid.Bool().Draw(rt, "short") {
-			ttl = lock.MinTTL + ttl%time.Second
-		}
-		healthy := time.Duration(rapid.Float64Range(0, 3).Draw(rt, "healthy for TTLs") * float64(ttl))
-		frozen := rapid.Bool().Draw(rt, "frozen")
-		late := time.Duration(rapid.Float64Range(0, 0.3).Draw(rt, "reply late by TTLs") * float64(ttl))
-		virtual(t, func(t *testing.T) { toldInTime(t, ttl, healthy, late, frozen) })
-	})
-}
-
-func toldInTime(t *testing.T, ttl, healthy, late time.Duration, frozen bool) {
-	t.Helper()
-	store := memlock.NewStore(nil)
-	backend := newFaulty(store)
-	locks, other := open(t, backend, &lock.Options{TTL: ttl}), open(t, memlock.NewBackend(store), nil)
-	backend.set(hooks{acquire: slowly(backend, late), renew: slowRenewals(backend, late)})
-	lease := mustLock(t, locks.Mutex("a", nil))
-	told := make(chan time.Time, 1)
-	context.AfterFunc(lease.Context(), func() { told <- time.Now() })
-	waiting := lockLater(t, t.Context(), other.Mutex("a", nil))
-	time.Sleep(healthy)
-	if late <= ttl/10 && lease.State() == lock.Lost { // slower answers may cost it
-		t.Errorf("lost while the backend was well, TTL %s", ttl)
-	}
-	if frozen {
-		backend.freeze()
-	} else {
-		backend.fail(errDown)
-	}
-	next := granted(t, waiting)
-	again := time.Now()
-	select {
-	case at := <-told:
-		if !at.Before(again) {
-			t.Errorf("TTL %s: told at %s, granted again at %s", ttl, at, again)
-		}
-	default:
-		t.Errorf("TTL %s: granted again and not told", ttl)
-	}
-	if next.Token() <= lease.Token() {
-		t.Errorf("token %d after %d", next.Token(), lease.Token())
-	}
-	mustUnlock(t, next)
-	wantErr(t, lease.Unlock(t.Context()), lock.ErrLost)
-	backend.heal()
 }
 
 // TestALockTakenAwayIsLostAtOnce where its holder is told, and else at the next renewal.

@@ -22,28 +22,6 @@ func TestALeaseHeldForHoursIsRenewed(t *testing.T) {
 	})
 }
 
-func TestALeaseIsRenewedBeforeHalfOfItHasPassed(t *testing.T) {
-	for _, ttl := range []time.Duration{lock.MinTTL, time.Second, 30 * time.Second, lock.MaxTTL} {
-		virtual(t, func(t *testing.T) {
-			backend := newFaulty(nil)
-			locks := open(t, backend, &lock.Options{TTL: ttl})
-			last := time.Now()
-			backend.set(hooks{renew: func(ctx context.Context, grants []driver.Grant) []error {
-				wantBetween(t, "the next renewal", time.Since(last), ttl*4/10, ttl/2+2*time.Millisecond)
-				last = time.Now()
-				return backend.Backend.Renew(ctx, grants)
-			}})
-			lease := mustLock(t, locks.Mutex("a", nil))
-			time.Sleep(20 * ttl)
-			wantEqual(t, "state", lease.State(), lock.Held)
-			if n := backend.renewals.Load(); n < 39 || n > 50 {
-				t.Errorf("%d renewals in 20 × %s", n, ttl)
-			}
-			mustUnlock(t, lease)
-		})
-	}
-}
-
 func TestAFailedRenewalIsRetried(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		backend := newFaulty(nil)

@@ -3,12 +3,10 @@ package lock_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
@@ -100,44 +98,4 @@ func TestTheLeaseClosestToItsEndIsRenewedFirst(t *testing.T) {
 			t.Errorf("renewed in the order %v", order)
 		}
 	})
-}
-
-func TestManyLeasesCostOneTimerAndNoGoroutine(t *testing.T) {
-	tests := []struct {
-		leases int
-		held   time.Duration
-	}{
-		{100_000, 2 * time.Minute},
-		{2_000, time.Hour},
-	}
-	for _, test := range tests {
-		t.Run(fmt.Sprintf("%d for %s", test.leases, test.held), func(t *testing.T) {
-			virtual(t, func(t *testing.T) { holdMany(t, test.leases, test.held) })
-		})
-	}
-}
-
-func holdMany(t *testing.T, n int, held time.Duration) {
-	t.Helper()
-	locks := openMem(t, nil)
-	before := runtime.NumGoroutine()
-	leases := make([]*lock.Lease, n)
-	for i := range leases {
-		leases[i] = mustLock(t, locks.Mutex(fmt.Sprint(i), nil))
-	}
-	if more := runtime.NumGoroutine() - before; more > 0 { // fewer: one of another test has ended
-		t.Errorf("%d goroutines more", more)
-	}
-	for range 4 {
-		time.Sleep(held / 4)
-		synctest.Wait()
-		if grown := runtime.NumGoroutine() - before; grown > 1 { // one lane, while it renews
-			t.Errorf("%d goroutines more for %d leases", grown, n)
-		}
-	}
-	for _, lease := range leases {
-		if lease.State() != lock.Held {
-			t.Fatalf("%s is %s", lease.Name(), lease.State())
-		}
-	}
 }

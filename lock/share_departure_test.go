@@ -2,7 +2,6 @@ package lock_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -10,26 +9,6 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
 )
-
-// TestAWriterFarAwayIsStarvedByTurnsThatAreRead: the process next door passes the lock on from its writer to its
-// reader, who reads for as long as the turn, or longer.
-func TestAWriterFarAwayIsStarvedByTurnsThatAreRead(t *testing.T) {
-	for _, way := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
-		for _, reads := range []time.Duration{time.Millisecond, 5 * time.Millisecond, 15 * time.Millisecond} {
-			t.Run(fmt.Sprintf("%s, read for %s", way, reads), func(t *testing.T) {
-				virtual(t, func(t *testing.T) {
-					store := memlock.NewStore(nil)
-					near := open(t, newDistant(store, nextDoor), nil).RWMutex("a", nil)
-					far := open(t, newDistant(store, nextDoor+way), nil).RWMutex("a", nil)
-					had := takeTurns(t, 30*time.Second, []turns{
-						{near.Lock, 2 * time.Millisecond}, {far.Lock, 2 * time.Millisecond}, {near.RLock, reads},
-					})
-					wantShares(t, had[:2])
-				})
-			})
-		}
-	}
-}
 
 // TestWhoHasAskedComesAfterThoseBesideTheHolder who wait in its process, and are next door to the store.
 func TestWhoHasAskedComesAfterThoseBesideTheHolder(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // Flags adds the flags of simulations to those of go test. Call it in TestMain.
 func Flags() {
-	flag.Int("runs", 200, "how many runs to simulate")
+	flag.Int("runs", usualRuns, "how many runs to simulate")
 	flag.Uint64("from", 1, "the seed of the first run")
 	flag.Uint64("seed", 0, "simulate only the run of this seed, and tell it")
 	flag.String("parts", "", "with -seed: only these parts of the plan, such as 1,5,9")

@@ -19,9 +19,6 @@ import (
 // tokens rise, and in the end nothing is left.
 func TestAnythingGoesWrong(t *testing.T) { hunt(t, false) }
 
-// TestAnythingGoesWrongBeforeADeadline is the same with contexts that say when they end.
-func TestAnythingGoesWrongBeforeADeadline(t *testing.T) { hunt(t, true) }
-
 func hunt(t *testing.T, deadlines bool) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

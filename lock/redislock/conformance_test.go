@@ -17,27 +17,9 @@ import (
 )
 
 func TestConformanceStandalone(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		locktest.Run(t, locktest.Backend{Open: standalone(connect, nil), Exempt: conformance.Redis().Exempt})
-	})
-}
-
-func TestConformanceRedlockProfile(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
-		locktest.Run(t, locktest.Backend{
-			Open:   standalone(connect, &redislock.Options{Profile: redislock.Redlock}),
-			Exempt: conformance.Redlock().Exempt,
-		})
-	})
-}
-
-// TestConformanceRSemaphore exempts nothing that the other layout of semaphores does not.
-func TestConformanceRSemaphore(t *testing.T) {
-	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
-		locktest.Run(t, locktest.Backend{
-			Open:   standalone(connect, &redislock.Options{Semaphores: redislock.RSemaphore}),
-			Exempt: conformance.Redis().Exempt,
-		})
 	})
 }
 
@@ -139,6 +121,7 @@ func isRemembered(s *testenv.RedisServer, key string) bool {
 }
 
 func TestConformanceSentinel(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		set := testenv.Sentinel(t, 1)
 		to := target{addrs: set.Addrs(), master: set.MasterName}
@@ -165,14 +148,10 @@ func failOver(set *testenv.SentinelSet) func(context.Context) error {
 }
 
 func TestConformanceCluster(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
 		conformsInCluster(t, connect, nil)
 	})
-}
-
-// TestConformanceClusterRSemaphore is for one library: what differs from the other layout is in scripts.
-func TestConformanceClusterRSemaphore(t *testing.T) {
-	conformsInCluster(t, connectGoredis, &redislock.Options{Semaphores: redislock.RSemaphore})
 }
 
 func conformsInCluster(
