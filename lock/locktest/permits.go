@@ -91,16 +91,22 @@ func permitsOfTheDeadAreLost(e *env) {
 	e.freeTo(s.Permits(3))
 }
 
-func renewedPermitsExpire(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+func renewedPermitsExpire(e *env) { e.prove(e.keepsPermits) }
+
+func (e *env) keepsPermits(p *proof) error {
+	defer p.watchPace()()
+	a, b, name := e.client(&lock.Options{TTL: p.ttl}), e.client(nil), e.name("held for "+p.ttl.String())
 	lease := e.takeSoon(a.Semaphore(name, 3, nil).Permits(2))
-	e.always(3*e.ttl, func() {
+	e.always(3*p.ttl, func() {
 		if lease.Err() == nil {
 			e.refusedTo(b.Semaphore(name, 3, nil).Permits(2))
 		}
 	})
-	e.unlock(lease)
+	if err := lease.Unlock(e.contextFor(soon)); err != nil {
+		return err
+	}
 	e.freeTo(b.Semaphore(name, 3, nil).Permits(3))
+	return nil
 }
 
 func permitsComeBackTwice(e *env) {

@@ -1,7 +1,9 @@
 package locktest
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock"
@@ -74,29 +76,48 @@ func upgradeMeetsReaders(e *env) {
 }
 
 // upgradeLetsAWriterIn: while a reader waits to write, and while it goes back to read, no other writer comes.
-func upgradeLetsAWriterIn(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+func upgradeLetsAWriterIn(e *env) { e.prove(e.writesAgainAndAgain) }
+
+func (e *env) writesAgainAndAgain(p *proof) error {
+	defer p.watchPace()()
+	a, b, name := e.client(&lock.Options{TTL: p.ttl}), e.client(nil), e.name("held for "+p.ttl.String())
 	up, err := a.RWMutex(name, nil).RLockUpgradeable(e.Context())
 	if err != nil {
 		e.Fatal(err)
 	}
-	other := e.startTaking(e.contextFor(10*e.ttl+cleanUp), b.RWMutex(name, nil).Writer())
+	other := e.startTaking(e.contextFor(10*p.ttl+cleanUp), b.RWMutex(name, nil).Writer())
 	time.Sleep(promptly)
 	for range 3 {
 		w, err := up.Upgrade(e.contextFor(cleanUp))
-		if err != nil {
-			e.Fatal(err)
+		if err == nil {
+			time.Sleep(2 * p.ttl)
+			err = w.Unlock(e.contextFor(soon))
 		}
-		time.Sleep(2 * e.ttl)
-		e.unlock(w)
-		select {
-		case <-other.done:
-			e.Fatalf("a writer came in while the lock was read: %v", other.err)
-		default:
+		if err = cmp.Or(err, cameIn(other)); err != nil {
+			return e.letIn(p, other, up, err)
 		}
 	}
-	e.unlock(up)
-	e.unlock(e.served(other, soon))
+	return e.letIn(p, other, up, nil)
+}
+
+// cameIn is an error if a writer has the lock who was to wait.
+func cameIn(w *waiter) error {
+	select {
+	case <-w.done:
+		return fmt.Errorf("a writer came in while the lock was read: %w", cmp.Or(w.err, errors.New("it has the lock")))
+	default:
+		return nil
+	}
+}
+
+// letIn unlocks what is read, after what has failed before if anything did, and lets the writer in who waits.
+func (e *env) letIn(p *proof, writer *waiter, reads *lock.Lease, failed error) error {
+	within := soon
+	if err := cmp.Or(failed, reads.Unlock(e.contextFor(soon))); err != nil {
+		failed, within = err, p.ttl+cleanUp
+	}
+	e.unlock(e.served(writer, within))
+	return failed
 }
 
 func upgradeOverNobody(e *env) {
@@ -171,26 +192,22 @@ func (e *env) writerDies(a driver.Backend, first, second driver.Request) {
 	e.freeTo(again.Writer())
 }
 
-func downgradeLetsAWriterIn(e *env) {
-	a, b, name := e.client(&lock.Options{TTL: e.ttl}), e.client(nil), e.name("a")
+func downgradeLetsAWriterIn(e *env) { e.prove(e.readsOn) }
+
+func (e *env) readsOn(p *proof) error {
+	defer p.watchPace()()
+	a, b, name := e.client(&lock.Options{TTL: p.ttl}), e.client(nil), e.name("held for "+p.ttl.String())
 	w := e.takeSoon(a.RWMutex(name, nil).Writer())
-	other := e.startTaking(e.contextFor(10*e.ttl+cleanUp), b.RWMutex(name, nil).Writer())
+	other := e.startTaking(e.contextFor(10*p.ttl+cleanUp), b.RWMutex(name, nil).Writer())
 	time.Sleep(promptly)
 	r, err := w.Downgrade(e.Context())
 	if err != nil {
-		e.Fatal(err)
+		return e.letIn(p, other, w, err)
 	}
-	e.always(2*e.ttl, func() {
-		select {
-		case <-other.done:
-			if r.Err() == nil {
-				e.Fatalf("a writer came in while the lock was read: %v", other.err)
-			}
-		default:
-		}
-	})
-	e.unlock(r)
-	e.unlock(e.served(other, soon))
+	for end := time.Now().Add(2 * p.ttl); err == nil && time.Now().Before(end); time.Sleep(p.ttl / 10) {
+		err = cameIn(other)
+	}
+	return e.letIn(p, other, r, err)
 }
 
 func downgradeWakesNobody(e *env) {

@@ -1,6 +1,7 @@
 //go:build !race
 
-// What differs from the usual layouts is in scripts: the code that the race detector looks at is that of the other suites.
+// What differs from the usual layouts is in scripts: the code that the race detector looks at is that of the other
+// suites.
 
 package redislock_test
 

@@ -9,7 +9,8 @@ import (
 // allMutants lists the mutants.
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
-		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(), redisMutants(),
+		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(),
+		redisMutants(), doubtMutants(),
 		passingMutants(), passingServerMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
 		togetherMutants(),
 		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),

@@ -80,3 +80,19 @@ func redisMutants() []mutants.Mutant {
 		},
 	}
 }
+
+// doubtMutants are faults in what is made of a call without an answer.
+func doubtMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "redis: the next call is given a connection in doubt", File: "redisconn/goredis/idle.go", Pkg: redis,
+			Old: "	if c.doubts.count.Load() == 0 ||", New: "	if c.doubts.count.Load() >= 0 ||",
+			Test: "TestNextCallIsGivenADoubtedConnection",
+		},
+		{
+			Name: "redis: who leaves a shared call says nothing", File: "lock/redislock/batcher.go", Pkg: redis,
+			Old: "(redisconn.Doubter); ok {", New: "(redisconn.Doubter); ok && d == nil {",
+			Test: "TestIdleConnectionsThatDiedOutlastPatience/rueidis",
+		},
+	}
+}
