@@ -62,11 +62,11 @@ outside:
 oldest: ## Build everything, tests too, with the oldest Go that go.mod allows
 	GOTOOLCHAIN=go$$(go list -m -f '{{.GoVersion}}') go vet ./...
 
-# The package that takes the longest comes first, and no process sleeps for a second before it ends.
+# The packages that take the longest come first, and no process sleeps for a second before it ends.
 .PHONY: race
 race: ## Run the tests with the race detector, but for those of OUTSIDE
 	@GORACE=atexit_sleep_ms=50 build/gotest.sh -race -count=1 $(TESTS) \
-		./lock/redislock $$(go list ./... | grep -vE '$(OUTSIDE)')
+		./lock/redislock ./lock/sqllock/postgres ./client $$(go list ./... | grep -vE '$(OUTSIDE)')
 
 .PHONY: interop
 interop: ## Run Bedrock beside the real Redisson, Curator, ShedLock and etcdctl (needs a JDK and Maven)

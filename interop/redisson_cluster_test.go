@@ -50,7 +50,7 @@ func playInCluster(t *testing.T, program *peer.Program, at *site, seen *matrix.M
 	for name, play := range clusterScenes() {
 		t.Run(name, func(t *testing.T) {
 			e := *all
-			e.T, e.java = t, &peer.Java{T: t, Process: all.java.Process}
+			e.T, e.java = t, all.java.In(t)
 			play(&e)
 			seen.Played(name, at.place())
 		})

@@ -112,14 +112,15 @@ func TestCurator(t *testing.T) {
 	for topology, n := range ensembles {
 		t.Run(topology, func(t *testing.T) {
 			t.Parallel()
-			servers := testenv.StartZooKeeper(t, &testenv.ZooKeeperOptions{Servers: n})
+			server := testenv.StartZooKeeper(t, &testenv.ZooKeeperOptions{Servers: n})[n-1]
+			java := startJava(t, program, server)
 			for name, play := range scenes() {
 				t.Run(name, func(t *testing.T) {
 					e := &together{
-						T: t, at: matrix.Place{Topology: topology, Version: version}, seen: seen, server: servers[n-1],
-						program: program,
+						T: t, at: matrix.Place{Topology: topology, Version: version}, seen: seen, server: server,
+						program: program, java: java.In(t),
 					}
-					e.locks, e.java = e.client(zklock.Curator), e.anotherJava()
+					e.locks = e.client(zklock.Curator)
 					play(e)
 					seen.Played(name, e.at)
 				})
@@ -156,7 +157,12 @@ func (e *together) client(profile zklock.Profile) *lock.Client {
 
 func (e *together) anotherJava() *peer.Java {
 	e.Helper()
-	return peer.Start(e.T, e.program, e.server.Addr(), fmt.Sprint(session.Milliseconds()))
+	return startJava(e.T, e.program, e.server)
+}
+
+func startJava(t *testing.T, program *peer.Program, server *testenv.ZooKeeperServer) *peer.Java {
+	t.Helper()
+	return peer.Start(t, program, server.Addr(), fmt.Sprint(session.Milliseconds()))
 }
 
 // anotherGo starts a process of Bedrock that has a lock of that kind and name until it is killed.

@@ -181,6 +181,7 @@ func (o *object) killGo(e *together) {
 
 // killJava shows that Go has what a Java had that was killed.
 func (o *object) killJava(e *together) {
+	e.java = e.anotherJava()
 	o.javaHas(e, o.slug+"-orphan")
 	got := o.goWaits(e, o.slug+"-orphan")
 	e.java.Kill()

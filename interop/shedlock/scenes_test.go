@@ -92,6 +92,7 @@ func killGo(e *together) {
 
 // killJava shows that Go has what a Java had that was killed, when its lease is over.
 func killJava(e *together) {
+	e.java = peer.Start(e.T, e.prog, e.where.java(e.mode)...)
 	name := e.name("orphan-of-java")
 	e.java.Want("true", "a", "try", name, lease.Milliseconds())
 	e.java.Kill()

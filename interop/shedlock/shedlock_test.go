@@ -169,13 +169,14 @@ func TestShedLock(t *testing.T) {
 	t.Cleanup(func() { seen.Compare(t) })
 	for topology, where := range sites {
 		for _, m := range modes() {
+			java := peer.Start(t, program, where.java(m)...)
 			for name, play := range scenes() {
 				t.Run(topology+"/"+m.word+"/"+name, func(t *testing.T) {
 					e := &together{
 						T: t, at: matrix.Place{Topology: topology, Version: version}, mode: m, seen: seen, where: where,
-						prog: program,
+						prog: program, java: java.In(t),
 					}
-					e.locks, e.java = e.client(), peer.Start(t, program, where.java(m)...)
+					e.locks = e.client()
 					play(e)
 					seen.Played(name, e.at)
 				})

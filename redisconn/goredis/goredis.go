@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,8 +88,10 @@ func (c *conn) Cluster() bool { return c.cluster != nil }
 
 // Eval implements redisconn.Conn.
 func (c *conn) Eval(ctx context.Context, s *redisconn.Script, keys, args []string) (redisconn.Reply, error) {
+	if err := c.undoubted(ctx, keys); err != nil {
+		return redisconn.Reply{}, err
+	}
 	began := time.Now()
-	c.undoubted(ctx, keys)
 	answer, err := redisconn.Await(ctx, func() (redisconn.Reply, error) { return c.eval(undated(ctx), s, keys, args) })
 	if len(keys) > 0 {
 		c.Doubt(began, err, keys[0])
@@ -114,10 +117,10 @@ func (c *conn) evalText(ctx context.Context, s *redisconn.Script, keys, args []s
 
 // Pipeline implements redisconn.Conn.
 func (c *conn) Pipeline(ctx context.Context, calls []redisconn.Call) []redisconn.Result {
-	began := time.Now()
-	for i := range calls {
-		c.undoubted(ctx, calls[i].Keys)
+	if err := c.allUndoubted(ctx, calls); err != nil {
+		return slices.Repeat([]redisconn.Result{{Err: err}}, len(calls))
 	}
+	began := time.Now()
 	results := redisconn.AwaitMany(ctx, len(calls), func() []redisconn.Result {
 		return c.pipeline(undated(ctx), calls)
 	})
@@ -192,8 +195,10 @@ type acked struct {
 func (c *conn) EvalWait(
 	ctx context.Context, call redisconn.Call, replicas int, timeout time.Duration,
 ) (redisconn.Reply, int, error) {
+	if err := c.undoubted(ctx, call.Keys); err != nil {
+		return redisconn.Reply{}, 0, err
+	}
 	began := time.Now()
-	c.undoubted(ctx, call.Keys)
 	got, err := redisconn.Await(ctx, func() (acked, error) {
 		ctx := undated(ctx)
 		a, err := c.evalWait(ctx, evalsha, call.Script.SHA(), call, replicas, timeout)

@@ -81,16 +81,31 @@ func (c *conn) prove(keys []string, taken chan struct{}) {
 }
 
 // undoubted waits while the idle connections to the servers of some keys are about to be asked.
-func (c *conn) undoubted(ctx context.Context, keys []string) {
+// When ctx ends before, nothing has been sent.
+func (c *conn) undoubted(ctx context.Context, keys []string) error {
 	if c.doubts.count.Load() == 0 || len(keys) == 0 {
-		return
+		return nil
 	}
-	if taken, doubted := c.doubts.until.Load(c.slotOf(keys[0])); doubted {
-		select {
-		case <-taken.(chan struct{}):
-		case <-ctx.Done():
+	taken, doubted := c.doubts.until.Load(c.slotOf(keys[0]))
+	if !doubted {
+		return nil
+	}
+	select {
+	case <-taken.(chan struct{}):
+		return nil
+	case <-ctx.Done():
+		return redisconn.Mark(redisconn.Unavailable, ctx.Err())
+	}
+}
+
+// allUndoubted is undoubted for the keys of several calls.
+func (c *conn) allUndoubted(ctx context.Context, calls []redisconn.Call) error {
+	for i := range calls {
+		if err := c.undoubted(ctx, calls[i].Keys); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // pool is a client of one server.
@@ -145,7 +160,15 @@ func askIdle(p pool, taken func()) {
 			})
 		}
 	}
-	taking.Wait()
+	all := make(chan struct{})
+	go func() {
+		taking.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+	case <-ctx.Done(): // a hook of the client's may hold them up
+	}
 	taken()
 	asked.Wait()
 }

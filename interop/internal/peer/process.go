@@ -74,6 +74,10 @@ func Start(t *testing.T, program *Program, arguments ...string) *Java {
 	return j
 }
 
+// In returns the program as a part of another test, which does not end it: to start one costs more than most
+// scenes do.
+func (j *Java) In(t *testing.T) *Java { return &Java{t, j.Process} }
+
 // read hands out the answers until the program ends.
 func (j *Process) read(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
