@@ -8,8 +8,8 @@ SKIPPED   := $(abspath bin/skipped)
 # How many packages are tested at once, and how many tests of each: most of them wait.
 TESTS ?= -p 3 -parallel 4 -timeout 25m
 
-# Packages whose tests have the work done by other processes, or do none: a race in the
-# product would not be seen there. What they run is raced by the tests of its own package.
+# Packages whose tests have the work done by other processes, or share it with them, or do none: a race
+# in the product would hardly be seen there. What they run is raced by the tests of its own package.
 OUTSIDE := /(cmd/bedrock|interop(/.*)?|examples/.*|internal/torture/bank|internal/(testenv|housetest|samples|mutants(/.*)?)|.*/mutants)$$
 
 # How many runs of each kind sim simulates, and the seed of the first.

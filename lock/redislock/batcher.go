@@ -47,12 +47,18 @@ func (b *batcher) eval(ctx context.Context, keys, args []string) (redisconn.Repl
 	began := time.Now()
 	reply, err := b.shared.Do(ctx, scriptInput{keys, args})
 	if err != nil {
-		if d, ok := b.conn.(redisconn.Doubter); ok { // the call itself ends later, if at all
-			d.Doubt(began, err, keys[0])
-		}
+		b.doubt(began, err, keys[0])
 		return redisconn.Reply{}, leftBehind(err)
 	}
 	return reply, nil
+}
+
+// doubt tells the connection that a caller has left a call without an answer: it ends later, if at all.
+func (b *batcher) doubt(began time.Time, err error, key string) {
+	_, left := errors.AsType[*driver.UnderwayError](err)
+	if d, ok := b.conn.(redisconn.Doubter); ok && left && !errors.Is(err, batch.ErrClosed) {
+		d.Doubt(began, err, key)
+	}
 }
 
 // leftBehind puts the error of who has left its request into the words of package driver.

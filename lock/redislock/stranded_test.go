@@ -3,6 +3,8 @@ package redislock_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -135,32 +137,12 @@ func TestIdleConnectionsThatDiedOutlastPatience(t *testing.T) {
 	}
 }
 
-// latePing is a hook that lets every PING come late to its connection.
-type latePing struct{ goredisclient.Hook }
-
-func (latePing) DialHook(next goredisclient.DialHook) goredisclient.DialHook { return next }
-
-func (latePing) ProcessPipelineHook(next goredisclient.ProcessPipelineHook) goredisclient.ProcessPipelineHook {
-	return next
-}
-
-func (latePing) ProcessHook(next goredisclient.ProcessHook) goredisclient.ProcessHook {
-	return func(ctx context.Context, cmd goredisclient.Cmder) error {
-		if cmd.Name() == "ping" {
-			<-time.After(100 * time.Millisecond) // longer than the pause before a call that follows
-		}
-		return next(ctx, cmd)
-	}
-}
-
 // TestNextCallIsGivenADoubtedConnection: all connections have died, and those that lie idle are
 // about to be asked whether they live. A call that comes before they are is not given one.
 func TestNextCallIsGivenADoubtedConnection(t *testing.T) {
 	t.Parallel()
 	proxy := proxyTo(t, testenv.Redis(t, nil))
-	client := fullPool(t, proxy, 4)
-	client.AddHook(latePing{})
-	conn := goredis.Wrap(client)
+	conn := pooled(t, proxy, 4)
 	proxy.Strand()
 	script := redisconn.NewScript("return 1")
 	ctx, cancel := context.WithTimeout(ctxFor(t), 300*time.Millisecond)
@@ -172,6 +154,64 @@ func TestNextCallIsGivenADoubtedConnection(t *testing.T) {
 		if _, err := conn.Eval(ctxFor(t), script, []string{"a"}, nil); err != nil {
 			t.Errorf("the next call: %v", err)
 		}
+	}
+}
+
+// TestRequestThatWasNotSentIsTakenForSilence: who leaves before its request was sent tells nothing of the connection,
+// and nobody asks over others.
+func TestRequestThatWasNotSentIsTakenForSilence(t *testing.T) {
+	t.Parallel()
+	server := testenv.Redis(t, nil)
+	b := open(t, connectRueidis(t, single(server)), nil)
+	mustRelease(t, b, mustAcquire(t, b, request("a", uuidA+":1")))
+	server.Do("CONFIG", "RESETSTAT")
+	server.Do("CLIENT", "PAUSE", "500", "ALL")
+	var served sync.WaitGroup
+	for i := range 2 { // as many as are under way at once; they get their answers
+		served.Go(func() { mustAcquire(t, b, request(fmt.Sprint("served ", i), uuidA+":2")) })
+		<-time.After(20 * time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(ctxFor(t), 300*time.Millisecond)
+	defer cancel()
+	if _, err := b.Acquire(ctx, request("left", uuidA+":3")); !errors.Is(err, driver.ErrUnavailable) {
+		t.Errorf("who was not served: %v", err)
+	}
+	served.Wait()
+	mustRelease(t, b, mustAcquire(t, b, request("a", uuidA+":4")))
+	if stats := fmt.Sprint(server.Do("INFO", "commandstats")); strings.Contains(stats, "cmdstat_ping:") {
+		t.Error("a connection was doubted")
+	}
+}
+
+// TestServerThatIsAwayHoldsUpAnother of its cluster, when the time of a pipeline to both is over.
+func TestServerThatIsAwayHoldsUpAnother(t *testing.T) {
+	t.Parallel()
+	away, well := proxyTo(t, testenv.Redis(t, nil)), proxyTo(t, testenv.Redis(t, nil))
+	client := goredisclient.NewClusterClient(&goredisclient.ClusterOptions{
+		ClusterSlots: func(context.Context) ([]goredisclient.ClusterSlot, error) {
+			return []goredisclient.ClusterSlot{
+				{Start: 0, End: 8191, Nodes: []goredisclient.ClusterNode{{Addr: away.Addr()}}},
+				{Start: 8192, End: 16383, Nodes: []goredisclient.ClusterNode{{Addr: well.Addr()}}},
+			}, nil
+		},
+	})
+	t.Cleanup(func() { _ = client.Close() })
+	conn, script := goredis.Wrap(client), redisconn.NewScript("return 1")
+	for _, key := range []string{"a", "b"} { // slots 15495 and 3300
+		if _, err := conn.Eval(ctxFor(t), script, []string{key}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away.Cut()
+	away.Heal()
+	away.BlackHole(chaos.Both)
+	ctx, cancel := context.WithTimeout(ctxFor(t), 300*time.Millisecond)
+	defer cancel()
+	conn.Pipeline(ctx, []redisconn.Call{{Script: script, Keys: []string{"a"}}, {Script: script, Keys: []string{"b"}}})
+	short, end := context.WithTimeout(ctxFor(t), 500*time.Millisecond)
+	defer end()
+	if _, err := conn.Eval(short, script, []string{"a"}, nil); err != nil {
+		t.Errorf("the server that is well: %v", err)
 	}
 }
 

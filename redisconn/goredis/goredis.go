@@ -17,7 +17,8 @@ import (
 )
 
 // Wrap makes a go-redis client usable by redisconn. The client stays the
-// caller's: it is never closed here, and its hooks see every command.
+// caller's: it is never closed here, and its hooks see every command of locks and
+// transactions but those with a time-out of their own, as with Acks.
 //
 // Keep its read time-out finite, as it is by default: it ends the calls to a
 // server that has vanished. After a call without an answer every idle connection

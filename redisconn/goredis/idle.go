@@ -18,8 +18,13 @@ import (
 // all that lie idle are asked whether they are still there, and the next call goes out
 // when they have been taken for that: it would be given one of them otherwise.
 
-// answerTime is how long an idle connection may take to answer.
-const answerTime = time.Second
+const (
+	// answerTime is how long an idle connection may take to answer.
+	answerTime = time.Second
+	// takingTime is how long the next call waits at most for the idle connections to be taken,
+	// which is done at once; but a question that finds none left makes a new one first.
+	takingTime = 100 * time.Millisecond
+)
 
 // doubts are the slots of keys whose server's idle connections are about to be asked.
 type doubts struct {
@@ -59,8 +64,18 @@ func (c *conn) suspect(keys ...string) {
 }
 
 // prove has the idle connections to the servers of some keys asked, and ends the doubt of
-// these keys as soon as nobody else can be given one of them.
+// these keys as soon as nobody else can be given one of them, or that takes too long.
 func (c *conn) prove(keys []string, taken chan struct{}) {
+	settle := sync.OnceFunc(func() {
+		for _, key := range keys {
+			c.doubts.until.Delete(c.slotOf(key))
+			c.doubts.count.Add(-1)
+		}
+		close(taken)
+	})
+	defer settle()
+	late := time.AfterFunc(takingTime, settle)
+	defer late.Stop()
 	var taking sync.WaitGroup
 	for addr, p := range c.poolsOf(keys) {
 		if _, asking := c.asking.LoadOrStore(addr, true); asking {
@@ -73,11 +88,6 @@ func (c *conn) prove(keys []string, taken chan struct{}) {
 		}()
 	}
 	taking.Wait()
-	for _, key := range keys {
-		c.doubts.until.Delete(c.slotOf(key))
-		c.doubts.count.Add(-1)
-	}
-	close(taken)
 }
 
 // undoubted waits while the idle connections to the servers of some keys are about to be asked.
@@ -160,15 +170,7 @@ func askIdle(p pool, taken func()) {
 			})
 		}
 	}
-	all := make(chan struct{})
-	go func() {
-		taking.Wait()
-		close(all)
-	}()
-	select {
-	case <-all:
-	case <-ctx.Done(): // a hook of the client's may hold them up
-	}
+	taking.Wait()
 	taken()
 	asked.Wait()
 }

@@ -68,10 +68,10 @@ func (b *batcher) run(ctx context.Context, calls ...redisconn.Call) ([]redisconn
 	return results, nil
 }
 
-// doubt tells the connection that a caller has left without an answer: the calls end later, if at all.
+// doubt tells the connection that a caller has left calls without an answer: they end later, if at all.
 func (b *batcher) doubt(began time.Time, err error, calls []redisconn.Call) {
 	d, ok := b.conn.(redisconn.Doubter)
-	if !ok {
+	if _, left := errors.AsType[*redisconn.UnderwayError](err); !ok || !left || errors.Is(err, batch.ErrClosed) {
 		return
 	}
 	for i := range calls {

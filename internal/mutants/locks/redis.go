@@ -90,8 +90,19 @@ func doubtMutants() []mutants.Mutant {
 			Test: "TestNextCallIsGivenADoubtedConnection",
 		},
 		{
+			Name: "redis: a server that is away holds up the others", File: "redisconn/goredis/idle.go", Pkg: redis,
+			Old: "	takingTime = 100 * time.Millisecond\n", New: "	takingTime = time.Minute\n",
+			Test: "TestServerThatIsAwayHoldsUpAnother",
+		},
+		{
+			Name: "redis: a request that was not sent is taken for silence",
+			File: "lock/redislock/batcher.go", Pkg: redis,
+			Old: "ok && left && !errors.Is(err, batch.ErrClosed) {", New: "ok && (left || true) {",
+			Test: "TestRequestThatWasNotSentIsTakenForSilence",
+		},
+		{
 			Name: "redis: who leaves a shared call says nothing", File: "lock/redislock/batcher.go", Pkg: redis,
-			Old: "(redisconn.Doubter); ok {", New: "(redisconn.Doubter); ok && d == nil {",
+			Old: "ok && left && !errors.Is(err, batch.ErrClosed) {", New: "ok && !left {",
 			Test: "TestIdleConnectionsThatDiedOutlastPatience/rueidis",
 		},
 	}
