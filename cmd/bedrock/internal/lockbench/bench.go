@@ -92,12 +92,20 @@ func (c *contender) run(ctx context.Context) {
 	}
 }
 
-// errorPause keeps a backend that fails from being asked in a tight loop.
-const errorPause = 10 * time.Millisecond
+const (
+	// errorPause keeps a backend that fails from being asked in a tight loop.
+	errorPause = 10 * time.Millisecond
+	// lastMoment is how long before the end of the time a server may break a request off that it
+	// was told the end of, as etcd is.
+	lastMoment = 20 * time.Millisecond
+)
 
 // countError counts an error that is not just the end of the time.
 func (c *contender) countError(ctx context.Context, err error) {
-	if ctx.Err() != nil && !errors.Is(err, lock.ErrLost) {
+	end, ends := ctx.Deadline()
+	over := ctx.Err() != nil || ends && time.Until(end) < lastMoment
+	if over && !errors.Is(err, lock.ErrLost) {
+		sleep.For(ctx, lastMoment)
 		return
 	}
 	if c.errors++; c.err == nil {

@@ -119,6 +119,18 @@ func TestRunCountsErrors(t *testing.T) {
 	}
 }
 
+// TestServerEndsARequestFirst: one that was told when the time is over may say so a moment before.
+func TestServerEndsARequestFirst(t *testing.T) {
+	for left, errs := range map[time.Duration]int64{lastMoment / 2: 0, time.Hour: 1} {
+		ctx, cancel := context.WithTimeout(t.Context(), left)
+		defer cancel()
+		c := &contender{}
+		if c.countError(ctx, driver.ErrUnavailable); c.errors != errs {
+			t.Errorf("%s before the end: %d errors, want %d", left, c.errors, errs)
+		}
+	}
+}
+
 func TestJain(t *testing.T) {
 	for _, c := range []struct {
 		shares []int64
