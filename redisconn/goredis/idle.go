@@ -50,6 +50,9 @@ func (c *conn) Doubt(began time.Time, err error, key string) {
 // suspect makes the idle connections to the servers of some keys prove themselves.
 // It does not wait for that.
 func (c *conn) suspect(keys ...string) {
+	if len(keys) == 0 {
+		return
+	}
 	var doubted []string
 	taken := make(chan struct{})
 	for _, key := range keys {
