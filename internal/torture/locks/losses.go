@@ -153,11 +153,34 @@ func (p *past) busy() map[string][]span {
 		case c.isUnclear() && (l.class == classClosed || l.isUnsettled(c.call)):
 			busy[l.name] = append(busy[l.name], span{l.ask, c.leaves(l.life.stays(l.ttl))})
 		}
+		busy[l.name] = append(busy[l.name], l.stoodStill()...)
 	}
 	for name := range busy {
 		busy[name] = merge(busy[name])
 	}
 	return busy
+}
+
+// stoodStill are the times in which a process that did not run may have kept others from the lock, in a store that
+// keeps what a client had, or its place in the line, for longer than a lease: until it went on, or the store gave it up.
+func (l *lease) stoodStill() []span {
+	if l.life.stays(0) == 0 {
+		return nil
+	}
+	until := l.no
+	switch {
+	case l.got > 0:
+		until = l.freed()
+	case l.no == 0:
+		until = max(l.life.killed, l.until)
+	}
+	var spans []span
+	for _, s := range l.life.stalls {
+		if s.from <= until && l.ask <= s.to {
+			spans = append(spans, span{max(s.from, l.ask), min(s.to, s.from+l.life.stays(l.ttl))})
+		}
+	}
+	return spans
 }
 
 // standing: a lock that nobody has does not stand free while somebody waits for it.
