@@ -4,25 +4,18 @@ import (
 	"context"
 	"slices"
 
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // Check implements [driver.Checker].
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
-	var mode string
-	err := b.file.askFile(ctx, func(ctx context.Context, s *session) error {
-		rows, err := s.QueryContext(ctx, "PRAGMA journal_mode")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := rows.Scan(&mode); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	})
+	mode, err := b.file.journalMode(ctx)
+	if err != nil {
+		return nil, b.Describe("check", b.file.path, err)
+	}
+	readOnly, err := b.file.isReadOnly(ctx)
 	if err != nil {
 		return nil, b.Describe("check", b.file.path, err)
 	}
@@ -30,6 +23,11 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		Level: driver.OK, What: "the locks are in a file of this machine",
 		Means: "all processes of this machine share them, whatever container they are in; no other machine does",
 	}}
+	if readOnly {
+		found = append(found, driver.Finding{
+			Level: driver.Danger, What: "the file can only be read", Means: "nobody gets a lock",
+		})
+	}
 	if mode != "wal" {
 		found = append(found, driver.Finding{
 			Level: driver.Warning, What: "journal_mode is " + mode + ", not wal",
@@ -44,4 +42,34 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 	}
 	slices.SortStableFunc(found, func(a, b driver.Finding) int { return int(b.Level) - int(a.Level) })
 	return found, nil
+}
+
+func (f *file) journalMode(ctx context.Context) (mode string, err error) {
+	err = f.askFile(ctx, func(ctx context.Context, s *session) error {
+		rows, err := s.QueryContext(ctx, "PRAGMA journal_mode")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := rows.Scan(&mode); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+	return mode, err
+}
+
+// isReadOnly reports whether SQLite refuses to write the file: it lets transactions begin all the same.
+func (f *file) isReadOnly(ctx context.Context) (is bool, err error) {
+	err = f.askFile(ctx, func(_ context.Context, s *session) error {
+		err := s.execute("DELETE FROM " + f.layout.Table + " WHERE false")
+		is = codeOf(err)&0xff == lib.SQLITE_READONLY
+		if is || isBusy(err) { // who finds it busy might have written
+			return nil
+		}
+		return err
+	})
+	return is, err
 }

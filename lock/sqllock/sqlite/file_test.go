@@ -96,6 +96,34 @@ func TestFileThatMayOnlyBeReadIsWritten(t *testing.T) {
 	}
 }
 
+// TestCheckOverlooksThatNobodyMayWrite: that the locks can be read is not enough.
+func TestCheckOverlooksThatNobodyMayWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	if err := openBackend(t, path, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	beyondOurVersion(t, path)
+	found, err := openBackend(t, path, nil).(driver.Checker).Check(t.Context())
+	if err != nil || found[0].Level != driver.Danger || !strings.Contains(found[0].What, "can only be read") {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+// beyondOurVersion has SQLite only read a file, as it does with those of a later version. Permissions do not keep root
+// from writing.
+func beyondOurVersion(t *testing.T, path string) {
+	t.Helper()
+	const writeVersion = 18 // where it is in the file
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte{3}, writeVersion); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestManyMakeTheTables: all who open a new file at once find it.
 func TestManyMakeTheTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "locks.db")

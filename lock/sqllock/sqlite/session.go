@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -85,14 +84,6 @@ func (s *session) QueryContext(_ context.Context, query string, args ...any) (*s
 func (s *session) execute(query string) error {
 	_, err := s.ExecContext(context.Background(), query)
 	return err
-}
-
-// rollBack ends a transaction. What it could not end is ended with the connection.
-func (s *session) rollBack(cause error) error {
-	if err := s.execute("ROLLBACK"); err != nil {
-		return fmt.Errorf("%w; and it was not rolled back: %w", cause, err)
-	}
-	return cause
 }
 
 // close gives the connection up.

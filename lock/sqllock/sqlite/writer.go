@@ -79,9 +79,9 @@ func (w *writer) writeSteps(steps []*keeper.Step) (woken []*ledger.State, err er
 
 // abort ends a transaction that has failed, and its connection with it, which may have lost the file.
 func (w *writer) abort(cause error) error {
-	err := w.s.rollBack(cause)
+	_ = w.s.execute("ROLLBACK") // SQLite may have done that itself; what is not ended now ends with the connection
 	w.drop()
-	return err
+	return cause
 }
 
 func (w *writer) drop() {
