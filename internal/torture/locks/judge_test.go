@@ -364,8 +364,8 @@ func TestWhatWasNotGivenBackExplainsAWait(t *testing.T) {
 	}
 }
 
-// In a store that keeps what a client had for longer than a lease, a process that stands still holds the others up until
-// it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line.
+// In a store that keeps what a client had for longer than a lease, a process that stands still holds the others up
+// until it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line.
 func TestWhoStandsStillHoldsOthersUp(t *testing.T) {
 	const at = 20 * time.Second
 	had := lease{op: 901, name: "job", ask: at, got: at + ms, token: 901, good: at + 10*ms, ended: at + 3*time.Second}
@@ -393,7 +393,8 @@ func TestWhoStandsStillHoldsOthersUp(t *testing.T) {
 			s.lease("w1.1", c.stopped)
 			s.tell("w1.1", event{At: at + 2980*ms, Kind: kindStall, From: at + 20*ms})
 			s.lease("w2.1", lease{
-				op: 902, name: "job", ask: at + 10*ms, got: at + 3010*ms, out: at + 3020*ms, left: at + 3021*ms, token: 902,
+				op: 902, name: "job", ask: at + 10*ms, got: at + 3010*ms, out: at + 3020*ms, left: at + 3021*ms,
+				token: 902,
 			})
 			if r := s.judge(); oracles(r)["stood free"] > 0 != c.found {
 				t.Errorf("found: %v, want %v: %v", !c.found, c.found, r.Violations)

@@ -162,7 +162,7 @@ func (p *past) busy() map[string][]span {
 }
 
 // stoodStill are the times in which a process that did not run may have kept others from the lock, in a store that
-// keeps what a client had, or its place in the line, for longer than a lease: until it went on, or the store gave it up.
+// keeps what a client had, or its place in the line, for longer than a lease: until it went on, or was given up.
 func (l *lease) stoodStill() []span {
 	if l.life.stays(0) == 0 {
 		return nil
