@@ -133,7 +133,13 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 		req := request("a", "me:2")
 		far.moveAway(t)
 		_, _ = b.Acquire(ctxFor(t), req)
-		again(t, "release", func() error { _, err := b.Release(ctxFor(t), req.Ungranted()); return err })
+		again(t, "release", func() error {
+			_, err := b.Release(ctxFor(t), req.Ungranted())
+			if errors.Is(err, driver.ErrLost) {
+				return nil // on a late machine the session moves before the node is made; the next one would meet it
+			}
+			return err
+		})
 		mustRelease(t, b, mustAcquire(t, b, request("a", "me:3")))
 	})
 }

@@ -3,6 +3,7 @@ package zklock
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -11,9 +12,16 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// mostPermits is how many permits a grant may have: their nodes are made in one request, which is not to be longer than
-// the servers take.
+// mostPermits is how many permits a grant may have: their nodes are made in one request, and names may be of a length
+// with which fewer fit into it.
 const mostPermits = 1000
+
+const (
+	// mostBytes is how long a request may be: servers close the connection of who sends a megabyte.
+	mostBytes = 1000 << 10
+	// stepBytes is what a step of a request has besides a path, data and an ACL, at most.
+	stepBytes = 32
+)
 
 // takePermits makes a node for each permit that is wanted, where there is room for them, in one step; and keeps them
 // if there was. Those count that were made before: of who has come at the same time the first get theirs. Curator's
@@ -112,6 +120,9 @@ func (a *attempt) findPermits() error {
 
 // makePermits makes the leases in one step.
 func (a *attempt) makePermits() error {
+	if err := a.checkSize(); err != nil {
+		return err
+	}
 	p, before := a.place, a.ours
 	data, bare := a.nodeData(), record{Owner: a.req.Owner}
 	var steps []any
@@ -140,6 +151,21 @@ func (a *attempt) makePermits() error {
 		return err
 	}
 	return a.withFolder(err)
+}
+
+// checkSize refuses more permits than one request can make.
+func (a *attempt) checkSize() error {
+	p := a.place
+	each := len(p.folder) + len("/") + len(p.prefix) + len(leaseWord) + stepBytes
+	each += len((&record{Owner: a.req.Owner}).bytes())
+	for _, acl := range a.b.conn.acl {
+		each += len(acl.Scheme) + len(acl.ID) + stepBytes
+	}
+	if most := (mostBytes - len(a.nodeData())) / each; a.req.Permits > most {
+		return fmt.Errorf("%w: %d permits at once, each of which is a node: with this name %d at most", driver.ErrRefused,
+			a.req.Permits, most)
+	}
+	return nil
 }
 
 // checkFolder refuses a semaphore in the folder of another kind of lock.

@@ -3,6 +3,7 @@ package zklock_test
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -188,4 +189,40 @@ func TestPathsHideOtherKinds(t *testing.T) {
 			t.Errorf("listed is %+v", info)
 		}
 	}
+}
+
+// TestPermitsOutgrowTheirRequest: who asks for more nodes than a request has room for is refused, and not cut off.
+func TestPermitsOutgrowTheirRequest(t *testing.T) {
+	t.Parallel()
+	b := open(t, long(), testenv.StartZooKeeper(t, nil)[0].Addr())
+	req := permits("me:1", 1000, 1000)
+	req.Name = strings.Repeat("ж", 200) // its folder takes six bytes for each
+	if _, err := b.Acquire(ctxFor(t), req); !errors.Is(err, driver.ErrRefused) {
+		t.Fatalf("got %v, want a refusal", err)
+	}
+	for req.Permits = 1; ; req.Permits++ { // up to the limit that is told, all are granted
+		g, err := b.Acquire(ctxFor(t), req)
+		if errors.Is(err, driver.ErrRefused) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%d permits: %v", req.Permits, err)
+		}
+		mustRelease(t, b, g)
+		req.Permits += 99
+	}
+}
+
+// TestForcedReleaseOutgrowsItsRequest: several holders have more nodes than one request can delete.
+func TestForcedReleaseOutgrowsItsRequest(t *testing.T) {
+	t.Parallel()
+	const holders = 15
+	b := open(t, long(), testenv.StartZooKeeper(t, nil)[0].Addr())
+	for i := range holders {
+		mustAcquire(t, b, permits("me:"+strconv.Itoa(i), 1000, 1000*holders))
+	}
+	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !held || err != nil {
+		t.Errorf("it is held, and told is %t, %v", held, err)
+	}
+	mustRelease(t, b, mustAcquire(t, b, permits("you:1", 1000, 1000)))
 }

@@ -60,11 +60,12 @@ func keyOf(name, owner string) string { return name + "\x00" + owner }
 func (p *place) path() string { return p.folder + "/" + p.node }
 
 // finishPlace ends what goes on around a place, and reports whether it was granted. It is not told of anything any
-// more.
+// more. Who attends it hears of nothing while there is no connection, and of no new one when it is out of the book.
 func (p *place) finishPlace() (granted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
+	p.lookAgain()
 	if p.timer != nil {
 		p.timer.Stop()
 	}
@@ -232,8 +233,32 @@ func (b *backend) removeNodes(p *place) (bool, error) {
 	return b.removeAll(p.folder, ofPrefix(nodes, p.prefix))
 }
 
-// removeAll deletes nodes, and reports whether one was there. Several go in one step, unless one is missing.
+// removeAll deletes nodes, and reports whether one was there.
 func (b *backend) removeAll(folder string, nodes []string) (removed bool, err error) {
+	for len(nodes) > 0 {
+		n := fitting(folder, nodes)
+		was, err := b.removeTogether(folder, nodes[:n])
+		removed = removed || was
+		if err != nil {
+			return removed, err
+		}
+		nodes = nodes[n:]
+	}
+	return removed, nil
+}
+
+// fitting is how many of the nodes one request can delete. Those of one grant all fit: so did the one that made them.
+func fitting(folder string, nodes []string) (n int) {
+	for size := 0; n < len(nodes); n++ {
+		if size += len(folder) + len(nodes[n]) + stepBytes; size > mostBytes {
+			break
+		}
+	}
+	return n
+}
+
+// removeTogether deletes nodes in one step, unless one is missing, and reports whether one was there.
+func (b *backend) removeTogether(folder string, nodes []string) (removed bool, err error) {
 	if len(nodes) > 1 {
 		steps := make([]any, 0, len(nodes))
 		for _, n := range nodes {

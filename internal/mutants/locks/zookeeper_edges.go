@@ -52,6 +52,21 @@ func zookeeperEdgeMutants() []mutants.Mutant {
 			Old: "b.catchUp(folder); err != nil {", New: "error(nil); err != nil {",
 			Test: "TestForcedReleaseOverlooksTheHolder",
 		},
+		{
+			Name: "zookeeper: who attends to what is lost is not told", File: zk + "/place.go", Pkg: zk,
+			Old: "	p.over = true\n	p.lookAgain()\n", New: "	p.over = true\n",
+			Test: "TestLostGrantsAreAttended",
+		},
+		{
+			Name: "zookeeper: any number of permits fits into a request", File: zk + "/permits.go", Pkg: zk,
+			Old: "a.req.Permits > most {", New: "a.req.Permits > 2*most {",
+			Test: "TestPermitsOutgrowTheirRequest",
+		},
+		{
+			Name: "zookeeper: any number of nodes goes by one request", File: zk + "/place.go", Pkg: zk,
+			Old: "size > mostBytes {", New: "size > 10*mostBytes {",
+			Test: "TestForcedReleaseOutgrowsItsRequest",
+		},
 	}
 }
 
