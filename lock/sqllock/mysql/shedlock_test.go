@@ -35,6 +35,7 @@ func TestShedLocksTable(t *testing.T) {
 	s := sqltest.Shed{
 		Site: site, Open: openShedLock, Table: tableOfShedLock,
 		Ahead: "TIMESTAMPADD(SECOND, %d, UTC_TIMESTAMP(3))",
+		Ends:  []string{"9999-12-31 23:59:59"},
 	}
 	s.Run(t)
 	t.Run("SessionOfAnotherZoneSteals", func(t *testing.T) {

@@ -34,6 +34,7 @@ func TestShedLocksTable(t *testing.T) {
 	s := sqltest.Shed{
 		Site: site, Open: openShedLock, Table: tableOfShedLock,
 		Ahead: "timezone('utc', now()) + %d * interval '1 second'",
+		Ends:  []string{"9999-12-31", "infinity"},
 	}
 	s.Run(t)
 	t.Run("TimesHaveAZone", func(t *testing.T) {

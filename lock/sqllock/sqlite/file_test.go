@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/input"
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
 	"github.com/bedrock-go/bedrock/lock/sqllock/sqlite"
@@ -68,6 +69,18 @@ func TestOptionThatMakesNoSenseIsAccepted(t *testing.T) {
 		if wrong, ok := errors.AsType[*input.Error](err); !ok || wrong.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+}
+
+// TestRefusedClientKeepsTheFileOpen: who is refused for its options has nothing of the file, and does not seem to live.
+func TestRefusedClientKeepsTheFileOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	if _, err := sqlite.Open(path, &sqlite.Options{Lock: lock.Options{TTL: -time.Second}}); err == nil {
+		t.Fatal("a time below zero is accepted")
+	}
+	signs, err := os.ReadDir(path + "-clients")
+	if err != nil || len(signs) > 0 {
+		t.Errorf("signs %v, %v", signs, err)
 	}
 }
 

@@ -31,7 +31,11 @@ func Open(path string, opts *Options) (*lock.Client, error) {
 	if opts != nil {
 		own = opts.Lock
 	}
-	return lock.New(b, &own)
+	c, err := lock.New(b, &own)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return c, nil
 }
 
 // OpenBackend returns the backend alone, to combine it with others.

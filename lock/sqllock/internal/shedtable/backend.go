@@ -122,7 +122,7 @@ func (b *Backend) takeLock(caller, ctx context.Context, req *driver.Request) (to
 
 // judgeRow says whose a row is by now. Without token and error it may be had.
 func (b *Backend) judgeRow(ctx context.Context, req *driver.Request, r *row) (token int64, err error) {
-	ahead := time.Duration(r.ahead) * time.Microsecond
+	ahead := fromMicros(r.ahead)
 	switch {
 	case r.granted:
 		return r.since, nil
@@ -133,7 +133,7 @@ func (b *Backend) judgeRow(ctx context.Context, req *driver.Request, r *row) (to
 		return 0, fmt.Errorf("%w: it was taken by %q in the future, %s from now: who does so writes times of another "+
 			"time zone than UTC, or its clock is wrong", driver.ErrRefused, r.shownOwner(), ahead.Round(time.Second))
 	case r.left > 0 && r.by != b.writtenBy(req.Owner):
-		return 0, &driver.HeldError{Owner: r.shownOwner(), TTL: time.Duration(r.left) * time.Microsecond}
+		return 0, &driver.HeldError{Owner: r.shownOwner(), TTL: fromMicros(r.left)}
 	case ahead > attempts*time.Millisecond:
 		return 0, fmt.Errorf("%w: it was last taken %s from now: the database's clock was set back, or that was "+
 			"another's clock", driver.ErrUnavailable, ahead)
@@ -173,6 +173,13 @@ func (b *Backend) takeOnce(ctx context.Context, req *driver.Request) (r row, fou
 // inMicros rounds up to whole milliseconds, and one more: the clock leaves out what is less.
 func inMicros(d time.Duration) int64 {
 	return (int64((d+time.Millisecond-1)/time.Millisecond) + 1) * 1000
+}
+
+// mostTold is the longest time that is told: who switches a job off locks it for centuries, which no duration holds.
+const mostTold = 100 * 365 * 24 * time.Hour
+
+func fromMicros(n int64) time.Duration {
+	return time.Duration(min(n, mostTold.Microseconds())) * time.Microsecond
 }
 
 // Renew implements [driver.Backend].

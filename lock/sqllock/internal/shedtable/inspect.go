@@ -27,7 +27,7 @@ func (r *row) describe() driver.Info {
 	if r.left > 0 {
 		info.Holders = []driver.Holder{{
 			Owner: r.shownOwner(), Mode: driver.Exclusive, Since: time.UnixMicro(r.since),
-			TTL: time.Duration(r.left) * time.Microsecond,
+			TTL: fromMicros(r.left),
 		}}
 	}
 	return info

@@ -73,9 +73,9 @@ func inWordsOf(kind sqlkind.Kind, source string) (t text) {
 // postgresTexts are those of PostgreSQL. A lock is taken that is free, and that was last taken before this millisecond:
 // the time at which it is taken is its token. Its owner keeps it, and its token.
 func postgresTexts() map[statement]string {
-	// whether it was taken by this statement, and what row of the table says
+	// whether it was taken by this statement, and what row of the table says; a lock may be for ever
 	const row = "false, name, locked_by, CAST(EXTRACT(EPOCH FROM locked_at) * 1000000 AS BIGINT), " +
-		"CAST(EXTRACT(EPOCH FROM lock_until - n.now) * 1000000 AS BIGINT), " +
+		"CAST(EXTRACT(EPOCH FROM LEAST(lock_until, n.now + interval '200 years') - n.now) * 1000000 AS BIGINT), " +
 		"CAST(EXTRACT(EPOCH FROM locked_at - n.now) * 1000000 AS BIGINT), lock_until = locked_at FROM {t}, " +
 		"(SELECT {now} AS now) n"
 	return map[statement]string{

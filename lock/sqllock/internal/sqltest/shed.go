@@ -19,6 +19,8 @@ type Shed struct {
 	Table string
 	// Ahead is the time of the database in %d seconds.
 	Ahead string
+	// Ends are ends of a lock that is for ever.
+	Ends []string
 }
 
 // backend opens one on a table that is made so.
@@ -61,6 +63,7 @@ func (s *Shed) Run(t *testing.T) {
 	})
 	t.Run("NamesMeetInShedLocksTable", s.namesMeet)
 	t.Run("LockOfTheFutureIsBelieved", s.futureIsBelieved)
+	t.Run("JobIsSwitchedOff", s.jobIsSwitchedOff)
 	t.Run("ClockWasSetBack", s.clockWasSetBack)
 	t.Run("TableIsAnother", func(t *testing.T) {
 		b, _ := s.backend(t, strings.Replace(s.Table, "locked_by VARCHAR(255)", "locker VARCHAR(255)", 1))
@@ -114,6 +117,30 @@ func (s *Shed) insertRow(t *testing.T, dsn string, at, until int) {
 	s.Site.Execute(t, dsn, fmt.Sprintf(
 		"INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ('a', "+s.Ahead+", "+s.Ahead+", 'host')",
 		until, at))
+}
+
+// jobIsSwitchedOff has somebody lock a job until the last day there is, and longer: it is held for a long time.
+func (s *Shed) jobIsSwitchedOff(t *testing.T) {
+	for i, until := range s.Ends {
+		t.Run(fmt.Sprint("end", i), func(t *testing.T) { s.heldUntil(t, until) })
+	}
+}
+
+func (s *Shed) heldUntil(t *testing.T, until string) {
+	b, dsn := s.backend(t, "")
+	if _, err := b.Acquire(t.Context(), Request("b", "o:1")); err != nil { // the table is there
+		t.Fatal(err)
+	}
+	s.insertRow(t, dsn, -60, 60)
+	s.Site.Execute(t, dsn, "UPDATE shedlock SET lock_until = '"+until+"' WHERE name = 'a'")
+	_, err := b.Acquire(t.Context(), Request("a", "o:1"))
+	if held, ok := errors.AsType[*driver.HeldError](err); !ok || held.TTL < 100*time.Hour {
+		t.Errorf("until %s: %+v, %v", until, held, err)
+	}
+	all, err := b.(driver.Inspector).List(t.Context(), "a", 10)
+	if err != nil || len(all) != 1 || len(all[0].Holders) != 1 || all[0].Holders[0].TTL < 100*time.Hour {
+		t.Errorf("until %s: %+v, %v", until, all, err)
+	}
 }
 
 // clockWasSetBack comes to a lock that is free, and was taken later than now.
