@@ -162,8 +162,8 @@ func (a *attempt) checkSize() error {
 		each += len(acl.Scheme) + len(acl.ID) + stepBytes
 	}
 	if most := (mostBytes - len(a.nodeData())) / each; a.req.Permits > most {
-		return fmt.Errorf("%w: %d permits at once, each of which is a node: with this name %d at most", driver.ErrRefused,
-			a.req.Permits, most)
+		return fmt.Errorf("%w: %d permits at once, each of which is a node: with this name %d at most",
+			driver.ErrRefused, a.req.Permits, most)
 	}
 	return nil
 }
