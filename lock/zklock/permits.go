@@ -120,19 +120,11 @@ func (a *attempt) findPermits() error {
 
 // makePermits makes the leases in one step.
 func (a *attempt) makePermits() error {
-	if err := a.checkSize(); err != nil {
+	steps, err := a.stepsOfPermits()
+	if err != nil {
 		return err
 	}
 	p, before := a.place, a.ours
-	data, bare := a.nodeData(), record{Owner: a.req.Owner}
-	var steps []any
-	for range a.req.Permits {
-		steps = append(steps, &zk.CreateRequest{
-			Path: p.folder + "/" + p.prefix + leaseWord, Data: data, Acl: a.b.conn.acl,
-			Flags: zk.FlagEphemeral | zk.FlagSequence,
-		})
-		data = bare.bytes() // the first says it all
-	}
 	a.ours, a.made = true, a.b.conn.generation.Load()
 	made, err := a.b.conn.library().Multi(steps...)
 	if err == nil {
@@ -153,19 +145,26 @@ func (a *attempt) makePermits() error {
 	return a.withFolder(err)
 }
 
-// checkSize refuses more permits than one request can make.
-func (a *attempt) checkSize() error {
-	p := a.place
-	each := len(p.folder) + len("/") + len(p.prefix) + len(leaseWord) + stepBytes
-	each += len((&record{Owner: a.req.Owner}).bytes())
-	for _, acl := range a.b.conn.acl {
-		each += len(acl.Scheme) + len(acl.ID) + stepBytes
+// stepsOfPermits are those that make the leases. More than fit into a request are refused.
+func (a *attempt) stepsOfPermits() ([]any, error) {
+	path, acl := a.place.folder+"/"+a.place.prefix+leaseWord, a.b.conn.acl
+	data, bare := a.nodeData(), (&record{Owner: a.req.Owner}).bytes()
+	each := len(path) + len(bare) + stepBytes
+	for _, who := range acl {
+		each += len(who.Scheme) + len(who.ID) + stepBytes
 	}
-	if most := (mostBytes - len(a.nodeData())) / each; a.req.Permits > most {
-		return fmt.Errorf("%w: %d permits at once, each of which is a node: with this name %d at most",
+	if most := (mostBytes - len(data)) / each; a.req.Permits > most {
+		return nil, fmt.Errorf("%w: %d permits at once, each of which is a node: with this name %d at most",
 			driver.ErrRefused, a.req.Permits, most)
 	}
-	return nil
+	steps := make([]any, 0, a.req.Permits)
+	for range a.req.Permits {
+		steps = append(steps, &zk.CreateRequest{
+			Path: path, Data: data, Acl: acl, Flags: zk.FlagEphemeral | zk.FlagSequence,
+		})
+		data = bare // the first says it all
+	}
+	return steps, nil
 }
 
 // checkFolder refuses a semaphore in the folder of another kind of lock.

@@ -176,8 +176,8 @@ func (l *lease) stoodStill() []span {
 	}
 	var spans []span
 	for _, s := range l.life.stalls {
-		if s.from <= until && l.ask <= s.to {
-			spans = append(spans, span{max(s.from, l.ask), min(s.to, s.from+l.life.stays(l.ttl))})
+		if from := max(s.from, l.ask); s.from <= until && from <= s.to {
+			spans = append(spans, span{from, min(s.to, from+l.life.stays(l.ttl))})
 		}
 	}
 	return spans
