@@ -79,7 +79,7 @@ func closeForgetsTheWaiter(e *env) {
 // closeLeavesAGoroutine uses everything that starts one; the suite counts them
 // when all clients are closed.
 func closeLeavesAGoroutine(e *env) {
-	a, link := e.faultyClient(&lock.Options{TTL: 4 * e.ttl}) // a late machine must not lose the lease
+	a, link := e.faultyClient(&lock.Options{TTL: max(e.ttl, 2*time.Second)}) // a late machine must not lose the lease
 	b, name := e.client(nil), e.name("a")
 	held := e.lockSoon(b, name, nil)
 	waiting := e.startWaiting(e.contextFor(time.Minute), a.Mutex(name, nil))
