@@ -14,13 +14,29 @@ type fault struct {
 	// jitter makes the delay a random one, up to delay, for each chunk.
 	jitter bool
 	drop   drop
+	strand prey
 }
 
 // drop says which replies are lost.
 type drop struct {
-	left  int     // how many more
+	prey
+
 	share float64 // of all replies, whatever is left
-	word  []byte  // lower case; only to requests that contain it
+}
+
+// prey are requests that a fault waits for.
+type prey struct {
+	left int    // how many more
+	word []byte // lower case; only requests that contain it
+}
+
+// catches reports whether a request is one of them, and counts down.
+func (p *prey) catches(request []byte) bool {
+	if p.left <= 0 || !bytes.Contains(bytes.ToLower(request), p.word) {
+		return false
+	}
+	p.left--
+	return true
 }
 
 // Cut closes every connection and every new one at once.
@@ -44,6 +60,14 @@ func (p *Proxy) Strand() {
 	}
 }
 
+// StrandAfter is Strand for the connections over which the next n requests are sent that
+// contain word, in upper or lower case: the request reaches the server, its answer goes
+// nowhere, and nobody is told.
+func (p *Proxy) StrandAfter(word string, n int) {
+	lower := bytes.ToLower([]byte(word))
+	p.changeFault(func(f *fault) { f.strand = prey{left: n, word: lower} })
+}
+
 // Delay holds up every chunk of bytes, in both directions, by d.
 func (p *Proxy) Delay(d time.Duration) {
 	p.changeFault(func(f *fault) { f.delay, f.jitter = d, false })
@@ -65,7 +89,7 @@ func (p *Proxy) DropReplies(n int) { p.DropRepliesTo("", n) }
 // "evalsha", in upper or lower case.
 func (p *Proxy) DropRepliesTo(word string, n int) {
 	lower := bytes.ToLower([]byte(word))
-	p.changeFault(func(f *fault) { f.drop = drop{left: n, word: lower} })
+	p.changeFault(func(f *fault) { f.drop = drop{prey: prey{left: n, word: lower}} })
 }
 
 // Retarget forwards to another server from now on, as an address does that moves in a
@@ -132,11 +156,14 @@ func (p *Proxy) dooms(request []byte) bool {
 	if d.share > 0 {
 		return rand.Float64() < d.share
 	}
-	if d.left <= 0 || !bytes.Contains(bytes.ToLower(request), d.word) {
-		return false
-	}
-	d.left--
-	return true
+	return d.catches(request)
+}
+
+// strands reports whether nothing is to pass any more after a request, and counts down.
+func (p *Proxy) strands(request []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault.strand.catches(request)
 }
 
 // waitDelay waits for the delay in force. It returns early when the proxy closes.

@@ -76,6 +76,9 @@ func (l *link) forwardRequest(chunk []byte) bool {
 	if l.proxy.dooms(chunk) {
 		l.doomed = true
 	}
+	if l.proxy.strands(chunk) {
+		l.stranded.Store(true)
+	}
 	_, err := l.server.Write(chunk)
 	return err == nil
 }

@@ -189,6 +189,20 @@ func TestStrandedConnectionsAreSilentAndNewOnesWork(t *testing.T) {
 	}
 }
 
+func TestConnectionIsStrandedAfterARequest(t *testing.T) {
+	p, server := setup(t)
+	conn, other := connect(t, p), connect(t, p)
+	p.StrandAfter("COMMIT", 1)
+	wantAnswer(t, conn, "begin")
+	if _, err := ask(conn, "commit", 100*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("ask: %v, want a timeout", err)
+	}
+	wantAnswer(t, other, "commit")
+	if got := server.all(); got != "begincommitcommit" {
+		t.Errorf("server heard %q, want all", got)
+	}
+}
+
 func TestDelayHoldsUpBothWays(t *testing.T) {
 	p, _ := setup(t)
 	conn := connect(t, p)

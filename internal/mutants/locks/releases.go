@@ -39,12 +39,9 @@ func serveMutants() []mutants.Mutant {
 			Old: "g.TTL), by.isTooLong(g.TTL),", New: "g.TTL),", Test: "TestConformance/LeastTimeOutlivesItsClient",
 		},
 		{
-			Name: "mysql: who has a connection waits for another", File: "lock/sqllock/internal/remote/prepared.go",
+			Name: "mysql: who has a connection waits for another", File: "lock/sqllock/internal/remote/store.go",
 			Pkg: lockMySQL,
-			Old: "	if stmt := q.stmts.findOrNote(query); stmt != nil {\n" +
-				"		return q.tx.StmtContext(ctx, stmt).QueryContext",
-			New: "	if stmt, err := q.stmts.get(ctx, query); err == nil {\n" +
-				"		return q.tx.StmtContext(ctx, stmt).QueryContext",
+			Old: "tx.Querier = inlined{conn: tx.conn}", New: "tx.Querier = s.Querier()",
 			Test: "TestDatabase/PoolIsUsedUp",
 		},
 		{

@@ -162,8 +162,9 @@ func serverMutants() []mutants.Mutant {
 		},
 		{
 			Name: "mysql: a second name is read as of before", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,
-			Old: "sql.LevelReadCommitted,",
-			New: "sql.LevelRepeatableRead,", Test: "TestDatabase/BundleOverlooksAReader",
+			Old:  "ISOLATION LEVEL READ COMMITTED",
+			New:  "ISOLATION LEVEL REPEATABLE READ",
+			Test: "TestDatabase/BundleOverlooksAReader",
 		},
 		{
 			Name: "mysql: names are compared as people do", File: rowsOfLocks + "/schema.go", Pkg: lockMySQL,

@@ -14,7 +14,8 @@ const (
 // foundMutants are faults that were found by those who tried to break the locks.
 func foundMutants() []mutants.Mutant {
 	return slices.Concat(
-		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInProfiles(), foundInFront(),
+		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInProfiles(),
+		foundInFront(),
 	)
 }
 
@@ -197,6 +198,35 @@ func foundInRows() []mutants.Mutant {
 			Old:  "{now} + $2::bigint, true)`",
 			New:  "{now} + $2::bigint, false) AND l.waited > 0`",
 			Test: "TestDatabase/DeletedRowIsNotToldOf",
+		},
+	}
+}
+
+func foundInTransactions() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "sql: a commit never ends", File: remoteLocks + "/transaction.go", Pkg: lockMySQL,
+			Old:  "t.conn.ExecContext(ctx, statement)",
+			New:  "t.conn.ExecContext(context.WithoutCancel(ctx), statement)",
+			Test: "TestTransaction/EndsNever",
+		},
+		{
+			Name: "sql: a roll back never ends", File: remoteLocks + "/transaction.go", Pkg: lockMySQL,
+			Old:  "context.WithTimeout(ctx, rollBackTime)",
+			New:  "context.WithCancel(context.WithoutCancel(ctx))",
+			Test: "TestTransaction/EndsNever/sharedInspect",
+		},
+		{
+			Name: "sql: a transaction goes on in the pool", File: remoteLocks + "/transaction.go", Pkg: remoteLocks,
+			Old:  "	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which says so\n",
+			New:  "",
+			Test: "TestTransactionGoesOnInThePool",
+		},
+		{
+			Name: "postgres: what was rolled back is committed", File: lockPostgres + "/postgres.go", Pkg: lockPostgres,
+			Old:  "\"SELECT 1; COMMIT\"",
+			New:  "\"COMMIT\"",
+			Test: "TestRolledBackIsCommitted",
 		},
 	}
 }

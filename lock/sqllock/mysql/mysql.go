@@ -21,6 +21,12 @@ import (
 
 const label = "mysql"
 
+// How transactions begin and end.
+const (
+	begin  = "START TRANSACTION"
+	commit = "COMMIT"
+)
+
 // databaseKind is what the profiles go by.
 func databaseKind() *profiles.Database {
 	return &profiles.Database{
@@ -38,7 +44,10 @@ func newDialect(string) remote.Dialect {
 	return remote.Dialect{
 		Kind: sqlkind.MySQL, Classify: errorClass, IsMissing: isMissing, LeftNothing: leftNothing,
 		Refuses: mangles, Prepares: true, Alone: migrateAlone,
-		Isolation: sql.LevelReadCommitted, // else the rows of a second name would be read as of before it was had
+		// Else the rows of a second name would be read as of before it was had.
+		Begin:        []string{"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", begin},
+		BeginReading: []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", begin},
+		Commit:       commit,
 	}
 }
 
@@ -69,15 +78,15 @@ func mangles(ctx context.Context, q rows.Querier) error {
 // migrateAlone runs fn: the server makes one table at a time, and each once. What is written has to be committed, also
 // where that is not done by itself.
 func migrateAlone(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := remote.Begin(ctx, db, begin)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // it has ended, unless something has failed
+	defer tx.RollBack(ctx) // of no effect after the commit
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return tx.Commit(ctx, commit)
 }
 
 // errorClass says what an error means.

@@ -40,7 +40,9 @@ func newDialect(table string) remote.Dialect {
 	tell := newTexts(table).tell
 	return remote.Dialect{
 		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, LeftNothing: leftNothing,
-		Isolation: sql.LevelReadCommitted, Guard: guard,
+		Begin:        []string{"BEGIN ISOLATION LEVEL READ COMMITTED; " + guard},
+		BeginReading: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ"},
+		Commit:       commit,
 		Alone: func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error {
 			return migrateAlone(ctx, db, table, fn)
 		},
@@ -55,13 +57,17 @@ func newDialect(table string) remote.Dialect {
 const guard = "SELECT set_config('idle_in_transaction_session_timeout', '5s', true), " +
 	"set_config('tcp_user_timeout', '5s', true), set_config('lock_timeout', '5s', true)"
 
+// commit ends a transaction. After a statement that has failed a commit alone would roll back, and be no error; another
+// statement fails.
+const commit = "SELECT 1; COMMIT"
+
 // migrateAlone runs fn while nobody else makes the tables.
 func migrateAlone(ctx context.Context, db *sql.DB, table string, fn func(rows.Querier) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := remote.Begin(ctx, db, "BEGIN")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // it has ended, unless something has failed
+	defer tx.RollBack(ctx) // of no effect after the commit
 	_, err = tx.ExecContext(
 		ctx, "SELECT pg_advisory_xact_lock(hashtextextended('bedrock makes ' || $1::text, 0))", table,
 	)
@@ -71,7 +77,7 @@ func migrateAlone(ctx context.Context, db *sql.DB, table string, fn func(rows.Qu
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return tx.Commit(ctx, commit)
 }
 
 // errorClass says what an error means.

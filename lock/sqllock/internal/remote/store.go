@@ -25,8 +25,13 @@ type Dialect struct {
 	Classify func(error) sqlkind.Class
 	// Prepares says that statements are prepared once, which the driver does not do.
 	Prepares bool
-	// Isolation is that of transactions: each reads what others have written before it had the rows.
-	Isolation sql.IsolationLevel
+	// Begin begins a transaction that writes: it reads what others have written before it had the rows. Who falls
+	// silent in it must not keep others from them.
+	Begin []string
+	// BeginReading begins a transaction all of whose answers are of one moment.
+	BeginReading []string
+	// Commit commits a transaction, and fails where the database would roll it back.
+	Commit string
 	// IsMissing reports whether a table is not there.
 	IsMissing func(error) bool
 	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
@@ -34,8 +39,6 @@ type Dialect struct {
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
 	// for certain.
 	LeftNothing func(error) bool
-	// Guard begins every transaction: who falls silent in it must not keep others from the rows.
-	Guard string
 	// Alone runs fn while nobody else who makes the tables does.
 	Alone func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error
 	// Tell tells of what a step has changed, within its transaction; nil where nothing can.
@@ -111,12 +114,12 @@ func (s *Store) Run(ctx context.Context, do func() error) error {
 // Reading reads in a transaction of its own, which ends with it also where nothing is committed by itself. All that it
 // reads is of one moment.
 func (s *Store) Reading(ctx context.Context, fn func(q rows.Querier) error) error {
-	tx, err := s.beginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	tx, err := s.beginTx(ctx, s.Dialect.BeginReading)
 	if err != nil {
 		return s.Unwritten(err)
 	}
-	defer func() { _ = tx.Rollback() }() // it has written nothing
-	return s.Unwritten(fn(s.querierOf(tx)))
+	defer tx.RollBack(ctx) // it has written nothing
+	return s.Unwritten(fn(tx))
 }
 
 func (s *Store) readStates(ctx context.Context, q rows.Querier, step *keeper.Step) error {
@@ -173,17 +176,17 @@ var errNoRow = fmt.Errorf("%w: its row is not there", driver.ErrUnavailable)
 
 // transact makes one try of a step. Before its commit is sent nothing has happened, and nothing will.
 func (s *Store) transact(ctx context.Context, step *keeper.Step) (err error) {
-	tx, err := s.beginStep(ctx)
+	tx, err := s.beginTx(ctx, s.Dialect.Begin)
 	if err != nil {
 		return s.Unwritten(err)
 	}
-	defer func() { _ = tx.Rollback() }() // it has ended, unless something has failed
-	states, missing, err := s.decideStep(ctx, s.querierOf(tx), step)
+	defer tx.RollBack(ctx) // of no effect after the commit
+	states, missing, err := s.decideStep(ctx, tx, step)
 	switch {
 	case err != nil:
 		return s.Unwritten(err)
 	case missing != "":
-		_ = tx.Rollback()
+		tx.RollBack(ctx)
 		return errors.Join(errNoRow, s.ensure(ctx, missing))
 	}
 	if s.Dialect.Tell != nil {
@@ -191,7 +194,7 @@ func (s *Store) transact(ctx context.Context, step *keeper.Step) (err error) {
 			return s.Unwritten(err)
 		}
 	}
-	if err := tx.Commit(); err != nil {
+	if err := tx.Commit(ctx, s.Dialect.Commit); err != nil {
 		if s.Dialect.Classify(err).Collided() {
 			return s.Unwritten(err)
 		}
@@ -200,15 +203,13 @@ func (s *Store) transact(ctx context.Context, step *keeper.Step) (err error) {
 	return nil
 }
 
-func (s *Store) beginStep(ctx context.Context) (*sql.Tx, error) {
-	tx, err := s.beginTx(ctx, &sql.TxOptions{Isolation: s.Dialect.Isolation})
-	if err != nil || s.Dialect.Guard == "" {
-		return tx, err
+// beginTx begins a transaction by statements.
+func (s *Store) beginTx(ctx context.Context, statements []string) (*Transaction, error) {
+	tx, err := Begin(ctx, s.DB, statements...)
+	if err == nil && s.Dialect.Prepares {
+		tx.Querier = inlined{conn: tx.conn}
 	}
-	if _, err := tx.ExecContext(ctx, s.Dialect.Guard); err != nil {
-		return nil, errors.Join(err, tx.Rollback())
-	}
-	return tx, nil
+	return tx, err
 }
 
 // decideStep has the rows of the names, lets the step decide, and writes what has changed. It returns a name that has
@@ -240,15 +241,15 @@ func (s *Store) decideStep(
 
 // ensure makes the row of a name, in a transaction of its own: a row that is not there cannot be had.
 func (s *Store) ensure(ctx context.Context, name string) error {
-	tx, err := s.beginStep(ctx)
+	tx, err := s.beginTx(ctx, s.Dialect.Begin)
 	if err != nil {
 		return s.Unwritten(err)
 	}
-	defer func() { _ = tx.Rollback() }()
-	if err := s.Layout.Ensure(ctx, s.querierOf(tx), name); err != nil {
+	defer tx.RollBack(ctx) // of no effect after the commit
+	if err := s.Layout.Ensure(ctx, tx, name); err != nil {
 		return s.Unwritten(err)
 	}
-	return s.Unwritten(tx.Commit()) // it gives nobody anything
+	return s.Unwritten(tx.Commit(ctx, s.Dialect.Commit)) // it gives nobody anything
 }
 
 // Unwritten puts an error into the words of package driver by which nothing was written.

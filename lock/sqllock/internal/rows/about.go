@@ -29,10 +29,13 @@ func (l *Layout) About(ctx context.Context, q Querier) (a About, found bool, err
 		return a, false, err
 	}
 	defer rows.Close()
-	if found = rows.Next(); found {
-		err = rows.Scan(&a.Version, &a.Store, &a.Boot, &a.Began, &a.Floor, &a.Now)
+	for rows.Next() { // to the end: what is left would be read without a context
+		found = true
+		if err := rows.Scan(&a.Version, &a.Store, &a.Boot, &a.Began, &a.Floor, &a.Now); err != nil {
+			return a, found, err
+		}
 	}
-	return a, found, firstError(err, rows.Err())
+	return a, found, rows.Err()
 }
 
 // Introduce writes what the store says of itself if nobody has done so before.
@@ -85,15 +88,6 @@ func (a *About) Check(table string) error {
 	if a.Version > Version {
 		return fmt.Errorf("the schema of %s has version %d, this program knows %d: it was made by a newer one",
 			table, a.Version, Version)
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -66,10 +66,13 @@ func (r *Row) readName(ctx context.Context, q Querier, text string) error {
 		return err
 	}
 	defer rows.Close()
-	if r.known = rows.Next(); r.known {
-		err = r.scanName(rows)
+	for rows.Next() { // to the end: what is left would be read without a context
+		r.known = true
+		if err := r.scanName(rows); err != nil {
+			return err
+		}
 	}
-	return firstError(err, rows.Err())
+	return rows.Err()
 }
 
 func (r *Row) scanName(rows *sql.Rows) error {

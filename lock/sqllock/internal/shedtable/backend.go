@@ -325,15 +325,15 @@ func (b *Backend) runStatement(ctx context.Context, statement func(rows.Querier)
 	if commits {
 		return b.store.Outcome(ctx, statement(b.store.Querier()))
 	}
-	tx, err := b.store.DB.BeginTx(ctx, nil)
+	tx, err := remote.Begin(ctx, b.store.DB, "START TRANSACTION")
 	if err != nil {
 		return b.store.Unwritten(err)
 	}
-	defer func() { _ = tx.Rollback() }() // it has ended, unless something has failed
+	defer tx.RollBack(ctx) // of no effect after the commit
 	if err := statement(tx); err != nil {
 		return b.store.Unwritten(err)
 	}
-	return b.store.Outcome(ctx, tx.Commit())
+	return b.store.Outcome(ctx, tx.Commit(ctx, b.store.Dialect.Commit))
 }
 
 func (b *Backend) describe(operation, name string, err error) error {
