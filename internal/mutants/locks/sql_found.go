@@ -234,6 +234,12 @@ func foundInTransactions() []mutants.Mutant {
 func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
+			Name: "sql: a check overlooks that nobody may write", File: remoteLocks + "/check.go", Pkg: lockMySQL,
+			Old:  "err := s.tryChanges(ctx, changes)",
+			New:  "err := ctx.Err()",
+			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",
+		},
+		{
 			Name: "postgres: a pooler's connection goes on listening", File: lockPostgres + "/hub.go",
 			Pkg: lockPostgres,
 			Old: "	if pid != conn.PgConn().PID() {\n",

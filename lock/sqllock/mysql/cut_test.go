@@ -21,4 +21,9 @@ func TestTransaction(t *testing.T) {
 	t.Run("EndsNever", rows.EndsNever)
 	t.Run("OfShedLockEndsNever", shed.EndsNever)
 	t.Run("LosesOthers", rows.LosesOthers)
+	session := shed
+	session.Open, session.Settings = openSession, ""
+	for name, profile := range map[string]*sqltest.Cut{"Rows": &rows, "ShedLock": &shed, "Session": &session} {
+		t.Run(name+"ClosesNever", profile.ClosesNever)
+	}
 }

@@ -25,6 +25,7 @@ func TestDatabase(t *testing.T) {
 	})
 	t.Run("NamesAreMangled", func(t *testing.T) { namesAreMangled(t, site, site.Fresh(t)) })
 	t.Run("AccountMayNotMakeTables", func(t *testing.T) { accountMayNotMakeTables(t, site, site.Fresh(t)) })
+	t.Run("CheckOverlooksThatNobodyMayWrite", func(t *testing.T) { checkOverlooks(t, site) })
 	t.Run("BundleOverlooksAReader", func(t *testing.T) { bundleOverlooksAReader(t, site, site.Fresh(t)) })
 	t.Run("ContendersDeadlock", func(t *testing.T) { contendersDeadlock(t, site, site.Fresh(t)) })
 	for i, settings := range []string{
@@ -56,7 +57,7 @@ func namesAreMangled(t *testing.T, site *sqltest.Site, dsn string) {
 
 // accountMayNotMakeTables is told what somebody else should run; then it can use them.
 func accountMayNotMakeTables(t *testing.T, site *sqltest.Site, dsn string) {
-	site.Execute(t, dsn, "CREATE USER weak@'127.0.0.1' IDENTIFIED BY 'weak'",
+	site.Execute(t, dsn, "CREATE USER IF NOT EXISTS weak@'127.0.0.1' IDENTIFIED BY 'weak'",
 		"GRANT SELECT ON accountmaynotmaketables.* TO weak@'127.0.0.1'")
 	b := site.Backend(t, strings.Replace(dsn, "bedrock:open-sesame", "weak:weak", 1), open)
 	defer b.Close()
@@ -80,6 +81,14 @@ func accountMayNotMakeTables(t *testing.T, site *sqltest.Site, dsn string) {
 	if _, err := again.Acquire(t.Context(), sqltest.Request("a", "o:1")); err != nil {
 		t.Error(err)
 	}
+}
+
+// checkOverlooks asks what is wrong for an account that only reads.
+func checkOverlooks(t *testing.T, site *sqltest.Site) {
+	const user = "weak@'127.0.0.1'"
+	site.Execute(t, site.DSN(sqltest.Database), "CREATE USER IF NOT EXISTS "+user+" IDENTIFIED BY 'weak'")
+	site.CheckOverlooksThatNobodyMayWrite(t, "GRANT %s ON checkoverlooksthatnobodymaywrite.* TO "+user,
+		map[string]func(*sql.DB) (driver.Backend, error){"rows": open, "shed": openShedLock, "session": openSession})
 }
 
 // bundleOverlooksAReader has two locks be had in one step, the first of which somebody else is at, while a reader comes

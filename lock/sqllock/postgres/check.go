@@ -13,7 +13,9 @@ import (
 // Check implements [driver.Checker].
 func (b *backend) Check(ctx context.Context) (found []driver.Finding, err error) {
 	err = b.Store.Run(ctx, func() (err error) {
-		found, err = checkServer(ctx, b.Store)
+		if found, err = checkServer(ctx, b.Store); err == nil {
+			found, err = b.Store.CheckWrites(ctx, found, b.Store.Layout.Changes())
+		}
 		return err
 	})
 	if err != nil {

@@ -14,4 +14,5 @@ func TestTransaction(t *testing.T) {
 	}
 	t.Run("EndsNever", cut.EndsNever)
 	t.Run("LosesOthers", cut.LosesOthers)
+	t.Run("ClosesNever", cut.ClosesNever)
 }

@@ -138,7 +138,7 @@ type shedBackend struct {
 
 // Check implements [driver.Checker].
 func (b *shedBackend) Check(ctx context.Context) ([]driver.Finding, error) {
-	return b.database.check(ctx, b.store, b.CheckTable)
+	return b.database.check(ctx, b.store, b.CheckTable, shedtable.Columns)
 }
 
 // sessionBackend is one in the session of a connection.
@@ -151,18 +151,22 @@ type sessionBackend struct {
 
 // Check implements [driver.Checker].
 func (b *sessionBackend) Check(ctx context.Context) ([]driver.Finding, error) {
-	return b.database.check(ctx, b.store, b.CheckSession)
+	return b.database.check(ctx, b.store, b.CheckSession, session.Columns)
 }
 
-// check says what is wrong with the server, and with more, worst first.
+// check says what is wrong with the server, with more, and with what may be done to a table of such columns, worst
+// first.
 func (d *Database) check(
-	ctx context.Context, store *remote.Store, more func(context.Context) ([]driver.Finding, error),
+	ctx context.Context, store *remote.Store, more func(context.Context) ([]driver.Finding, error), columns string,
 ) ([]driver.Finding, error) {
 	found, err := more(ctx)
 	if err == nil {
 		var others []driver.Finding
 		others, err = d.Check(ctx, store)
 		found = append(found, others...)
+	}
+	if err == nil {
+		found, err = store.CheckWrites(ctx, found, rows.ChangesOf(store.Layout.Table, columns))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: check %s: %w", d.Label, store.Layout.Table, err)

@@ -6,6 +6,9 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
+// Columns are those of the table of tokens.
+const Columns = written
+
 // CheckSession says what is to be known of locks in a session. That there can be none is an error.
 func (b *Backend) CheckSession(ctx context.Context) ([]driver.Finding, error) {
 	_, err := overSession(ctx, b.line, func(ctx context.Context, s *session) (none struct{}, err error) {

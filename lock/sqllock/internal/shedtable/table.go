@@ -20,6 +20,9 @@ import (
 // DefaultTable is what ShedLock's table is called.
 const DefaultTable = "shedlock"
 
+// Columns are those it has.
+const Columns = "name, locked_at, locked_by, lock_until"
+
 // Table is where the locks are.
 type Table struct {
 	store *remote.Store

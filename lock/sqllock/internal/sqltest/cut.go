@@ -108,6 +108,30 @@ func (c *Cut) endsNever(t *testing.T, request func(context.Context, driver.Backe
 	}
 }
 
+// ClosesNever has a network be cut at all times. Whoever releases is told in time, and the backend can be closed.
+func (c *Cut) ClosesNever(t *testing.T) {
+	t.Helper()
+	proxy, dsn := c.behind(t)
+	b := c.Site.Backend(t, dsn, c.Open)
+	g, err := b.Acquire(t.Context(), c.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.BlackHole(chaos.Both)
+	ctx, cancel := context.WithTimeout(t.Context(), cutTime)
+	defer cancel()
+	endsWithin(t, cutTime+lateTime, "Release", func() {
+		if _, err := b.Release(ctx, g); err == nil {
+			t.Error("nobody has heard of it")
+		}
+	})
+	endsWithin(t, time.Second, "Close", func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // endsWithin fails if something goes on for longer.
 func endsWithin(t *testing.T, limit time.Duration, what string, do func()) {
 	t.Helper()
