@@ -42,7 +42,7 @@ func (c *Cut) EndsNever(t *testing.T) {
 	for name, request := range map[string]func(ctx context.Context, b driver.Backend, g driver.Grant) error{
 		"Acquire": func(ctx context.Context, b driver.Backend, g driver.Grant) error {
 			req := c.request()
-			req.Owner = "o:2"
+			req.Name, req.Owner = g.Name, "o:2"
 			_, err := b.Acquire(ctx, req)
 			return err
 		},
