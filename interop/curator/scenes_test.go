@@ -17,6 +17,7 @@ func scenes() map[string]func(*together) {
 		"JavaRevokes": javaRevokes, "GoRevokes": goRevokes, "JavaHasAnotherKind": javaHasAnotherKind,
 		"ReadersShare": readersShare, "GoDowngrades": goDowngrades, "JavaDowngrades": javaDowngrades,
 		"PermitsAreCounted": permitsAreCounted, "LeaderIsSeen": leaderIsSeen,
+		"CandidateIsPassed": candidateIsPassed,
 	}
 	for _, o := range objects() {
 		all[o.slug+"IsExcluded"] = o.exclude
@@ -148,9 +149,7 @@ func leaderIsSeen(e *together) {
 		}
 		e.java.Want(term.Owner(), "a", "latch.leader", path("seen"), 0)
 		waits := e.java.Begin("b", "latch.try", path("seen"), peer.Patience.Milliseconds())
-		e.eventually("java sees both", func() bool {
-			return e.java.Do("a", "latch.participants", path("seen"), 0) == "2"
-		})
+		e.untilTakePart("seen", "2")
 		if err := term.Resign(e.Context()); err != nil {
 			e.Fatal(err)
 		}
@@ -164,6 +163,42 @@ func leaderIsSeen(e *together) {
 	}
 	e.seen.Show(e.at, "LeaderLatch", matrix.InspectedByGo, rounds)
 	e.seen.Show(e.at, "LeaderLatch", matrix.InspectedByJava, rounds)
+}
+
+// untilTakePart waits until Java sees so many who take part in an election.
+func (e *together) untilTakePart(name, n string) {
+	e.Helper()
+	e.eventually(n+" take part in "+name, func() bool {
+		return e.java.Do("a", "latch.participants", path(name), 0) == n
+	})
+}
+
+// candidateIsPassed: who campaigns in Go takes part as soon as it waits, and leads before who comes to Java's line later.
+func candidateIsPassed(e *together) {
+	ours := election.New(e.client(zklock.CuratorLatch), "passed", nil)
+	for range rounds {
+		e.java.Want("true", "a", "latch.try", path("passed"), peer.Patience.Milliseconds())
+		led := make(chan error, 1)
+		go func() {
+			term, err := ours.Campaign(e.Context())
+			if err == nil {
+				err = term.Resign(e.Context())
+			}
+			led <- err
+		}()
+		e.untilTakePart("passed", "2")
+		later := e.java.Begin("b", "latch.try", path("passed"), peer.Patience.Milliseconds())
+		e.untilTakePart("passed", "3")
+		e.java.Want("true", "a", "latch.unlock", path("passed"), 0)
+		if err := <-led; err != nil {
+			e.Fatal(err)
+		}
+		if answer := e.java.Await(later); answer != "true" {
+			e.Fatalf("java, which came last, got %q", answer)
+		}
+		e.java.Want("true", "b", "latch.unlock", path("passed"), 0)
+	}
+	e.seen.Show(e.at, "LeaderLatch, candidates of an election", matrix.InOrder, rounds)
 }
 
 // javaRevokes: Go's holder is asked to give it back by Curator's Revoker.

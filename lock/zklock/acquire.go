@@ -163,10 +163,9 @@ func (b *backend) leaveTurn(key string, done chan struct{}) {
 	close(done)
 }
 
-// staysInLine reports whether the request leaves its node in the line when it is refused.
-func (a *attempt) staysInLine() bool {
-	return a.stands || a.req.Waits && a.place.recipe == readWrites
-}
+// staysInLine reports whether the request leaves its node in the line when it is refused: those that come later, also
+// in Java, have their turn after it. Permits have no line.
+func (a *attempt) staysInLine() bool { return a.stands || a.req.Waits && a.place.recipe != leases }
 
 // mostTries is how often a request goes back to its first step: others may remove the folder, or its own node.
 const mostTries = 20

@@ -29,6 +29,13 @@ func (p *place) isOver() bool {
 	return p.over
 }
 
+// onlyWaits reports whether the place is granted to who asks again, and not unasked.
+func (p *place) onlyWaits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waits
+}
+
 // spawn runs something until the backend is closed.
 func (b *backend) spawn(run func()) {
 	b.mu.Lock()
@@ -144,14 +151,14 @@ func (b *backend) findAhead(p *place) <-chan zk.Event {
 
 // passOn tells who stands that it has the lock. Who only waits is told to ask.
 func (b *backend) passOn(p *place) {
-	if p.recipe == readWrites {
+	p.mu.Lock()
+	waits, done := p.waits, p.over || p.granted
+	p.granted = p.granted || !waits
+	p.mu.Unlock()
+	if waits {
 		b.hub.wakeName(p.grant.Name)
 		return
 	}
-	p.mu.Lock()
-	done := p.over || p.granted
-	p.granted = true
-	p.mu.Unlock()
 	if done {
 		return
 	}

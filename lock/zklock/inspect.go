@@ -1,6 +1,7 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,8 +20,21 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 	if err != nil {
 		return driver.Info{}, err
 	}
-	info, err := inSession(ctx, b, func() (driver.Info, error) { return b.readLock(name, folder) })
+	info, err := inSession(ctx, b, func() (driver.Info, error) {
+		if err := b.catchUpIfBehind(folder); err != nil {
+			return driver.Info{}, err
+		}
+		return b.readLock(name, folder)
+	})
 	return info, describe("inspect", name, err)
+}
+
+// catchUpIfBehind has the server know what was granted before the request, also over another one.
+func (b *backend) catchUpIfBehind(folder string) error {
+	if b.conn.standsAlone(b.conn.generation.Load()) {
+		return nil
+	}
+	return b.catchUp(folder)
 }
 
 // readLock reads what is known of a lock.
@@ -101,10 +115,7 @@ func (b *backend) describeHolders(info *driver.Info, c contents) error {
 	held := c.holders()
 	info.Waiting = len(c.nodes) - len(held)
 	for _, n := range held {
-		data, node, err := b.conn.library().Get(c.folder + "/" + n)
-		if errors.Is(err, zk.ErrNoNode) {
-			return errMoved
-		}
+		data, node, err := b.readHolder(info.Name, &c, n)
 		if err != nil {
 			return err
 		}
@@ -121,6 +132,25 @@ func (b *backend) describeHolders(info *driver.Info, c contents) error {
 		info.Holders = append(info.Holders, h)
 	}
 	return nil
+}
+
+// readHolder reads the node of a holder. Who listens, as one does who observes an election, is told when it is gone; but
+// a client that is told of its own turn hears of no other, or a release would wake all that stand in line.
+func (b *backend) readHolder(name string, c *contents, node string) ([]byte, *zk.Stat, error) {
+	own := b.inLineFor(name)
+	alone := c.recipe == mutexes || c.recipe == elections
+	if alone && (own == nil || own.onlyWaits()) && b.hub.needs(name, node) {
+		seen, err := b.hub.arm(name, c.folder, node)
+		if err != nil || seen == nil {
+			return nil, nil, cmp.Or(err, errMoved)
+		}
+		return seen.data, seen.stat, nil
+	}
+	data, stat, err := b.conn.library().Get(c.folder + "/" + node)
+	if errors.Is(err, zk.ErrNoNode) {
+		err = errMoved
+	}
+	return data, stat, err
 }
 
 // addPermit counts one more permit of a holder, if that is known.
@@ -183,6 +213,9 @@ var errEnough = errors.New("enough")
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	infos, err := inSession(ctx, b, func() ([]driver.Info, error) {
 		var found []driver.Info
+		if err := b.catchUpIfBehind(b.layout.base); err != nil {
+			return nil, err
+		}
 		err := b.walk(ctx, "", func(name, folder string) error {
 			if !strings.HasPrefix(name, prefix) {
 				return nil

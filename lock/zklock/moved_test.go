@@ -156,3 +156,20 @@ func TestForcedReleaseOverlooksTheHolder(t *testing.T) {
 		t.Errorf("it is held, and told is %t, %v", held, err)
 	}
 }
+
+// TestFollowerShowsAHeldLockAsFree looks over a server that is behind.
+func TestFollowerShowsAHeldLockAsFree(t *testing.T) {
+	t.Parallel()
+	far := startFar(t)
+	holder, other := open(t, long(), far.leader), open(t, long(), far.followers[0]).(driver.Inspector)
+	mustRelease(t, holder, mustAcquire(t, holder, request("a", "me:1")))
+	far.delay(300 * time.Millisecond)
+	g := mustAcquire(t, holder, request("a", "me:2"))
+	if info, err := other.Inspect(ctxFor(t), "a"); err != nil || len(info.Holders) != 1 {
+		t.Errorf("it is held, and shown as %+v, %v", info, err)
+	}
+	mustRelease(t, holder, g)
+	if all, err := other.List(ctxFor(t), "", 10); err != nil || len(all) != 0 {
+		t.Errorf("nothing is held, and shown is %+v, %v", all, err)
+	}
+}

@@ -38,6 +38,7 @@ type place struct {
 	granted  bool
 	over     bool
 	attended bool
+	waits    bool   // it is granted to who asks again, and not unasked
 	ahead    string // the node that is waited for, which is watched
 	next     bool   // when that is gone, nobody else is in the way
 	trip     uint64 // the connection over which that was seen

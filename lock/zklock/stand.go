@@ -29,6 +29,7 @@ func (a *attempt) standBehind(nodes []string, at int, trip uint64) error {
 	p := a.place
 	p.mu.Lock()
 	attended := p.attended
+	p.waits = !a.stands
 	p.mu.Unlock()
 	who := p.recipe.inTheWay(nodes, a.req.Mode)
 	refusal := &driver.HeldError{TTL: driver.UnknownTTL, Waits: isWaiting(p.recipe, nodes, who)}
@@ -117,11 +118,13 @@ func (b *backend) refusalBy(p *place, nodes []string) error {
 	}
 	refusal := &driver.HeldError{TTL: driver.UnknownTTL, Waits: isWaiting(p.recipe, nodes, at)}
 	if b.hub.needs(p.grant.Name, nodes[at]) {
-		owner, err := b.hub.arm(p.grant.Name, p.folder, nodes[at])
+		seen, err := b.hub.arm(p.grant.Name, p.folder, nodes[at])
 		if err != nil {
 			return err
 		}
-		refusal.Owner = owner
+		if seen != nil {
+			refusal.Owner = seen.owner
+		}
 		return refusal
 	}
 	refusal.Owner = b.ownerAt(p, nodes[at])

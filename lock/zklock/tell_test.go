@@ -3,6 +3,7 @@ package zklock_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -43,6 +44,38 @@ func TestForcedReleaseIsHeardOfLate(t *testing.T) {
 	if !errors.Is(context.Cause(lease.Context()), lock.ErrLost) {
 		t.Error(context.Cause(lease.Context()))
 	}
+}
+
+// TestObserverHearsOfTheFirstOnly listens where others have a lock in turn: whoever looks who has it now is told when
+// that ends, though nobody here is refused.
+func TestObserverHearsOfTheFirstOnly(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartZooKeeper(t, nil)[0]
+	a, b := open(t, nil, server.Addr()), open(t, nil, server.Addr())
+	g := mustAcquire(t, a, request("a", "me:0"))
+	ear, err := b.(driver.Waiter).Watch(ctxFor(t), "a", driver.Mutex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ear.Close()
+	for i := range 3 {
+		if _, err := b.(driver.Inspector).Inspect(ctxFor(t), "a"); err != nil {
+			t.Fatal(err)
+		}
+		next := request("a", "me:"+strconv.Itoa(i+1))
+		next.Waits = true
+		if held := mustBeHeld(t, a, next); held.Again == 0 {
+			t.Fatalf("it has no place: %+v", held)
+		}
+		mustRelease(t, a, g)
+		select {
+		case <-ear.C():
+		case <-ctxFor(t).Done():
+			t.Fatalf("nobody has told of the end of grant %d", i)
+		}
+		g = mustAcquire(t, a, next)
+	}
+	mustRelease(t, a, g)
 }
 
 // TestRevocationByCuratorIsUnheard asks as Curator's Revoker does.

@@ -44,7 +44,7 @@ func (b *backend) Watch(ctx context.Context, name string, kind driver.Kind) (dri
 		return nil, err
 	}
 	w, busy := b.hub.add(name)
-	if busy || b.stands(name) {
+	if busy || b.inLineFor(name) != nil {
 		return w, nil
 	}
 	_, err = inSession(ctx, b, func() (struct{}, error) { return struct{}{}, b.hub.armFirst(name, folder, kind) })
@@ -65,11 +65,11 @@ func (b *backend) Resume(name string, _ driver.Kind) driver.Watch {
 	return nil
 }
 
-// stands reports whether the client stands in the line of a name.
-func (b *backend) stands(name string) bool {
+// inLineFor returns the place of the client in the line of a name; nil if it has none there.
+func (b *backend) inLineFor(name string) *place {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.standing[name] != nil
+	return b.standing[name]
 }
 
 // add adds a listener, and reports whether something is watched already.
@@ -119,20 +119,18 @@ func (h *hub) needs(name, node string) bool {
 	return !watched
 }
 
-// arm watches a node, and returns who has it. Who listens is told if it is gone already.
-func (h *hub) arm(name, folder, node string) (owner string, err error) {
+// arm watches a node. If it is gone already, who listens is told, and there is nothing to return.
+func (h *hub) arm(name, folder, node string) (*watched, error) {
 	seen, err := h.b.watchNode(&place{folder: folder}, node)
-	if err != nil {
-		return "", err
-	}
-	if seen == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case seen == nil:
 		h.wakeName(name)
-		return "", nil
-	}
-	if h.enterNode(name, node) {
+	case h.enterNode(name, node):
 		h.b.spawn(func() { h.followNode(name, folder, node, seen.events) })
 	}
-	return seen.owner, nil
+	return seen, nil
 }
 
 // armLeases watches the leases of a semaphore, and returns which there are.

@@ -67,6 +67,22 @@ func zookeeperEdgeMutants() []mutants.Mutant {
 			Old: "size > mostBytes {", New: "size > 10*mostBytes {",
 			Test: "TestForcedReleaseOutgrowsItsRequest",
 		},
+		{
+			Name: "zookeeper: a server that is behind knows who has a lock", File: zk + "/inspect.go", Pkg: zk,
+			Old: "	return b.catchUp(folder)\n", New: "	return nil\n",
+			Test: "TestFollowerShowsAHeldLockAsFree",
+		},
+		{
+			Name: "zookeeper: a candidate has no place", File: zk + "/acquire.go", Pkg: zk,
+			Old:  "a.req.Waits && a.place.recipe != leases }",
+			New:  "a.req.Waits && a.place.recipe == readWrites }",
+			Test: "TestCandidateHasNoPlaceInTheLine",
+		},
+		{
+			Name: "zookeeper: who listens hears of the first holder only", File: zk + "/inspect.go", Pkg: zk,
+			Old: "if alone && (own", New: "if !alone && (own",
+			Test: "TestObserverHearsOfTheFirstOnly",
+		},
 	}
 }
 

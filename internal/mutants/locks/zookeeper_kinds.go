@@ -30,9 +30,9 @@ func zookeeperKindMutants() []mutants.Mutant {
 			Test: "TestDowngradedWriterLeavesItsPlace",
 		},
 		{
-			Name: "zookeeper: who only waits is granted the lock unasked", File: zk + "/attend.go", Pkg: zk,
-			Old:  "	if p.recipe == readWrites {\n",
-			New:  "	if p.recipe == leases {\n",
+			Name: "zookeeper: who only waits is granted the lock unasked", File: zk + "/stand.go", Pkg: zk,
+			Old:  "	p.waits = !a.stands\n",
+			New:  "	p.waits = false\n",
 			Test: "TestReleaseWakesTheWholeLine",
 		},
 		{
