@@ -173,7 +173,7 @@ func (e *together) untilTakePart(name, n string) {
 	})
 }
 
-// candidateIsPassed: who campaigns in Go takes part as soon as it waits, and leads before who comes to Java's line later.
+// candidateIsPassed: who campaigns in Go takes part as soon as it waits, and leads before who comes later in Java.
 func candidateIsPassed(e *together) {
 	ours := election.New(e.client(zklock.CuratorLatch), "passed", nil)
 	for range rounds {

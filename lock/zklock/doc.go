@@ -30,12 +30,13 @@
 // # The line
 //
 // Lock leaves a node behind that of who was before: its client is told when that one goes, and has the lock with no
-// request in between; a release wakes one client. TryLock leaves none while somebody has the lock.
+// request in between; a release wakes one client. TryLock leaves none while somebody has the lock: it comes when nobody
+// stands there, which under steady contention may be never.
 //
-// Readers and writers who wait have a place, too, and are told when to ask; so have candidates of an election, and
-// whoever waits for a lease that is not renewed or has a least or a longest time. A reader waits for the nearest writer
-// before it, all others for the node before theirs, so a release wakes those whose turn it is. A place that is not asked
-// for again is given up after 5 s.
+// Readers and writers who wait have a place, too, and are told when to ask; so are candidates of an election, and who
+// wants a lease that is not renewed, or that has a minimum or a longest hold time. A reader waits for the nearest
+// writer before it, all others for the node before them, so a release wakes those whose turn it is. A place that is
+// not asked for again is given up after 5 s.
 //
 // Permits have no places: who waits for some is told when one has come back, and asks. Those of one grant, 1,000 at
 // most, are taken in one step, so two who want several never wait for each other. Users of Curator that wait for a

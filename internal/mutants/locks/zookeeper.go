@@ -68,7 +68,8 @@ func zookeeperMutants() []mutants.Mutant {
 // zookeeperFurtherMutants are those that are told elsewhere.
 func zookeeperFurtherMutants() []mutants.Mutant {
 	return slices.Concat(
-		zookeeperSessionMutants(), zookeeperKindMutants(), zookeeperEdgeMutants(), zookeeperLossMutants(),
+		zookeeperSessionMutants(), zookeeperKindMutants(), zookeeperEdgeMutants(), zookeeperLineMutants(),
+		zookeeperLossMutants(),
 	)
 }
 

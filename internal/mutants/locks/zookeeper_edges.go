@@ -67,6 +67,13 @@ func zookeeperEdgeMutants() []mutants.Mutant {
 			Old: "size > mostBytes {", New: "size > 10*mostBytes {",
 			Test: "TestForcedReleaseOutgrowsItsRequest",
 		},
+	}
+}
+
+// zookeeperLineMutants are faults of who waits, and of who looks on.
+func zookeeperLineMutants() []mutants.Mutant {
+	const zk = "lock/zklock"
+	return []mutants.Mutant{
 		{
 			Name: "zookeeper: a server that is behind knows who has a lock", File: zk + "/inspect.go", Pkg: zk,
 			Old: "	return b.catchUp(folder)\n", New: "	return nil\n",
