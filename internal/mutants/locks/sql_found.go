@@ -182,8 +182,8 @@ func foundInRows() []mutants.Mutant {
 		},
 		{
 			Name: "postgres: a busy pool is deaf for ever", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
-			Old:  "			goesOn = h.awaitRoom()\n",
-			New:  "			_ = h.awaitRoom()\n",
+			Old:  "			goesOn = h.awaitRoom(blind)\n",
+			New:  "			_ = h.awaitRoom(blind)\n",
 			Test: "TestDatabase/BusyPoolIsDeafForEver",
 		},
 		{
@@ -216,6 +216,18 @@ func foundInProfiles() []mutants.Mutant {
 			Old:  "	if err := h.store.FindSpare(ctx); err != nil {\n",
 			New:  "	if err := ctx.Err(); err != nil {\n",
 			Test: "TestDatabase/ListenersTakeAllConnections",
+		},
+		{
+			Name: "postgres: a pool beneath has a connection that listens", File: lockPostgres + "/hub.go",
+			Pkg: lockPostgres,
+			Old: "		cutConn(c) //", New: "		//", Test: "TestPoolOfPgx/ConnectionGoesOnListening",
+		},
+		{
+			Name: "postgres: a pool beneath has room for all", File: remoteLocks + "/spare.go", Pkg: lockPostgres,
+			Old: "	conn, err := s.DB.Conn(limit)\n",
+			New: "	if now.MaxOpenConnections == 0 {\n		return nil\n	}\n" +
+				"	conn, err := s.DB.Conn(limit)\n",
+			Test: "TestPoolOfPgx/PoolOfOneIsUsedUp",
 		},
 		{
 			Name: "mysql: names are mangled on the way", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,
