@@ -230,6 +230,15 @@ func foundInProfiles() []mutants.Mutant {
 			Test: "TestPoolOfPgx/PoolOfOneIsUsedUp",
 		},
 		{
+			Name: "postgres: one row keeps all from renewal", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old: " OF l SKIP LOCKED", New: " OF l", Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "postgres: what was left out is renewed together", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old: "missed[i-1:i]", New: "missed[:min(i, 1)*len(missed)]",
+			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
 			Name: "mysql: names are mangled on the way", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,
 			Old:  "connection == \"binary\" ||",
 			New:  "connection != \"\" ||",
