@@ -134,8 +134,8 @@ func (b *backend) describeHolders(info *driver.Info, c contents) error {
 	return nil
 }
 
-// readHolder reads the node of a holder. Who listens, such as an observer of an election, is told when it is gone. But a
-// client that is told of its own turn hears of no other, or a release would wake all that stand in line.
+// readHolder reads the node of a holder. Who listens, such as an observer of an election, is told when it is gone. A
+// client that is told of its own turn hears of no other, though, or a release would wake all that stand in line.
 func (b *backend) readHolder(name string, c *contents, node string) ([]byte, *zk.Stat, error) {
 	own := b.inLineFor(name)
 	alone := c.recipe == mutexes || c.recipe == elections

@@ -183,8 +183,8 @@ func foundInRows() []mutants.Mutant {
 		},
 		{
 			Name: "postgres: a busy pool is deaf for ever", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
-			Old:  "			goesOn = h.awaitRoom()\n",
-			New:  "			_ = h.awaitRoom()\n",
+			Old:  "			goesOn = h.awaitRoom(blind)\n",
+			New:  "			_ = h.awaitRoom(blind)\n",
 			Test: "TestDatabase/BusyPoolIsDeafForEver",
 		},
 		{
@@ -252,6 +252,27 @@ func foundInProfiles() []mutants.Mutant {
 			Old:  "	if err := h.store.FindSpare(ctx); err != nil {\n",
 			New:  "	if err := ctx.Err(); err != nil {\n",
 			Test: "TestDatabase/ListenersTakeAllConnections",
+		},
+		{
+			Name: "postgres: a pool beneath has a connection that listens", File: lockPostgres + "/hub.go",
+			Pkg: lockPostgres,
+			Old: "		cutConn(c) //", New: "		//", Test: "TestPoolOfPgx/ConnectionGoesOnListening",
+		},
+		{
+			Name: "postgres: a pool beneath has room for all", File: remoteLocks + "/spare.go", Pkg: lockPostgres,
+			Old: "	conn, err := s.DB.Conn(limit)\n",
+			New: "	if now.MaxOpenConnections == 0 {\n		return nil\n	}\n" +
+				"	conn, err := s.DB.Conn(limit)\n",
+			Test: "TestPoolOfPgx/PoolOfOneIsUsedUp",
+		},
+		{
+			Name: "postgres: one row keeps all from renewal", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old: " OF l SKIP LOCKED", New: " OF l", Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "postgres: what was left out is renewed together", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old: "missed[i-1:i]", New: "missed[:min(i, 1)*len(missed)]",
+			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
 		},
 		{
 			Name: "mysql: names are mangled on the way", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,

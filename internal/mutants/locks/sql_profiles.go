@@ -85,10 +85,14 @@ func sessionMutants() []mutants.Mutant {
 			Old: "	l.work.Go(func() { l.watchSession(s) })\n", New: "", Test: "TestSession/LossIsToldLate",
 		},
 		{
-			Name: "session: a closed client keeps its locks", File: sessionLocks + "/session.go", Pkg: lockPostgres,
-			Old:  "	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) //",
-			New:  "	_ = driver.ErrBadConn //",
+			Name: "session: a closed client keeps its locks", File: sessionLocks + "/session.go", Pkg: lockMySQL,
+			Old:  "		return driver.ErrBadConn // has",
+			New:  "		return errors.Unwrap(driver.ErrBadConn) // has",
 			Test: "TestSession/ClosedClientKeepsItsLocks",
+		},
+		{
+			Name: "session: a pool beneath gets it back", File: sessionLocks + "/session.go", Pkg: lockPostgres,
+			Old: "			l.Cut(c)\n", New: "", Test: "TestPoolOfPgx/SessionGoesOn",
 		},
 		{
 			Name: "session: a pooler is no matter", File: lockPostgres + "/session.go", Pkg: lockPostgres,

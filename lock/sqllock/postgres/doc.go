@@ -13,9 +13,9 @@
 // key. Other kinds take a transaction that has the row of the name. No connection is kept by a lock.
 //
 // Who waits is told by NOTIFY, in the transaction of the release, and only if somebody waits. For that a client that
-// waits keeps one connection of the pool, which listens: the pool should have two connections at least; with one,
-// behind a pooler that lends connections by transaction, and with other drivers than pgx, who waits looks again and
-// again instead.
+// waits keeps one connection of the pool, which listens, and is closed in the end, also where a pgxpool.Pool lies
+// beneath: the pool should have two connections at least; with one, behind a pooler that lends connections by
+// transaction, and with other drivers than pgx, who waits looks again and again instead.
 //
 // The tables bedrock_locks, bedrock_locks_holders and bedrock_locks_about are made when they are first needed. An
 // account that may not do that is told the SQL, which [Schema] returns and [Migrate] runs.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 )
 
@@ -59,10 +60,16 @@ const releaseText = `UPDATE {t} SET owner = '', ends = 0, kind = '', touched = {
 WHERE name = $1::text AND owner = $2::text AND others = 0 AND ends > {now}
 RETURNING CASE WHEN waited > {now} THEN pg_notify($3::text, $4::text)::text END`
 
-// renewText lets mutexes live on whose time is not cut short: $1 names, $2 owners, $3 TTLs.
-const renewText = `UPDATE {t} l SET ends = {now} + u.ttl, touched = {now}
-FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, owner, ttl)
-WHERE l.name = u.name AND l.owner = u.owner AND l.others = 0 AND l.ends > {now} AND l.ends <= {now} + u.ttl
+// renewText lets mutexes live on whose time is not cut short: $1 names, $2 owners, $3 TTLs. It leaves out the rows that
+// somebody has: for each it would wait with all the others. As it waits for nobody, one reading of the clock will do.
+const renewText = `WITH mine AS (
+	SELECT l.name, l.owner, c.now, c.now + u.ttl AS ends
+	FROM {t} l JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, owner, ttl)
+		ON l.name = u.name AND l.owner = u.owner, (SELECT {now} AS now OFFSET 0) c
+	WHERE l.others = 0 AND l.ends > c.now AND l.ends <= c.now + u.ttl
+	FOR NO KEY UPDATE OF l SKIP LOCKED
+)
+UPDATE {t} l SET ends = m.ends, touched = m.now FROM mine m WHERE l.name = m.name AND l.owner = m.owner
 RETURNING l.name, l.owner`
 
 // tellText tells of a change if somebody may wait: $1 channel, $2 what, $3 name.
@@ -185,7 +192,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 			return err
 		})
 	}
-	var rest []int
+	var missed, others []int
 	for i := range grants {
 		switch plain := len(at) > 0 && at[0] == i; {
 		case plain && failure != nil:
@@ -193,16 +200,22 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 		case plain && renewed[[2]string{grants[i].Name, grants[i].Owner}]:
 			at = at[1:]
 		case plain:
-			at, rest = at[1:], append(rest, i)
+			at, missed = at[1:], append(missed, i)
 		default:
-			rest = append(rest, i)
+			others = append(others, i)
 		}
 	}
-	b.renewRest(ctx, grants, rest, errs)
+	keeper.SideBySide(1+len(missed), func(i int) {
+		if i == 0 {
+			b.renewRest(ctx, grants, others, errs)
+		} else { // one by one: somebody may have the row, for which others should not wait
+			b.renewRest(ctx, grants, missed[i-1:i], errs)
+		}
+	})
 	return errs
 }
 
-// renewRest renews what one statement did not: it is of another mode, is cut short, or is lost.
+// renewRest renews what one statement did not: somebody has its row, it is of another mode, is cut short, or is lost.
 func (b *backend) renewRest(ctx context.Context, grants []driver.Grant, rest []int, errs []error) {
 	if len(rest) == 0 {
 		return

@@ -56,6 +56,7 @@ func TestDatabase(t *testing.T) {
 		sqltest.TellsNoSchema(t, b, "does not exist")
 	})
 	t.Run("RefusalNamesOneWhoHasGone", func(t *testing.T) { refusalNamesOneWhoHasGone(t, site, site.Fresh(t)) })
+	t.Run("LockedRowKeepsOthersFromRenewal", func(t *testing.T) { lockedRowKeepsOthers(t, site, site.Fresh(t)) })
 	t.Run("DangerIsFine", func(t *testing.T) { dangerIsFine(t, site, site.Fresh(t)) })
 }
 

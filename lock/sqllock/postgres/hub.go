@@ -34,6 +34,8 @@ const (
 	// that was used up has room.
 	retryPause = 200 * time.Millisecond
 	sparePause = time.Second
+	// mostBlind is for how many such pauses a pool is left alone at most whose room cannot be seen.
+	mostBlind = 64
 )
 
 // channelOf is where releases are told.
@@ -191,6 +193,7 @@ func (h *hub) setListening(listens bool, refusal error) {
 // listenForReleases goes on until the hub is closed, on one connection after the other, or it is known that nothing
 // will ever be told.
 func (h *hub) listenForReleases() {
+	blind := 1
 	for {
 		err := h.listenOnce(h.life)
 		var goesOn bool
@@ -200,9 +203,14 @@ func (h *hub) listenForReleases() {
 		case errors.Is(err, remote.ErrNoSpare):
 			// Not ErrUnsupported, which others take for the last word.
 			h.setListening(false, fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, err))
-			goesOn = h.awaitRoom()
+			if !errors.Is(err, remote.ErrNoneCame) {
+				blind = 1
+			}
+			goesOn = h.awaitRoom(blind)
+			blind = min(2*blind, mostBlind)
 			h.setListening(false, nil)
 		default:
+			blind = 1
 			h.setListening(false, nil)
 			goesOn = sleep.For(h.life, retryPause)
 		}
@@ -213,12 +221,12 @@ func (h *hub) listenForReleases() {
 }
 
 // awaitRoom waits until the pool has two connections that nobody uses. It only looks: who takes the last one to see
-// whether there is another keeps it from requests. Meanwhile those who wait are told to look themselves. It reports
-// whether to go on.
-func (h *hub) awaitRoom() bool {
-	for sleep.For(h.life, sparePause) {
+// whether there is another keeps it from requests. That is for so many pauses: where a pool beneath has a limit, its
+// room is not to be seen. Meanwhile those who wait are told to look themselves. It reports whether to go on.
+func (h *hub) awaitRoom(pauses int) bool {
+	for n := 1; sleep.For(h.life, sparePause); n++ {
 		now := h.store.DB.Stats()
-		if now.MaxOpenConnections == 0 || now.InUse+2 <= now.MaxOpenConnections {
+		if n >= pauses && (now.MaxOpenConnections == 0 || now.InUse+2 <= now.MaxOpenConnections) {
 			return true
 		}
 		h.signalAll()
@@ -242,7 +250,8 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 			return nil
 		}
 		err = h.listenOn(ctx, own.Conn())
-		return driver.ErrBadConn // nobody else should hear what is told on it
+		cutConn(c) // nobody else should hear what is told on it
+		return driver.ErrBadConn
 	})
 	return err
 }

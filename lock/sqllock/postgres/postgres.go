@@ -17,6 +17,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/profiles"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/session"
 )
 
 const label = "postgres"
@@ -24,7 +25,8 @@ const label = "postgres"
 // databaseKind is what the profiles go by.
 func databaseKind() *profiles.Database {
 	return &profiles.Database{
-		Label: label, Dialect: newDialect, Rows: newBackend, Verify: verifySession, Check: checkServer,
+		Label: label, Dialect: newDialect, Rows: newBackend, Check: checkServer,
+		Sessions: session.Ways{Verify: verifySession, Cut: cutConn},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -30,4 +31,19 @@ func verifySession(ctx context.Context, conn *sql.Conn) error {
 		}
 		return nil
 	})
+}
+
+// cutTime is how long it may take to tell the server that a connection ends, which is closed even if that fails.
+const cutTime = time.Second
+
+// cutConn closes a connection of pgx: what the server has of its session is for nobody else. If it is one of a
+// [github.com/jackc/pgx/v5/pgxpool.Pool], package sql gives it back as it is, also when it is told that it is bad.
+func cutConn(driverConn any) {
+	own, ok := driverConn.(*stdlib.Conn)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cutTime)
+	defer cancel()
+	_ = own.Conn().Close(ctx)
 }

@@ -35,8 +35,8 @@ type Database struct {
 	Dialect func(table string) remote.Dialect
 	// Rows makes a backend of rows of Bedrock's own.
 	Rows func(*remote.Store) driver.Backend
-	// Verify refuses a connection whose session is not the client's own, where that can be told.
-	Verify func(context.Context, *sql.Conn) error
+	// Sessions are its ways with the session of a connection.
+	Sessions session.Ways
 	// Check says what is wrong with the server.
 	Check func(context.Context, *remote.Store) ([]driver.Finding, error)
 }
@@ -89,7 +89,7 @@ func (d *Database) NewBackend(db *sql.DB, s Settings) (driver.Backend, error) {
 	case ShedLock:
 		return &shedBackend{shedtable.New(store, d.Label), d, store}, nil
 	case Session:
-		return &sessionBackend{session.New(store, d.Verify, d.Label), d, store}, nil
+		return &sessionBackend{session.New(store, d.Sessions, d.Label), d, store}, nil
 	default:
 		return d.Rows(store), nil
 	}

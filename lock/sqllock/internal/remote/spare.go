@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -13,21 +14,26 @@ const spareTime = 2 * time.Second
 // ErrNoSpare says that all connections of a pool are kept by somebody.
 var ErrNoSpare = errors.New("all other connections of the pool are kept, and none would be left for requests")
 
+// ErrNoneCame is [ErrNoSpare] of a pool that has room as far as package sql knows. A pool beneath has less, or the
+// server is slow.
+var ErrNoneCame = fmt.Errorf("%w: none came within %v", ErrNoSpare, spareTime)
+
 // FindSpare sees to it that there is one more connection in the pool, beside those that are used at this moment:
-// whoever keeps one must not keep the last. Others may keep some, too.
+// whoever keeps one must not keep the last. Others may keep some, too. It asks for one, whatever package sql counts:
+// beneath there may be a pool with a limit of its own.
 func (s *Store) FindSpare(ctx context.Context) error {
 	now := s.DB.Stats()
-	if now.MaxOpenConnections == 0 || now.InUse < now.MaxOpenConnections {
-		return nil
-	}
 	limit, cancel := context.WithTimeout(ctx, spareTime)
 	defer cancel()
 	conn, err := s.DB.Conn(limit)
 	if err == nil {
 		return conn.Close()
 	}
-	if ctx.Err() == nil && limit.Err() != nil {
+	switch {
+	case ctx.Err() != nil || limit.Err() == nil:
+		return err
+	case now.MaxOpenConnections > 0 && now.InUse >= now.MaxOpenConnections:
 		return ErrNoSpare
 	}
-	return err
+	return ErrNoneCame
 }

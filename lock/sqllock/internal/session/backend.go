@@ -46,11 +46,19 @@ var (
 	_ driver.Notifier  = (*Backend)(nil)
 )
 
+// Ways are what a kind of database does in its own way; each may be nil.
+type Ways struct {
+	// Verify refuses a connection whose session is not the client's own.
+	Verify func(context.Context, *sql.Conn) error
+	// Cut ends a connection of the driver's where package sql does not: it may give it back to a pool beneath.
+	Cut func(driverConn any)
+}
+
 // New returns a backend, whose errors begin with the label.
-func New(store *remote.Store, verify func(context.Context, *sql.Conn) error, label string) *Backend {
+func New(store *remote.Store, ways Ways, label string) *Backend {
 	b := &Backend{label: label, tell: func(driver.Message) {}}
 	l := &line{
-		store: store, texts: newTexts(store.Layout.Kind, store.Layout.Table), verify: verify, lost: b.sessionLost,
+		store: store, texts: newTexts(store.Layout.Kind, store.Layout.Table), Ways: ways, lost: b.sessionLost,
 		slot: make(chan struct{}, 1),
 	}
 	l.life, l.end = context.WithCancel(context.Background())

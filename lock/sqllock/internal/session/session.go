@@ -68,10 +68,11 @@ func (s *session) queryOne(ctx context.Context, query string, args []any, answer
 
 // line is where requests are made one after the other, for they all use one connection.
 type line struct {
-	store  *remote.Store
-	texts  *texts
-	verify func(ctx context.Context, conn *sql.Conn) error
-	lost   func(*session) // is told of the session's end
+	Ways
+
+	store *remote.Store
+	texts *texts
+	lost  func(*session) // is told of the session's end
 
 	life context.Context //nolint:containedctx // that of the line itself
 	end  context.CancelFunc
@@ -146,14 +147,17 @@ func (l *line) beginSession(ctx context.Context) (*session, error) {
 		return nil, l.store.Unwritten(err)
 	}
 	if err := l.store.FindSpare(ctx); err != nil {
-		if errors.Is(err, remote.ErrNoSpare) {
+		switch {
+		case errors.Is(err, remote.ErrNoneCame): // one may come another time
+			err = fmt.Errorf("%w: %w", lockdriver.ErrUnavailable, err)
+		case errors.Is(err, remote.ErrNoSpare):
 			err = fmt.Errorf("%w: %w", lockdriver.ErrRefused, err)
 		}
 		return nil, errors.Join(l.store.Unwritten(err), conn.Close())
 	}
 	s := &session{conn: conn, held: make(map[string]*hold), used: time.Now(), stmts: make(map[string]*sql.Stmt)}
 	if err := l.setUp(ctx, s); err != nil {
-		s.discard()
+		l.discard(s)
 		return nil, l.store.Unwritten(err)
 	}
 	l.current = s
@@ -162,8 +166,8 @@ func (l *line) beginSession(ctx context.Context) (*session, error) {
 }
 
 func (l *line) setUp(ctx context.Context, s *session) error {
-	if l.verify != nil {
-		if err := l.verify(ctx, s.conn); err != nil {
+	if l.Verify != nil {
+		if err := l.Verify(ctx, s.conn); err != nil {
 			return err
 		}
 	}
@@ -230,13 +234,18 @@ func (l *line) dropSession(s *session) {
 		return
 	}
 	l.current = nil
-	s.discard()
+	l.discard(s)
 	l.lost(s)
 }
 
 // discard closes the connection, so that the database has nothing of it, and nobody else uses it.
-func (s *session) discard() {
-	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // has the pool throw it away
+func (l *line) discard(s *session) {
+	_ = s.conn.Raw(func(c any) error {
+		if l.Cut != nil {
+			l.Cut(c)
+		}
+		return driver.ErrBadConn // has the pool throw it away
+	})
 	_ = s.conn.Close()
 }
 
@@ -274,7 +283,7 @@ func (l *line) close() {
 	l.end()
 	l.slot <- struct{}{} // for good
 	if l.current != nil {
-		l.current.discard()
+		l.discard(l.current)
 		l.current = nil
 	}
 	l.work.Wait()
