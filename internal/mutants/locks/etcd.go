@@ -101,7 +101,7 @@ func etcdLeaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "etcd: a leader that was is believed", File: etcd + "/confirm.go", Pkg: etcd,
-			Old: "!a.lease.isOfTerm(term)", New: "false && !a.lease.isOfTerm(term)", Test: "TestLeaseOfAFormerLeader",
+			Old: "!by.isOfTerm(term)", New: "false && !by.isOfTerm(term)", Test: "TestLeaseOfAFormerLeader",
 		},
 		{
 			Name: "etcd: a broken connection is taken for a refused one", File: etcd + "/errors.go", Pkg: etcd,
