@@ -69,6 +69,12 @@ func etcdLineMutants() []mutants.Mutant {
 			Test: "TestWeStarveBehindOfficialWaiters",
 		},
 		{
+			Name: "etcd: a candidate that looks on is told its own turn alone", File: etcd + "/line.go", Pkg: etcd,
+			Old:  "len(listening) <= l.b.grants.countListening(l.name)",
+			New:  "l.b.grants.countListening(l.name) > 0",
+			Test: "TestCandidateMissesTheNextHolder",
+		},
+		{
 			Name: "etcd: who is the first is not told", File: etcd + "/line.go", Pkg: etcd,
 			Old: "ok && l.b.tell != nil {", New: "ok && l.b.tell == nil {",
 			Test: "TestConformance/HeirIsPassedOver",
