@@ -18,7 +18,7 @@ func (b *backend) Identity(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", describe("identify", "etcd", err)
 	}
-	return fmt.Sprintf("etcd %x", resp.Header.ClusterId), nil
+	return driver.IdentityIn(fmt.Sprintf("etcd %x", resp.Header.ClusterId), b.layout.prefix), nil
 }
 
 // Check implements [driver.Checker].

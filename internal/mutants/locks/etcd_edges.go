@@ -11,6 +11,11 @@ func etcdEdgeMutants() []mutants.Mutant {
 			Test: "TestErrorOfTheSecondRequestLeavesAPlace",
 		},
 		{
+			Name: "etcd: two prefixes of a cluster have two votes", File: "internal/several/identity.go", Pkg: etcd,
+			Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
+			Test: "TestIdentityOfAPrefix",
+		},
+		{
 			Name: "etcd: a compaction ends a list", File: etcd + "/list.go", Pkg: etcd,
 			Old:  "		if !errors.Is(err, rpctypes.ErrCompacted) { //",
 			New:  "		if err == nil || errors.Is(err, rpctypes.ErrCompacted) { //",
