@@ -12,6 +12,7 @@ const etcd = "lock/etcdlock"
 func etcdMutants() []mutants.Mutant {
 	return slices.Concat(
 		etcdLineMutants(), etcdLeaseMutants(), etcdCrowdMutants(), etcdGuardMutants(), etcdEdgeMutants(),
+		etcdStoreMutants(),
 	)
 }
 

@@ -11,11 +11,6 @@ func etcdEdgeMutants() []mutants.Mutant {
 			Test: "TestErrorOfTheSecondRequestLeavesAPlace",
 		},
 		{
-			Name: "etcd: two prefixes of a cluster have two votes", File: "internal/several/identity.go", Pkg: etcd,
-			Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
-			Test: "TestIdentityOfAPrefix",
-		},
-		{
 			Name: "etcd: a compaction ends a list", File: etcd + "/list.go", Pkg: etcd,
 			Old:  "		if !errors.Is(err, rpctypes.ErrCompacted) { //",
 			New:  "		if err == nil || errors.Is(err, rpctypes.ErrCompacted) { //",
@@ -73,6 +68,29 @@ func etcdEdgeMutants() []mutants.Mutant {
 			Name: "etcd: what is being adopted is lost", File: etcd + "/renew.go", Pkg: etcd,
 			Old: "!ok && b.grants.isUndecided(e):", New: "ok && b.grants.isUndecided(e):",
 			Test: "TestRenewalsMeetInAnAdoption",
+		},
+	}
+}
+
+// etcdStoreMutants are faults in what is said of the cluster, and of who asks it.
+func etcdStoreMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "etcd: two prefixes of a cluster have two votes", File: "internal/several/identity.go", Pkg: etcd,
+			Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
+			Test: "TestIdentityOfAPrefix",
+		},
+		{
+			Name: "etcd: who asks whether it may write has written", File: etcd + "/check.go", Pkg: etcd,
+			Old:  `clientv3.Compare(clientv3.Version(all), "<", 0)`,
+			New:  `clientv3.Compare(clientv3.Version(all), "=", 0)`,
+			Test: "TestCheckOverlooksAMissingPermission",
+		},
+		{
+			Name: "etcd: why no server is reached is not told", File: etcd + "/unreached.go", Pkg: etcd,
+			Old:  "conn.GetState() != connectivity.TransientFailure",
+			New:  "conn.GetState() == connectivity.TransientFailure",
+			Test: "TestReadsTellWhyNoServerIsReached",
 		},
 	}
 }
