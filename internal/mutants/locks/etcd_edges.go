@@ -81,6 +81,11 @@ func etcdStoreMutants() []mutants.Mutant {
 			Test: "TestIdentityOfAPrefix",
 		},
 		{
+			Name: "redis: all databases of a server are one place", File: "lock/redislock/identity.go", Pkg: redis,
+			Old: `driver.IdentityIn("redis "+id, database)`, New: `driver.IdentityIn("redis "+id, database[:0])`,
+			Test: "TestDatabasesAreOnePlace",
+		},
+		{
 			Name: "etcd: who asks whether it may write has written", File: etcd + "/check.go", Pkg: etcd,
 			Old:  `clientv3.Compare(clientv3.Version(all), "<", 0)`,
 			New:  `clientv3.Compare(clientv3.Version(all), "=", 0)`,
