@@ -5,8 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/memlock"
@@ -34,6 +36,42 @@ func TestUpgradeInTheLeasesContextIsTakenForACircle(t *testing.T) {
 		mustUnlock(t, up)
 	})
 }
+
+// One server has two places where names are different locks: who has a in one of them waits for b in the other one, and
+// who has b in the first one waits for a.
+
+func TestWaitInAnotherPlaceIsTakenForACircle(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		shop, stock := memlock.NewStore(nil), memlock.NewStore(nil)
+		in := func(store *memlock.Store, place string) *lock.Client {
+			b := bedrocktest.NewBackend(memlock.NewBackend(store))
+			return open(t, &placed{b, driver.IdentityIn("server", place)}, nil)
+		}
+		stockOfOne, together := in(stock, "stock/"), make(chan struct{})
+		busy := mustLock(t, in(stock, "stock/").Mutex("b", nil))
+		time.AfterFunc(time.Minute, func() { _ = busy.Unlock(context.Background()) })
+		one, two, done := in(shop, "shop/"), in(shop, "shop/"), make(chan error, 2)
+		go func() { done <- both(t.Context(), one.Mutex("a", nil), stockOfOne.Mutex("b", nil), together) }()
+		go func() { done <- both(t.Context(), two.Mutex("b", nil), two.Mutex("a", nil), together) }()
+		synctest.Wait()
+		close(together)
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Errorf("nobody waits in a circle: %v", err)
+			}
+		}
+	})
+}
+
+// placed is a backend that is in a place of its store.
+type placed struct {
+	*bedrocktest.Backend
+
+	identity string
+}
+
+// Identity implements [driver.Identifier].
+func (p *placed) Identity(context.Context) (string, error) { return p.identity, nil }
 
 // MinHold keeps the grant in the store, and what its holder had waited for with it.
 

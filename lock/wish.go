@@ -63,7 +63,8 @@ func (s *search) wishAt(h *hold) string {
 	return w.String()
 }
 
-// storeID returns what tells the client's store from all others, as far as it can tell.
+// storeID returns what tells the client's store from all others, and the place in it where its names are, as far as it
+// can tell: who waits for a name in another place is in nobody's way.
 func (c *Client) storeID(ctx context.Context) string {
 	identifier, ok := c.backend.(driver.Identifier)
 	if !ok {

@@ -149,7 +149,7 @@ func identityOf(ctx context.Context, n *Node) (string, error) {
 	if err == nil && who == "" {
 		err = driver.ErrUnsupported
 	}
-	return who, err
+	return driver.StoreOf(who), err // two places in one store fail together
 }
 
 // TwiceError says that two nodes are one store. It is a refusal.

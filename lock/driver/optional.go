@@ -64,7 +64,8 @@ type TurnWaiter interface {
 // came to it.
 type Identifier interface {
 	// Identity asks the store who it is: the same for all its clients, and another for every other store. It may be
-	// another after each start.
+	// another after each start. Where one store has several places in which a name is another lock each, as below
+	// prefixes of keys, it is made by [IdentityIn].
 	Identity(ctx context.Context) (string, error)
 }
 

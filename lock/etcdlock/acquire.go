@@ -63,6 +63,9 @@ func (b *backend) attemptOnce(ctx context.Context, req *driver.Request, queues s
 		a.leaveNothing(err)
 	}
 	a.lease.enterError(err)
+	if a.placeLease != nil {
+		a.placeLease.enterError(err)
+	}
 	return g, err
 }
 
@@ -98,10 +101,12 @@ type attempt struct {
 	folder string
 	// placeKey is where it waits, if that is another key than the one by which it has the lock.
 	placeKey string
-	lease    *lease
-	entry    *entry
-	isNew    bool          // the store has nothing of its owner that is known of
-	sent     time.Duration // since when its time counts
+	lease    *lease // by which it has the lock
+	// placeLease is that by which its key is made when it is refused; nil if it has none then.
+	placeLease *lease
+	entry      *entry
+	isNew      bool          // the store has nothing of its owner that is known of
+	sent       time.Duration // since when its time counts
 }
 
 // newAttempt prepares a request: there is a lease that lives for long enough.
@@ -113,6 +118,11 @@ func (b *backend) newAttempt(ctx context.Context, req *driver.Request, queues st
 		return nil, err
 	}
 	a.lease = lease
+	if queues != "" && !isCrowd(req.Mode) { // whose places have keys of their own, made later
+		if a.placeLease, err = a.leaseOfPlace(ctx); err != nil {
+			return nil, err
+		}
+	}
 	a.entry, a.isNew, err = b.grants.beginRequest(req, b.layout, a.sent+req.TTL)
 	if err != nil {
 		return nil, err
@@ -121,6 +131,12 @@ func (b *backend) newAttempt(ctx context.Context, req *driver.Request, queues st
 		b.grants.setLease(a.entry, lease)
 	}
 	return a, nil
+}
+
+// leaseOfPlace returns the lease by which somebody waits. It lives for the claim alone: nobody is there to end the
+// place of a process that is gone, however long it wanted to have the lock.
+func (a *attempt) leaseOfPlace(ctx context.Context) (*lease, error) {
+	return a.b.leases.leaseFor(ctx, a.claimTime())
 }
 
 // leaveNothing forgets an attempt that has left nothing in the store. While it is not certain that nothing is there,
@@ -190,13 +206,17 @@ func (a *attempt) askUntilHeld(ctx context.Context) (*view, error) {
 // keepKey sees to it that the own key is kept for as long as is told, and returns what is granted by it, if anything
 // is.
 func (a *attempt) keepKey(ctx context.Context, v *view) (driver.Grant, error) {
-	if err := a.confirm(ctx, v); err != nil {
+	if !v.isOurs() {
+		by, err := a.leaseOfPlace(ctx)
+		if err != nil {
+			return driver.Grant{}, err
+		}
+		return driver.Grant{}, a.confirm(ctx, v, by)
+	}
+	if err := a.confirm(ctx, v, a.lease); err != nil {
 		return driver.Grant{}, err
 	}
-	if v.isOurs() {
-		return a.acceptFirst(ctx, v)
-	}
-	return driver.Grant{}, nil
+	return a.acceptFirst(ctx, v)
 }
 
 // mostTries is how often something is tried that others can thwart.
@@ -204,7 +224,7 @@ const mostTries = 20
 
 // acceptFirst enters that the first key is the own one.
 func (a *attempt) acceptFirst(ctx context.Context, v *view) (driver.Grant, error) {
-	first, since := v.line[0], v.revision
+	first, since := *v.own, v.revision // as it is since it is kept by another lease
 	if first.state == waits && !first.elects {
 		if err := a.takeTurn(ctx, &first, v.revision); err != nil {
 			return driver.Grant{}, err

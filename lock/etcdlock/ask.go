@@ -62,7 +62,7 @@ func (a *attempt) askAfter(ctx context.Context, revision int64) (*view, error) {
 
 // commit asks on a condition, and reads the answer.
 func (a *attempt) commit(ctx context.Context, nobody clientv3.Cmp) (*view, error) {
-	resp, err := a.b.commit(ctx, nobody, a.putOwn(held), a.otherwise()...)
+	resp, err := a.b.commit(ctx, nobody, a.putOwn(held, a.lease), a.otherwise()...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +83,10 @@ func (a *attempt) madeKey(revision int64) *contender {
 	}
 }
 
-// putOwn makes the own key.
-func (a *attempt) putOwn(s state) clientv3.Op {
+// putOwn makes the own key, which is kept by a lease.
+func (a *attempt) putOwn(s state, by *lease) clientv3.Op {
 	r := a.recordIn(s)
-	return clientv3.OpPut(a.entry.key, a.b.layout.encode(&r), clientv3.WithLease(a.lease.id))
+	return clientv3.OpPut(a.entry.key, a.b.layout.encode(&r), clientv3.WithLease(by.id))
 }
 
 // otherwise is what is done if somebody has the lock.
@@ -103,7 +103,7 @@ func (a *attempt) otherwise() []clientv3.Op {
 	if !a.b.layout.raw { // who stands would have the lock beside those who have it as one of another kind
 		may = append(may, noHolders(a.folder))
 	}
-	return append([]clientv3.Op{clientv3.OpTxn(may, []clientv3.Op{a.putOwn(a.queues)}, nil)}, ops...)
+	return append([]clientv3.Op{clientv3.OpTxn(may, []clientv3.Op{a.putOwn(a.queues, a.placeLease)}, nil)}, ops...)
 }
 
 // fewContenders is how many keys of a lock are read: the first, and some that may be other locks'.

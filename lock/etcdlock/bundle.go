@@ -134,7 +134,7 @@ func (w *bundle) commitAll(ctx context.Context, before []*view) (after []*view, 
 			holds = append(holds, clientv3.Compare(clientv3.CreateRevision(a.entry.key), "=", before[i].own.created))
 			continue
 		}
-		then = append(then, a.putOwn(held))
+		then = append(then, a.putOwn(held, a.lease))
 	}
 	resp, err := w.b.client.Txn(clientv3.WithRequireLeader(ctx)).If(holds...).Then(then...).Else(otherwise...).Commit()
 	if err != nil {

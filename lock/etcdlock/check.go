@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
@@ -16,19 +17,20 @@ import (
 func (b *backend) Identity(ctx context.Context) (string, error) {
 	resp, err := b.client.Get(clientv3.WithRequireLeader(ctx), b.layout.prefix+"bedrock", clientv3.WithCountOnly())
 	if err != nil {
-		return "", describe("identify", "etcd", err)
+		return "", b.describeRead("identify", "etcd", err)
 	}
-	return fmt.Sprintf("etcd %x", resp.Header.ClusterId), nil
+	return driver.IdentityIn(fmt.Sprintf("etcd %x", resp.Header.ClusterId), b.layout.prefix), nil
 }
 
 // Check implements [driver.Checker].
 func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 	members, err := b.client.MemberList(ctx)
 	if err != nil {
-		return nil, describe("check", "etcd", err)
+		return nil, b.describeRead("check", "etcd", err)
 	}
 	findings := []driver.Finding{checkMembers(members.Members)}
 	findings = append(findings, b.checkAlarms(ctx)...)
+	findings = append(findings, b.checkWrites(ctx)...)
 	findings = append(findings, b.checkShortest(ctx))
 	slices.SortStableFunc(findings, func(x, y driver.Finding) int { return cmp.Compare(y.Level, x.Level) })
 	return findings, nil
@@ -70,6 +72,30 @@ func (b *backend) checkAlarms(ctx context.Context) (findings []driver.Finding) {
 		})
 	}
 	return findings
+}
+
+// checkChild is what a key would be called behind the prefix that is never written. No name is escaped so.
+const checkChild = "%check"
+
+// checkWrites tells why locks cannot be written, by a transaction that does nothing: servers look whether the user may
+// do what is in either branch before they choose one. With raw names nobody knows which keys there may be.
+func (b *backend) checkWrites(ctx context.Context) []driver.Finding {
+	all := b.layout.prefix
+	if all == "" {
+		return nil
+	}
+	never := clientv3.Compare(clientv3.Version(all), "<", 0).WithRange(endOf(all))
+	_, err := b.commit(ctx, never, clientv3.OpPut(all+checkChild, ""))
+	if err == nil {
+		return nil
+	}
+	f := driver.Finding{Level: driver.Danger, What: "no lock can be written: " + err.Error()}
+	f.Means = "nobody here gets one"
+	if codeOf(err) == codes.PermissionDenied {
+		f.What = fmt.Sprintf("the user may not read and write all keys that begin with %q: %v", all, err)
+		f.Means = "it gets no lock, or is refused some"
+	}
+	return []driver.Finding{f}
 }
 
 // checkShortest tells how long the shortest lease is that there is.

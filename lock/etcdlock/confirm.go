@@ -12,22 +12,22 @@ import (
 // needs the consent of most servers, is of the same term: then it was the leader when it has prolonged the lease, and
 // every later one prolongs all leases when it begins.
 
-// confirm sees to it that the lease lives for long enough by which the own key is kept, if there is one.
-func (a *attempt) confirm(ctx context.Context, v *view) error {
+// confirm sees to it that the own key is kept by a lease that lives for long enough, if there is one.
+func (a *attempt) confirm(ctx context.Context, v *view, by *lease) error {
 	if v.own == nil {
 		return nil
 	}
-	if v.own.lease != a.lease.id {
-		if err := a.changeLeaseTo(ctx, v.own, a.lease); err != nil {
+	if v.own.lease != by.id {
+		if err := a.changeLeaseTo(ctx, v.own, by); err != nil {
 			return err
 		}
 	}
 	term := v.term
-	for try := 0; !a.lease.isOfTerm(term); try++ {
+	for try := 0; !by.isOfTerm(term); try++ {
 		if try == mostConfirmed {
 			return errAnotherLeader
 		}
-		if err := a.b.leases.prolong(ctx, a.lease); err != nil {
+		if err := a.b.leases.prolong(ctx, by); err != nil {
 			return err
 		}
 		resp, err := a.b.client.Get(clientv3.WithRequireLeader(ctx), v.own.key, clientv3.WithKeysOnly())
@@ -39,7 +39,7 @@ func (a *attempt) confirm(ctx context.Context, v *view) error {
 		}
 		term = resp.Header.RaftTerm
 	}
-	a.b.grants.setLease(a.entry, a.lease)
+	a.b.grants.setLease(a.entry, by)
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (a *attempt) runInCrowd(ctx context.Context) (driver.Grant, error) {
 		return driver.Grant{}, a.refusedInCrowd(ctx, v, refusal)
 	}
 	v.own = v.others.holderOf(a.req.Owner)
-	err = a.confirm(ctx, v)
+	err = a.confirm(ctx, v, a.lease)
 	if err == nil {
 		err = checkRevision(v.revision)
 	}
@@ -136,7 +136,7 @@ func (a *attempt) takeIf(ctx context.Context, holds []clientv3.Cmp, before *view
 
 // takePlace makes the key of who waits, which lives for as long as it is asked for again.
 func (a *attempt) takePlace(ctx context.Context, v *view) (*view, error) {
-	by, err := a.b.leases.leaseFor(ctx, a.claimTime())
+	by, err := a.leaseOfPlace(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (a *attempt) refusedInCrowd(ctx context.Context, v *view, refusal *driver.H
 	if place == nil {
 		return refusal
 	}
-	by, err := a.b.leases.leaseFor(ctx, a.claimTime())
+	by, err := a.leaseOfPlace(ctx)
 	if err == nil && place.lease != by.id {
 		err = a.changeLeaseTo(ctx, place, by)
 	}

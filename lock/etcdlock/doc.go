@@ -44,6 +44,6 @@
 // # Permissions
 //
 // A role needs to read and write the keys that begin with [DefaultPrefix], or [Options.Prefix]; with [Compatible]
-// those that begin with the names of its locks. Leases need no permission. Check asks for the alarms, which only root
-// may see, and does without.
+// those that begin with the names of its locks. Leases need no permission. Check tells if those below the prefix do not
+// suffice, and writes nothing. It asks for the alarms, which only root may see, and does without.
 package etcdlock

@@ -173,6 +173,45 @@ func TestObserverMissesTheNextHolder(t *testing.T) {
 	eventually(t, "the next holder is told", func() bool { return w.Count() == before+2 })
 }
 
+// TestCandidateMissesTheNextHolder: who waits looks on, too, and is told as well as one that does nothing else. While
+// it only waits, the turn of another one does not wake it.
+func TestCandidateMissesTheNextHolder(t *testing.T) {
+	t.Parallel()
+	m, client := oneServer(t)
+	b, candidate := newBackend(t, client, nil), newBackend(t, connect(t, m.Addr()), nil)
+	first := mustAcquire(t, b, request("a", 1))
+	waits := func(b driver.Backend, number int) driver.Request {
+		req := request("a", number)
+		req.Waits = true
+		wantRefused(t, b, req)
+		return req
+	}
+	second, third := waits(b, 2), waits(b, 3)
+	waits(candidate, 4)
+	listens := func() driver.Watch {
+		w, err := candidate.(driver.Waiter).Watch(contextFor(t, soon), "a", driver.Mutex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	forItself, looks := listens(), listens()
+	defer forItself.Close()
+	before := looks.Count()
+	mustRelease(t, b, first)
+	eventually(t, "the turn is told", func() bool { return looks.Count() == before+1 })
+	held := mustAcquire(t, b, second)
+	eventually(t, "the next holder is told", func() bool { return looks.Count() == before+2 })
+	looks.Close()
+	before = forItself.Count()
+	mustRelease(t, b, held)
+	mustRelease(t, b, mustAcquire(t, b, third))
+	eventually(t, "its own turn is told", func() bool { return forItself.Count() > before })
+	if n := forItself.Count() - before; n > 1 {
+		t.Errorf("who only waits was woken %d times", n)
+	}
+}
+
 // wantSameLeader checks that a leader is not told as another one when something else is written.
 func wantSameLeader(t *testing.T, client *clientv3.Client, e *election.Election) {
 	t.Helper()

@@ -18,6 +18,9 @@ func describe(operation, name string, err error) error {
 	if class := classOf(err); class != nil {
 		err = fmt.Errorf("%w: %w", class, err)
 	}
+	if isAnotherServer(err.Error()) {
+		err = fmt.Errorf("%w: what answers there is no etcd, or asks for TLS", err)
+	}
 	return fmt.Errorf("etcdlock: %s %q: %w", operation, name, err)
 }
 
@@ -73,6 +76,13 @@ func isUnconnected(text string) bool {
 		}
 	}
 	return false
+}
+
+// isAnotherServer reports whether what answers does not speak HTTP/2: Redis, a web server, or one that does so by TLS
+// alone. What it says is read as the head of a frame, which has a length that none has.
+func isAnotherServer(text string) bool {
+	return strings.Contains(text, "error reading server preface: http2: ") &&
+		(strings.Contains(text, "frame too large") || strings.Contains(text, "looked like an HTTP/1.1 header"))
 }
 
 // isRefusal reports whether a server says by a code that it has done nothing, and will not do it another time.

@@ -16,7 +16,7 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 	resp, err := b.client.Get(clientv3.WithRequireLeader(ctx), folder, clientv3.WithRange(endOf(folder)),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
-		return driver.Info{}, describe("inspect", name, err)
+		return driver.Info{}, b.describeRead("inspect", name, err)
 	}
 	line, others := b.layout.readLine(folder, resp.Kvs)
 	info := describeLine(name, line, others, resp.Header.Revision)
@@ -26,7 +26,7 @@ func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error)
 		err = b.correctTimes(ctx, []*contender{&line[0]}, &info)
 	}
 	if err != nil {
-		return driver.Info{}, describe("inspect", name, err)
+		return driver.Info{}, b.describeRead("inspect", name, err)
 	}
 	return info, nil
 }

@@ -70,7 +70,7 @@ func (b *backend) CountDown(ctx context.Context, name, id string, by int) (left 
 func (b *backend) LatchCount(ctx context.Context, name string) (int, error) {
 	v, err := b.readLatch(ctx, name, "")
 	if err != nil {
-		return 0, describe("read the latch", name, err)
+		return 0, b.describeRead("read the latch", name, err)
 	}
 	return v.countLeft(), nil
 }

@@ -276,6 +276,17 @@ func (l *ledger) isQueuedFor(name string) bool {
 	return len(l.queued[name]) > 0
 }
 
+// countListening returns how many of this client wait for a mutex by listening as those do who only look: who is in a
+// fair line listens for its own turn.
+func (l *ledger) countListening(name string) (n int) {
+	for _, req := range l.queuedFor(name) {
+		if req.Mode == driver.Exclusive && !req.Fair {
+			n++
+		}
+	}
+	return n
+}
+
 // queuedFor returns what those of this client have asked for who wait for a name.
 func (l *ledger) queuedFor(name string) (reqs []driver.Request) {
 	l.mu.Lock()

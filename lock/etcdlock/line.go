@@ -334,16 +334,20 @@ func (l *line) serveFirst() {
 	l.first, l.shown = first.key, first.state
 }
 
-// signalObservers tells those who only look that somebody else has the lock. Nobody of this client waits then: who does
-// is told of its own turn, and is not to be woken by all others'. l.mu is held.
+// signalObservers tells those who only look that somebody else has the lock. Where all wait, nobody is told: who waits
+// hears of its own turn, and is not to be woken by all others'. l.mu is held.
 func (l *line) signalObservers() {
-	if l.b.grants.isQueuedFor(l.name) {
-		return
-	}
+	var listening []*watch
 	for w := range l.watches {
 		if w.kind == driver.Mutex && w.owner == "" {
-			w.leaveSignal()
+			listening = append(listening, w)
 		}
+	}
+	if len(listening) <= l.b.grants.countListening(l.name) {
+		return
+	}
+	for _, w := range listening { // they do not tell which of them waits
+		w.leaveSignal()
 	}
 }
 

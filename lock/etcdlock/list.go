@@ -45,7 +45,7 @@ func (b *backend) listAt(ctx context.Context, prefix string, limit int) ([]drive
 			clientv3.WithLimit(pageLength), clientv3.WithRev(revision),
 			clientv3.WithSort(clientv3.SortByKey, clientv3.SortAscend))
 		if err != nil {
-			return nil, describe("list", prefix, err)
+			return nil, b.describeRead("list", prefix, err)
 		}
 		if revision == 0 {
 			revision = resp.Header.Revision

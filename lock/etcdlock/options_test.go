@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bedrock-go/bedrock/internal/several"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/combination"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/etcdlock"
 )
 
@@ -45,4 +48,41 @@ func TestPrefixesMeet(t *testing.T) {
 	}
 	mustRelease(t, a, one)
 	mustRelease(t, b, two)
+}
+
+// TestIdentityOfAPrefix: who waits below another prefix is in nobody's way, and the cluster is one all the same.
+func TestIdentityOfAPrefix(t *testing.T) {
+	t.Parallel()
+	_, client := oneServer(t)
+	identityOf := func(opts *etcdlock.Options) string {
+		who, err := newBackend(t, client, opts).(driver.Identifier).Identity(contextFor(t, soon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return who
+	}
+	own := identityOf(nil)
+	if same := identityOf(&etcdlock.Options{Prefix: etcdlock.DefaultPrefix}); same != own {
+		t.Errorf("one place is %q and %q", own, same)
+	}
+	if others := identityOf(&etcdlock.Options{Profile: etcdlock.Elections}); others != identityOf(compatible()) {
+		t.Errorf("both profiles have the same keys, and one is %q", others)
+	}
+	for _, opts := range []*etcdlock.Options{{Prefix: "a/"}, compatible()} {
+		if other := identityOf(opts); other == own || driver.StoreOf(other) != driver.StoreOf(own) {
+			t.Errorf("another place of one store is %q, and the first one %q", other, own)
+		}
+	}
+	one, two := newBackend(t, client, nil), newBackend(t, client, &etcdlock.Options{Prefix: "a/"})
+	locks, err := combination.New([]driver.Backend{one, two}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = locks.Mutex("a", nil).TryLock(contextFor(t, soon))
+	if _, twice := errors.AsType[*several.TwiceError](err); !twice {
+		t.Errorf("one cluster has two votes: %v", err)
+	}
+	if err := locks.Stop(contextFor(t, soon)); err != nil {
+		t.Error(err)
+	}
 }

@@ -187,7 +187,7 @@ func (b *backend) adopt(ctx context.Context, g *driver.Grant) error {
 // in time where the answer is lost, and goes on when it is renewed once more.
 func (a *attempt) takeOver(ctx context.Context, v *view, g *driver.Grant) error {
 	a.b.grants.enterGrant(a.entry, v.own.created, int64(g.Token>>tokenBits))
-	if err := a.confirm(ctx, v); err != nil {
+	if err := a.confirm(ctx, v, a.lease); err != nil {
 		return err
 	}
 	if !a.b.grants.prolong(a.entry, a.sent+g.TTL) { // it is being ended

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bedrock-go/bedrock/internal/redisnode"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -16,18 +17,43 @@ const keyOfFirstSlot = "06S"
 // Identity implements [driver.Identifier]. It is the run id of the server, which has another one after each start; in
 // a cluster that of the master which has the first slot.
 func (b *backend) Identity(ctx context.Context) (string, error) {
-	id, err := b.runID(ctx)
+	node, err := b.firstMaster(ctx)
 	if err != nil {
 		return "", describe("ask for", "run_id", err)
 	}
-	return "redis " + id, nil
+	id, err := runID(ctx, node)
+	if err != nil {
+		return "", describe("ask for", "run_id", err)
+	}
+	database, err := b.databaseOf(ctx, node)
+	if err != nil {
+		return "", describe("ask for", "the database", err)
+	}
+	return driver.IdentityIn("redis "+id, database), nil
 }
 
-func (b *backend) runID(ctx context.Context) (string, error) {
-	node, err := b.firstMaster(ctx)
+// databaseOf returns the one in which names are, nothing of the first: in each of them a name is another lock. A server
+// before 6.2 does not tell, nor one that does not let the user ask.
+func (b *backend) databaseOf(ctx context.Context, node redisconn.Node) (string, error) {
+	if b.conn.Cluster() { // which has one
+		return "", nil
+	}
+	answer, err := node.Do(ctx, "CLIENT", "INFO")
 	if err != nil {
+		if redisnode.Refuses(err) {
+			err = nil
+		}
 		return "", err
 	}
+	for field := range strings.FieldsSeq(answer.Str) {
+		if number, ok := strings.CutPrefix(field, "db="); ok && number != "0" {
+			return "database " + number, nil
+		}
+	}
+	return "", nil
+}
+
+func runID(ctx context.Context, node redisconn.Node) (string, error) {
 	s, err := redisnode.ReadSettings(ctx, node, []string{"server"}, nil)
 	if err != nil {
 		return "", err

@@ -65,6 +65,33 @@ func TestClusterHasTheIdentityOfAnyServer(t *testing.T) {
 	})
 }
 
+// TestDatabasesAreOnePlace: names in another database of a server are others, and are lost with it all the same.
+func TestDatabasesAreOnePlace(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		s := testenv.Redis(t, nil)
+		to := single(s)
+		first := identityOf(t, open(t, connect(t, to), nil))
+		to.database = 3
+		third := identityOf(t, open(t, connect(t, to), nil))
+		if first == third || driver.StoreOf(first) != driver.StoreOf(third) {
+			t.Errorf("one database is %q, and another one %q", first, third)
+		}
+	})
+}
+
+// TestIdentityWithoutADatabase where the user may not ask for it.
+func TestIdentityWithoutADatabase(t *testing.T) {
+	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {
+		s := testenv.Redis(t, &testenv.RedisOptions{Users: []string{"locker on >secret ~* &* +@all -client|info"}})
+		to := single(s)
+		want := identityOf(t, open(t, connect(t, to), nil))
+		to.user, to.pass, to.database = "locker", "secret", 3
+		if got := identityOf(t, open(t, connect(t, to), nil)); got != want {
+			t.Errorf("%q is %q of who may not ask", want, got)
+		}
+	})
+}
+
 // TestIdentityIsMadeUp where the user may not ask for it.
 func TestIdentityIsMadeUp(t *testing.T) {
 	each(t, func(t *testing.T, connect func(testing.TB, target) redisconn.Conn) {

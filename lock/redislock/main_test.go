@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 // target says how to reach a server.
 type target struct {
 	addrs      []string
+	database   int // of one server
 	user, pass string
 	tls        *tls.Config
 	cluster    bool
@@ -66,7 +67,7 @@ func connectGoredis(t testing.TB, to target) redisconn.Conn {
 	}
 	client := goredisclient.NewUniversalClient(&goredisclient.UniversalOptions{
 		Addrs: to.addrs, Username: to.user, Password: to.pass, TLSConfig: to.tls,
-		MasterName: to.master, IsClusterMode: to.cluster, Protocol: protocol,
+		MasterName: to.master, IsClusterMode: to.cluster, Protocol: protocol, DB: to.database,
 	})
 	t.Cleanup(func() { _ = client.Close() })
 	return goredis.Wrap(client)
@@ -80,6 +81,7 @@ func connectRueidis(t testing.TB, to target) redisconn.Conn {
 	}
 	client, err := rueidisclient.NewClient(rueidisclient.ClientOption{
 		InitAddress: to.addrs, Username: to.user, Password: to.pass, TLSConfig: to.tls,
+		SelectDB:          to.database,
 		ForceSingleClient: !to.cluster && to.master == "", AlwaysRESP2: to.resp2, DisableCache: to.resp2,
 		Sentinel: rueidisclient.SentinelOption{MasterSet: to.master}, PipelineMultiplex: multiplex,
 	})

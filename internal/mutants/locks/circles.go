@@ -20,6 +20,12 @@ func circleMutants() []mutants.Mutant {
 			Old: "		return 2\n", New: "		return 1\n", Test: "TestCircleIsGoneInAMoment",
 		},
 		{
+			Name: "circle: it goes from one place of a store into another", File: "lock/wish.go", Pkg: front,
+			Old:  "	return driver.PublicOwner(who)\n",
+			New:  "	return driver.PublicOwner(driver.StoreOf(who))\n",
+			Test: "TestWaitInAnotherPlaceIsTakenForACircle",
+		},
+		{
 			Name: "circle: it goes through permits", File: "lock/deadlock_search.go", Pkg: front,
 			Old: "at.wish.mode == driver.Permit || ", New: "", Test: "TestPermitsMakeNoCircle",
 		},

@@ -12,6 +12,7 @@ const etcd = "lock/etcdlock"
 func etcdMutants() []mutants.Mutant {
 	return slices.Concat(
 		etcdLineMutants(), etcdLeaseMutants(), etcdCrowdMutants(), etcdGuardMutants(), etcdEdgeMutants(),
+		etcdStoreMutants(),
 	)
 }
 
@@ -69,6 +70,12 @@ func etcdLineMutants() []mutants.Mutant {
 			Test: "TestWeStarveBehindOfficialWaiters",
 		},
 		{
+			Name: "etcd: a candidate that looks on is told its own turn alone", File: etcd + "/line.go", Pkg: etcd,
+			Old:  "len(listening) <= l.b.grants.countListening(l.name)",
+			New:  "l.b.grants.countListening(l.name) > 0",
+			Test: "TestCandidateMissesTheNextHolder",
+		},
+		{
 			Name: "etcd: who is the first is not told", File: etcd + "/line.go", Pkg: etcd,
 			Old: "ok && l.b.tell != nil {", New: "ok && l.b.tell == nil {",
 			Test: "TestConformance/HeirIsPassedOver",
@@ -101,7 +108,7 @@ func etcdLeaseMutants() []mutants.Mutant {
 		},
 		{
 			Name: "etcd: a leader that was is believed", File: etcd + "/confirm.go", Pkg: etcd,
-			Old: "!a.lease.isOfTerm(term)", New: "false && !a.lease.isOfTerm(term)", Test: "TestLeaseOfAFormerLeader",
+			Old: "!by.isOfTerm(term)", New: "false && !by.isOfTerm(term)", Test: "TestLeaseOfAFormerLeader",
 		},
 		{
 			Name: "etcd: a broken connection is taken for a refused one", File: etcd + "/errors.go", Pkg: etcd,

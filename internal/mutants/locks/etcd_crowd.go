@@ -38,6 +38,11 @@ func etcdCrowdMutants() []mutants.Mutant {
 			Old: "return min(a.req.TTL, longestPlace)\n", New: "return a.req.TTL\n", Test: "TestWaiterDies",
 		},
 		{
+			Name: "etcd: a place is kept by the lease of a grant", File: etcd + "/acquire.go", Pkg: etcd,
+			Old: "leaseFor(ctx, a.claimTime())\n", New: "leaseFor(ctx, a.req.TTL)\n",
+			Test: "TestPlaceIsKeptAsLongAsItsGrant/waits",
+		},
+		{
 			Name: "etcd: a place stays when its name is of another kind", File: etcd + "/crowd_ask.go", Pkg: etcd,
 			Old: "			a.endPlace()\n", New: "", Test: "TestPlaceOutlivesItsKind",
 		},

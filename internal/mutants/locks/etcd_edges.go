@@ -71,3 +71,31 @@ func etcdEdgeMutants() []mutants.Mutant {
 		},
 	}
 }
+
+// etcdStoreMutants are faults in what is said of the cluster, and of who asks it.
+func etcdStoreMutants() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "etcd: two prefixes of a cluster have two votes", File: "internal/several/identity.go", Pkg: etcd,
+			Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
+			Test: "TestIdentityOfAPrefix",
+		},
+		{
+			Name: "redis: all databases of a server are one place", File: "lock/redislock/identity.go", Pkg: redis,
+			Old: `driver.IdentityIn("redis "+id, database)`, New: `driver.IdentityIn("redis "+id, database[:0])`,
+			Test: "TestDatabasesAreOnePlace",
+		},
+		{
+			Name: "etcd: who asks whether it may write has written", File: etcd + "/check.go", Pkg: etcd,
+			Old:  `clientv3.Compare(clientv3.Version(all), "<", 0)`,
+			New:  `clientv3.Compare(clientv3.Version(all), "=", 0)`,
+			Test: "TestCheckOverlooksAMissingPermission",
+		},
+		{
+			Name: "etcd: why no server is reached is not told", File: etcd + "/unreached.go", Pkg: etcd,
+			Old:  "conn.GetState() != connectivity.TransientFailure",
+			New:  "conn.GetState() == connectivity.TransientFailure",
+			Test: "TestReadsTellWhyNoServerIsReached",
+		},
+	}
+}
