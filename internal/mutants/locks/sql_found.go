@@ -39,6 +39,18 @@ func foundInFiles() []mutants.Mutant {
 			Test: "TestFileHasTwoNames",
 		},
 		{
+			Name: "sqlite: the group of a file is shut out", File: lockFile + "/companion.go", Pkg: lockFile,
+			Old:  "mode != made.Mode().Perm() {\n",
+			New:  "mode < 0o600 {\n",
+			Test: "TestGroupIsShutOut",
+		},
+		{
+			Name: "sqlite: a link beside the file is followed", File: lockFile + "/companion.go", Pkg: lockFile,
+			Old:  "os.OpenFile(path, flags|noFollow, 0)\n",
+			New:  "os.OpenFile(path, flags, 0)\n",
+			Test: "TestLinkLeadsRootAway",
+		},
+		{
 			Name: "sqlite: emptied tables stay empty", File: lockFile + "/writer.go", Pkg: lockFile,
 			Old:  "	if isEmptied(err) {\n",
 			New:  "	if isEmptied(err) && w.s != nil {\n",

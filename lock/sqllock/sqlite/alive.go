@@ -36,13 +36,14 @@ func (f *file) putUpSign() error {
 	if !canLockFiles || f.opts.ForOthers {
 		return nil
 	}
-	if err := os.Mkdir(f.signsFolder(), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := makeCompanionFolder(f.path, f.signsFolder()); err != nil {
 		return err
 	}
 	made, err := os.CreateTemp(f.signsFolder(), ".new-")
 	if err != nil {
 		return err
 	}
+	giveAway(made, f.path)
 	path := filepath.Join(f.signsFolder(), f.client)
 	if ok, err := lockFile(made); err != nil || !ok {
 		return errors.Join(err, os.Remove(made.Name()), made.Close())
