@@ -36,5 +36,6 @@
 //
 // sqlite.go opens a file, and closes it; file.go looks at where it is, session.go is a connection; writer.go makes
 // transactions of steps, turnstile.go says whose turn it is to write, reader.go answers questions, sweep.go forgets
-// names; watch.go and bell.go wake who waits, alive.go finds the dead; companion.go makes the files beside it.
+// names; watch.go and bell.go wake who waits, alive.go finds the dead, and unfreed.go what they still have;
+// companion.go makes the files beside it, and cause.go says why something failed.
 package sqlite

@@ -157,3 +157,27 @@ func TestLinkLeadsRootAway(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// TestStrangerIsNotToldWhy: who may not use a file learns whose it is.
+func TestStrangerIsNotToldWhy(t *testing.T) {
+	folder := folderOf(t, 0)
+	path := filepath.Join(folder, "locks.db")
+	openBackend(t, path, nil)
+	for _, c := range []struct {
+		is   os.FileMode // of the folder
+		path string
+		want string
+	}{
+		{0o755, path, "user 12345, may not read and write " + path + ", which is of user root (0) with mode 0600"},
+		{0o755, path + "2", "may not make files in " + folder + ", which is of user root (0) with mode 0755"},
+		{0o700, path, "may not search " + folder},
+		{0o700, filepath.Join(folder, "folder", "locks.db"), "permission denied"}, // and not that there is none
+	} {
+		if err := os.Chmod(folder, c.is); err != nil {
+			t.Fatal(err)
+		}
+		if out := asUser(t, someUser, "take", c.path); !strings.Contains(out, c.want) {
+			t.Errorf("%s in %v: %s", c.path, c.is, out)
+		}
+	}
+}
