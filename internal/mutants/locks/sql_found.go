@@ -28,8 +28,8 @@ func foundInFiles() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: a link is another file", File: lockFile + "/file.go", Pkg: lockFile,
-			Old:  "	return is, errors.Join(",
-			New:  "	return path, errors.Join(",
+			Old:  "	return is, refuseOtherName(is)\n",
+			New:  "	return path, refuseOtherName(is)\n",
 			Test: "TestLinkIsAnotherFile",
 		},
 		{

@@ -49,7 +49,10 @@ func followLinks(path string) (string, error) {
 	if err != nil {
 		return "", withCauseAt(path, err)
 	}
-	return is, errors.Join(refuseFolder(is), refuseOtherName(is))
+	if err := refuseFolder(is); err != nil { // which has more than one name by what is in it
+		return "", err
+	}
+	return is, refuseOtherName(is)
 }
 
 func refuseFolder(path string) error {
