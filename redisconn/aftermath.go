@@ -1,6 +1,7 @@
 package redisconn
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -45,10 +46,23 @@ func AftermathOf(err error) Aftermath {
 	if reply, ok := errors.AsType[*ReplyError](err); ok {
 		return reply.aftermath()
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+	if neverConnected(err) {
 		return Unavailable
 	}
 	return Unknown
+}
+
+// neverConnected reports whether there was no connection yet, so that nothing was sent over it: over TLS there is none
+// before both have agreed on it.
+func neverConnected(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	if _, stranger := errors.AsType[*tls.CertificateVerificationError](err); stranger {
+		return true
+	}
+	plain, ok := errors.AsType[tls.RecordHeaderError](err)
+	return ok && plain.Conn != nil // as it is only for the very first answer
 }
 
 // KeyRefused reports whether a call was refused because of a single one of its keys, whatever

@@ -2,6 +2,7 @@ package redisconn_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -72,11 +73,17 @@ func TestNameTellsWhatAnErrorLeavesBehind(t *testing.T) {
 // the making of a connection, leaves nothing behind for certain.
 func TestLostAnswerIsTakenForARefusal(t *testing.T) {
 	away := errors.New("away")
+	first, other := net.Pipe()
+	defer first.Close()
+	defer other.Close()
 	for _, tt := range []struct {
 		err  error
 		want redisconn.Aftermath
 	}{
 		{&net.OpError{Op: "dial", Err: away}, redisconn.Unavailable},
+		{&tls.CertificateVerificationError{Err: away}, redisconn.Unavailable},
+		{tls.RecordHeaderError{Conn: first}, redisconn.Unavailable}, // the very first answer
+		{tls.RecordHeaderError{}, redisconn.Unknown},
 		{&net.OpError{Op: "read", Err: away}, redisconn.Unknown},
 		{&net.OpError{Op: "write", Err: away}, redisconn.Unknown},
 		{io.EOF, redisconn.Unknown},

@@ -118,8 +118,8 @@ func (s *system) elect(ctx context.Context, name string, argv []string, flags *e
 	if err != nil {
 		return err
 	}
-	defer func() { closeWithin(session, endLimit(err)) }()
 	r := s.newRunner(ctx, path, argv[1:], flags.grace)
+	defer func() { r.endWithin(session, endLimit(err)) }()
 	defer r.stop()
 	r.yield, r.maxHold = flags.yield, flags.maxHold
 	if err := checkMaxHold(session, name, flags.maxHold, 0); err != nil {

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -120,6 +122,66 @@ func TestALostLockIsToldWhenItsCommandIsGone(t *testing.T) {
 	_ = cmd.Wait()
 	if code, late := cmd.ProcessState.ExitCode(), time.Since(gone); code != exitLost || late > closeLimit*3/4 {
 		t.Errorf("exit code %d, want %d; told %v after the command was gone", code, exitLost, late)
+	}
+}
+
+// A lock that could not be given back is told with what becomes of it: nothing goes on in the background of a program
+// that has ended. What is given back before it ends is not told of.
+func TestAnUnlockGoesOnAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for thaws, want := range map[bool]string{
+		false: "may not have been given back: .* when its --ttl is over\n$", true: "^$",
+	} {
+		t.Run(fmt.Sprint("thaws ", thaws), func(t *testing.T) {
+			t.Parallel()
+			server := testenv.Redis(t, nil)
+			cmd := exec.CommandContext(t.Context(), "bedrock", "lock", "run", "job",
+				"--backend", "redis://"+server.Addr(), "--ttl", "1m", "--", "cat")
+			var said strings.Builder
+			cmd.Stderr = &said
+			in, out := pipes(t, cmd)
+			echo(t, in, out) // the command has the lock
+			server.Freeze()
+			t.Cleanup(server.Thaw)
+			if err := in.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if thaws {
+				time.AfterFunc(closeLimit+closeLimit/4, server.Thaw)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+			if !regexp.MustCompile(want).MatchString(said.String()) ||
+				strings.Contains(said.String(), "background") {
+				t.Errorf("told: %s", said.String())
+			}
+		})
+	}
+}
+
+// pipes starts a command, and returns what it reads and writes.
+func pipes(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out *bufio.Scanner) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, bufio.NewScanner(from)
+}
+
+// echo waits until a command has answered.
+func echo(t *testing.T, in io.Writer, out *bufio.Scanner) {
+	t.Helper()
+	if _, err := io.WriteString(in, "there\n"); err != nil || !out.Scan() || out.Text() != "there" {
+		t.Fatalf("%v, %q, %v", err, out.Text(), out.Err())
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *system) latchAwait(ctx context.Context, name string, flags *awaitFlags)
 	if err != nil {
 		return err
 	}
-	defer closeWithin(session, lostLimit) // there is nothing to give back
+	defer func() { _ = closeWithin(session, lostLimit) }() // there is nothing to give back
 	if err := flags.awaitOpen(ctx, latch.New(session.Client, name, nil)); err != nil {
 		return fromBackend(err)
 	}

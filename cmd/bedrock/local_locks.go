@@ -26,6 +26,14 @@ func (s *system) localLocks() (string, error) {
 	return "sqlite:" + path, nil
 }
 
+// whyNoPlace says why there is none for locks of this machine.
+func whyNoPlace() string {
+	if runtime.GOOS == "windows" {
+		return "LocalAppData names no folder for it"
+	}
+	return "neither HOME nor XDG_STATE_HOME names a folder for it"
+}
+
 // stateFolder is where programs of this user keep what is to last.
 func (s *system) stateFolder() string {
 	if folder := s.getenv("XDG_STATE_HOME"); filepath.IsAbs(folder) {

@@ -211,13 +211,13 @@ func (s *system) lockRun(ctx context.Context, name string, argv []string, flags 
 	if err != nil {
 		return err
 	}
-	defer func() { closeWithin(session, endLimit(err)) }()
+	r := s.newRunner(ctx, path, argv[1:], flags.grace)
+	defer func() { r.endWithin(session, endLimit(err)) }()
+	defer r.stop()
 	wanted, err := flags.lockFor(session, name)
 	if err != nil {
 		return err
 	}
-	r := s.newRunner(ctx, path, argv[1:], flags.grace)
-	defer r.stop()
 	r.yield, r.maxHold = flags.yield, flags.maxHold
 	wait := wanted.Lock
 	if flags.noWait {

@@ -102,7 +102,10 @@ func (s *system) lockBackend() (*lockurl.Backend, error) {
 		return nil, &exitError{exitUnavailable, err}
 	}
 	backend, err := s.newBackend(local)
-	if err != nil {
+	switch {
+	case err != nil && local == "":
+		return nil, s.orServer(fmt.Errorf("%w; without any they are in a file of this user, but %s", err, whyNoPlace()))
+	case err != nil:
 		return nil, s.orServer(err)
 	}
 	return backend, nil

@@ -69,7 +69,7 @@ func (s *system) askToYield(ctx context.Context, name string, flags *yieldFlags)
 	if err != nil {
 		return err
 	}
-	defer func() { closeWithin(session, endLimit(err)) }()
+	defer func() { _ = closeWithin(session, endLimit(err)) }()
 	return fromBackend(s.lockYield(ctx, session, name, flags))
 }
 

@@ -151,10 +151,10 @@ func (s *system) askBackend(ctx context.Context, question func(context.Context, 
 }
 
 // closeSession cleans up. What cannot be cleaned up in time ends by itself.
-func closeSession(session *lockurl.Session) { closeWithin(session, closeLimit) }
+func closeSession(session *lockurl.Session) { _ = closeWithin(session, closeLimit) }
 
-func closeWithin(session *lockurl.Session, limit time.Duration) {
+func closeWithin(session *lockurl.Session, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_ = session.Stop(ctx)
+	return session.Stop(ctx)
 }

@@ -45,6 +45,8 @@ type runner struct {
 	ctx     context.Context //nolint:containedctx // it outlives the signals that would end the command's
 	end     context.CancelFunc
 	signals chan os.Signal
+
+	unclear error // why it is not known that the lock was given back
 }
 
 // newRunner takes the signals until stop. They arrive by its channel from here on: the lease must outlive them, because
@@ -106,12 +108,13 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
+	r.noteUnclear(lease.Name(), err)
 	switch {
 	case errors.Is(err, lock.ErrLost):
 		return result, &exitError{exitLost, lostError(lease, result.Ended)}
 	case startErr != nil:
 		return result, &exitError{child.StartCode(startErr), startErr}
-	case err != nil:
+	case err != nil && r.unclear == nil:
 		fmt.Fprintln(r.sys.stderr, "bedrock: warning:", err)
 	}
 	switch {

@@ -76,8 +76,8 @@ func fileMutants() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: the dead are waited for", File: lockFile + "/alive.go", Pkg: lockFile,
-			Old:  "	if err := f.freeAll(ctx, client); err != nil { // another time\n",
-			New:  "	if client != \"\" {\n",
+			Old:  "	if names, err := f.freeAll(ctx, client); err != nil { // another time\n",
+			New:  "	if names, err := []string(nil), error(nil); client != \"\" {\n",
 			Test: "TestDeadHolderIsWaitedFor",
 		},
 		{

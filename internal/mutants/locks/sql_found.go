@@ -29,8 +29,8 @@ func foundInFiles() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: a link is another file", File: lockFile + "/file.go", Pkg: lockFile,
-			Old:  "	return is, errors.Join(",
-			New:  "	return path, errors.Join(",
+			Old:  "	return is, refuseOtherName(is)\n",
+			New:  "	return path, refuseOtherName(is)\n",
 			Test: "TestLinkIsAnotherFile",
 		},
 		{
@@ -38,6 +38,18 @@ func foundInFiles() []mutants.Mutant {
 			Old:  "	if why := otherName(path); why != \"\" {\n",
 			New:  "	if why := otherName(path); len(why) > 80 {\n",
 			Test: "TestFileHasTwoNames",
+		},
+		{
+			Name: "sqlite: the group of a file is shut out", File: lockFile + "/companion.go", Pkg: lockFile,
+			Old:  "mode != made.Mode().Perm() {\n",
+			New:  "mode < 0o600 {\n",
+			Test: "TestGroupIsShutOut",
+		},
+		{
+			Name: "sqlite: a link beside the file is followed", File: lockFile + "/companion.go", Pkg: lockFile,
+			Old:  "os.OpenFile(path, flags|noFollow, 0)\n",
+			New:  "os.OpenFile(path, flags, 0)\n",
+			Test: "TestLinkLeadsRootAway",
 		},
 		{
 			Name: "sqlite: emptied tables stay empty", File: lockFile + "/writer.go", Pkg: lockFile,

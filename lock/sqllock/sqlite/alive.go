@@ -36,13 +36,14 @@ func (f *file) putUpSign() error {
 	if !canLockFiles || f.opts.ForOthers {
 		return nil
 	}
-	if err := os.Mkdir(f.signsFolder(), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := makeCompanionFolder(f.path, f.signsFolder()); err != nil {
 		return err
 	}
 	made, err := os.CreateTemp(f.signsFolder(), ".new-")
 	if err != nil {
 		return err
 	}
+	giveAway(made, f.path)
 	path := filepath.Join(f.signsFolder(), f.client)
 	if ok, err := lockFile(made); err != nil || !ok {
 		return errors.Join(err, os.Remove(made.Name()), made.Close())
@@ -88,15 +89,19 @@ func (f *file) freeDead(ctx context.Context) (freed bool) {
 	if err != nil {
 		return false
 	}
+	left := make(unfreed)
 	for _, s := range signs {
-		if s.Name() != f.client && !strings.HasPrefix(s.Name(), ".") && f.freeIfDead(ctx, s.Name()) {
+		if s.Name() != f.client && !strings.HasPrefix(s.Name(), ".") && f.freeIfDead(ctx, s.Name(), left) {
 			freed = true
 		}
+	}
+	if ctx.Err() == nil {
+		f.enterUnfreed(left)
 	}
 	return freed
 }
 
-func (f *file) freeIfDead(ctx context.Context, client string) bool {
+func (f *file) freeIfDead(ctx context.Context, client string, left unfreed) bool {
 	path := filepath.Join(f.signsFolder(), client)
 	found, err := os.Open(path)
 	if err != nil {
@@ -110,7 +115,8 @@ func (f *file) freeIfDead(ctx context.Context, client string) bool {
 	if err != nil || !(identity{mine}).isStill(path) { // it has left in good order
 		return false
 	}
-	if err := f.freeAll(ctx, client); err != nil { // another time
+	if names, err := f.freeAll(ctx, client); err != nil { // another time
+		left.enterNames(names, f.unwritten(err))
 		return false
 	}
 	return os.Remove(path) == nil
@@ -133,15 +139,14 @@ func (f *file) isOthers() bool {
 	})
 }
 
-// freeAll gives back all that a process has that is dead.
-func (f *file) freeAll(ctx context.Context, client string) error {
-	var names []string
-	err := f.askFile(ctx, func(ctx context.Context, s *session) (err error) {
+// freeAll gives back all that a process has that is dead, and returns the names of that.
+func (f *file) freeAll(ctx context.Context, client string) (names []string, err error) {
+	err = f.askFile(ctx, func(ctx context.Context, s *session) (err error) {
 		names, err = f.layout.Of(ctx, s, client)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for some := range slices.Chunk(names, mostSteps) {
 		err := f.Write(ctx, &keeper.Step{Names: some, Decide: func(c *ledger.Clock, states []*ledger.State) {
@@ -150,8 +155,8 @@ func (f *file) freeAll(ctx context.Context, client string) error {
 			}
 		}})
 		if err != nil {
-			return err
+			return names, err
 		}
 	}
-	return nil
+	return names, nil
 }

@@ -45,7 +45,7 @@ func (f *file) tellWoken(states []*ledger.State) {
 	if len(text) == 0 {
 		return
 	}
-	ring, err := os.OpenFile(f.bellPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ring, err := openCompanion(f.path, f.bellPath(), os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (h *hub) listenToFile() error {
 	if h.file.life.Err() != nil {
 		return errors.New("closed")
 	}
-	ring, err := os.OpenFile(h.file.bellPath(), os.O_CREATE|os.O_RDWR, 0o600)
+	ring, err := openCompanion(h.file.path, h.file.bellPath(), os.O_RDWR)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 
 	lib "modernc.org/sqlite/lib"
@@ -26,6 +29,11 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 	if readOnly {
 		found = append(found, driver.Finding{
 			Level: driver.Danger, What: "the file can only be read", Means: "nobody gets a lock",
+		})
+	} else if err := b.file.whyNoRoom(); err != nil {
+		found = append(found, driver.Finding{
+			Level: driver.Danger, What: "there is no room for what is written: " + err.Error(),
+			Means: "as soon as the file has to grow nobody gets a lock, and who has one loses it when its time is over",
 		})
 	}
 	if mode != "wal" {
@@ -72,4 +80,15 @@ func (f *file) isReadOnly(ctx context.Context) (is bool, err error) {
 		return err
 	})
 	return is, err
+}
+
+// whyNoRoom returns why what is written beside the file, and in the end into it, does not get there; nil if it does.
+// Without a try nobody can tell: there are quotas, and room for root alone.
+func (f *file) whyNoRoom() error {
+	tried, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+"-room-")
+	if err != nil {
+		return err
+	}
+	_, err = tried.Write(make([]byte, leastSpace))
+	return errors.Join(err, tried.Close(), os.Remove(tried.Name()))
 }

@@ -25,7 +25,8 @@
 // Who waits is woken by a file beside the database, NAME-wake, which the kernel watches: that is on Linux, elsewhere
 // who waits looks again and again. Beside it are the files of SQLite, NAME-wal and NAME-shm, and the folder
 // NAME-clients, or NAME-clients-TABLE for another table than the usual one. Remove all of them together, when no
-// process has the file open.
+// process has the file open. They belong to the owner and the group of the file, with its permissions, also if root
+// has made them.
 //
 // When the file is locked by another program, requests wait for [Options.BusyTimeout] and are unavailable then. So they
 // are once when the file was removed; the next one finds a new file. What may only be read is a refusal. With a disk
@@ -35,5 +36,6 @@
 //
 // sqlite.go opens a file, and closes it; file.go looks at where it is, session.go is a connection; writer.go makes
 // transactions of steps, turnstile.go says whose turn it is to write, reader.go answers questions, sweep.go forgets
-// names; watch.go and bell.go wake who waits, alive.go finds the dead.
+// names; watch.go and bell.go wake who waits, alive.go finds the dead, and unfreed.go what they still have;
+// companion.go makes the files beside it, and cause.go says why something failed.
 package sqlite

@@ -34,7 +34,7 @@ func isEmptied(err error) bool {
 }
 
 // unwritten puts an error into the words of package driver by which nothing was written.
-func unwritten(err error) error {
+func (f *file) unwritten(err error) error {
 	if err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable) {
 		return err
 	}
@@ -46,8 +46,12 @@ func unwritten(err error) error {
 	default:
 		class = driver.ErrRefused
 	}
-	return fmt.Errorf("%w: %w", class, err)
+	return fmt.Errorf("%w: %w", class, f.withCause(err))
 }
+
+// isFull reports whether there was no room for a transaction. So it is then none, also if it was to end: what makes it
+// one is the last page that is written.
+func isFull(err error) bool { return codeOf(err)&0xff == lib.SQLITE_FULL }
 
 // unsent puts the error of a request that shares a step with others into the words of package driver.
 func unsent(err error) error {

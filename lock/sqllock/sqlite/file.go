@@ -22,7 +22,9 @@ func prepareFile(path string) (abs string, err error) {
 		return "", err
 	}
 	folder := filepath.Dir(abs)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+	if info, err := os.Stat(folder); errors.Is(err, fs.ErrPermission) {
+		return "", withCauseAt(abs, err)
+	} else if err != nil || !info.IsDir() {
 		return "", input.Errorf("path", "there is no folder %s", folder)
 	}
 	if kind := networkKind(folder); kind != "" {
@@ -33,7 +35,7 @@ func prepareFile(path string) (abs string, err error) {
 		return followLinks(abs)
 	}
 	if err != nil {
-		return "", err
+		return "", withCauseAt(abs, err)
 	}
 	return abs, f.Close()
 }
@@ -45,9 +47,12 @@ func followLinks(path string) (string, error) {
 		return "", input.Errorf("path", "%s is a link to a file that is not there", path)
 	}
 	if err != nil {
+		return "", withCauseAt(path, err)
+	}
+	if err := refuseFolder(is); err != nil { // which has more than one name by what is in it
 		return "", err
 	}
-	return is, errors.Join(refuseFolder(is), refuseOtherName(is))
+	return is, refuseOtherName(is)
 }
 
 func refuseFolder(path string) error {

@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		holdForEver(os.Getenv(on), &sqlite.Options{Table: "jobs"})
 	case "lend":
 		holdForEver(os.Getenv(on), &sqlite.Options{ForOthers: true})
+	case "take":
+		takeOnce(os.Getenv(on))
 	case "contend":
 		contend(os.Getenv(on))
 	default:
@@ -77,6 +79,19 @@ func holdForEver(path string, opts *sqlite.Options) {
 	_, err3 := c.RWMutex("rw", &lock.RWMutexOptions{TTL: time.Hour}).RLock(ctx)
 	fmt.Fprintln(os.Stdout, "held", err1, err2, err3)
 	select {}
+}
+
+// takeOnce takes a lock that somebody may have for a moment, gives it back, and says how that went.
+func takeOnce(path string) {
+	c, err := sqlite.Open(path, nil)
+	if err != nil {
+		fmt.Fprintln(os.Stdout, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, err = c.Mutex("a", &lock.MutexOptions{Wait: 10 * time.Second}).Lock(ctx)
+	fmt.Fprintln(os.Stdout, "had", err, c.Stop(ctx))
 }
 
 // TestDeadHolderIsWaitedFor: the lock of a process that was killed is free at once, though its lease lasts an hour.

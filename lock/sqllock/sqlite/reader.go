@@ -29,7 +29,7 @@ func (r *reader) serveQuestions(requests []*batch.Request[question, struct{}]) {
 		if err != nil {
 			r.drop() // it may have lost the file
 		}
-		request.Answer(struct{}{}, unwritten(err))
+		request.Answer(struct{}{}, r.file.unwritten(err))
 	}
 }
 

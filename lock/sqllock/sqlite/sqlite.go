@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -71,10 +72,13 @@ var (
 // Acquire implements [driver.Backend]. Who is refused looks whether the holder is alive.
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
 	g, err := b.Backend.Acquire(ctx, req)
-	if errors.Is(err, driver.ErrHeld) && b.file.freeDead(ctx) {
+	if !errors.Is(err, driver.ErrHeld) {
+		return g, err
+	}
+	if b.file.freeDead(ctx) {
 		return b.Backend.Acquire(ctx, req)
 	}
-	return g, err
+	return g, cmp.Or(b.Describe("acquire", req.Name, b.file.whyUnfreed(req.Name)), err)
 }
 
 // Close implements [driver.Backend].
@@ -102,6 +106,7 @@ type file struct {
 	closing sync.Once
 	closed  error
 	looked  atomic.Int64 // when it was last looked for processes that have died
+	unfreed atomic.Pointer[unfreed]
 }
 
 // Most steps of a batch: one transaction should not keep others from the file for long.
@@ -125,7 +130,7 @@ func openFile(path string, opts Options) (*file, error) {
 	f.hub = hub{file: f, watches: make(watches)}
 	if err := firstError(func() error { return f.setUp(f.trySetUp) }, f.putUpSign); err != nil {
 		f.end()
-		return nil, errors.Join(err, f.closeSessions())
+		return nil, errors.Join(f.withCause(err), f.closeSessions())
 	}
 	f.writes = batch.New(batch.Options[*keeper.Step]{Workers: 1, Most: mostSteps},
 		func() batch.Server[*keeper.Step, struct{}] { return f.writer.serveSteps })

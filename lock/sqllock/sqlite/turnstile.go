@@ -16,7 +16,9 @@ import (
 type turnstile struct{ next, now gate }
 
 func newTurnstile(path string) turnstile {
-	return turnstile{next: gate{path: path + "-next"}, now: gate{path: path + "-now"}}
+	return turnstile{
+		next: gate{database: path, path: path + "-next"}, now: gate{database: path, path: path + "-now"},
+	}
 }
 
 // takeTurn waits for the turn of this process, until patience is at its end. It returns what ends the turn.
@@ -43,7 +45,8 @@ func (t *turnstile) close() {
 
 // gate is a file that one process at a time has locked. The kernel lets them in as they have come.
 type gate struct {
-	path string
+	database, path string
+
 	file *os.File
 	// late is closed when the kernel has answered somebody who is not there any more; nil if there is nobody like that.
 	late chan struct{}
@@ -112,7 +115,7 @@ func (g *gate) isAwaited() bool {
 
 func (g *gate) open() bool {
 	if g.file == nil {
-		f, err := os.OpenFile(g.path, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := openCompanion(g.database, g.path, os.O_RDWR)
 		if err != nil {
 			return false
 		}

@@ -38,7 +38,7 @@ func (w *writer) serveSteps(requests []*request) {
 	}
 	err := w.runSteps(steps)
 	if isEmptied(err) {
-		if err = unwritten(w.file.setUp(w.file.tryMakeTables)); err == nil {
+		if err = w.file.unwritten(w.file.setUp(w.file.tryMakeTables)); err == nil {
 			err = w.runSteps(steps)
 		}
 	}
@@ -66,13 +66,17 @@ func (w *writer) writeSteps(steps []*keeper.Step) (woken []*ledger.State, err er
 	endTurn := w.turns.takeTurn(limit)
 	defer endTurn()
 	if err := w.beginWrite(limit); err != nil {
-		return nil, unwritten(err)
+		return nil, w.file.unwritten(err)
 	}
 	if woken, err = w.decideSteps(steps); err != nil {
-		return nil, unwritten(w.abort(err))
+		return nil, w.file.unwritten(w.abort(err))
 	}
 	if err := w.s.execute("COMMIT"); err != nil {
-		return nil, fmt.Errorf("commit: %w", w.abort(err))
+		err = fmt.Errorf("commit: %w", w.abort(err))
+		if isFull(err) {
+			err = w.file.unwritten(err)
+		}
+		return nil, err
 	}
 	return woken, nil
 }

@@ -1,0 +1,13 @@
+//go:build !linux && !darwin
+
+package sqlite
+
+import (
+	"io/fs"
+	"os"
+)
+
+const noFollow = 0
+
+// giveTo does nothing: what is made in a folder may be used by whoever may use the folder.
+func giveTo(*os.File, fs.FileInfo, fs.FileInfo) {}
