@@ -19,7 +19,7 @@ func isDiskFull(folder string) bool {
 	if unix.Statfs(folder, &at) != nil {
 		return false
 	}
-	return at.Bavail*uint64(at.Bsize) < leastSpace //nolint:gosec // a block has a size
+	return at.Bavail*uint64(at.Bsize) < leastSpace
 }
 
 // whyShut says what this process may not do with a database, and what is beside it; empty if it may do everything.

@@ -19,7 +19,7 @@ func folderOf(t *testing.T, user int) string {
 		t.Skip("this needs root")
 	}
 	folder := t.TempDir()
-	if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil { //nolint:gosec // the user has to get there
+	if err := os.Chmod(filepath.Dir(folder), 0o755); err != nil { // the user has to get there
 		t.Fatal(err)
 	}
 	if err := os.Chown(folder, user, user); err != nil {
@@ -108,7 +108,7 @@ func TestGroupIsShutOut(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, 0o660); err != nil { //nolint:gosec // that is what it is about
+	if err := os.Chmod(path, 0o660); err != nil {
 		t.Fatal(err)
 	}
 	b := openBackend(t, path, nil)
