@@ -33,6 +33,7 @@ type connection struct {
 
 	mu     sync.Mutex
 	link   *link // the newest
+	failed error // why a server was not reached, the last time that one was not
 	closed bool
 	gone   <-chan zk.Event // is closed when the library has ended
 
@@ -55,12 +56,23 @@ func openConnection(ctx context.Context, addresses []string, opts *Options) (*co
 		select {
 		case <-c.changed:
 		case <-ctx.Done():
+			why := c.whyUnreached()
 			c.close()
-			return nil, fmt.Errorf("zklock: connect to %v: %w: no server has answered: %w", addresses,
-				driver.ErrUnavailable, context.Cause(ctx))
+			return nil, fmt.Errorf("zklock: connect to %v: %w: no server has answered%s: %w", addresses,
+				driver.ErrUnavailable, why, context.Cause(ctx))
 		}
 	}
 	return c, nil
+}
+
+// whyUnreached is what is to be said of it in a sentence about no server.
+func (c *connection) whyUnreached() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		return ""
+	}
+	return " (" + c.failed.Error() + ")"
 }
 
 // start begins to connect.
@@ -107,8 +119,20 @@ func (c *connection) renewIfLost() {
 	_ = c.start() // it fails of wrong addresses alone, and they were taken before
 }
 
-// dialServer connects to a server.
+// dialServer connects to a server. The library keeps to itself why that fails.
 func (c *connection) dialServer(network, address string, timeout time.Duration) (net.Conn, error) {
+	l, err := c.dialOnce(network, address, timeout)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.failed = err
+		return nil, err
+	}
+	c.link = l
+	return l, nil
+}
+
+func (c *connection) dialOnce(network, address string, timeout time.Duration) (*link, error) {
 	ctx, cancel := context.WithTimeout(c.dialing, timeout)
 	defer cancel()
 	conn, err := c.opts.Dial(ctx, network, address)
@@ -117,14 +141,11 @@ func (c *connection) dialServer(network, address string, timeout time.Duration) 
 	}
 	if c.opts.TLS != nil {
 		if conn, err = encrypt(ctx, conn, address, c.opts.TLS); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", address, err)
 		}
 	}
 	l := newLink(conn, c.opts.Session, c.generation.Load() > 0)
 	l.credentials = credentialsOf(c.opts)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.link = l
 	return l, nil
 }
 

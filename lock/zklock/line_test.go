@@ -15,7 +15,6 @@ import (
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/election"
 	"github.com/bedrock-go/bedrock/lock/zklock"
 )
 
@@ -285,50 +284,6 @@ func TestRemovedHeirIsGranted(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("%d of 30 were granted what they had no place for", len(told))
 	}
-}
-
-// TestCandidateHasNoPlaceInTheLine: a LeaderLatch of Curator leads, one of ours campaigns, and another one of Curator
-// comes after that. Theirs is the next to lead only after ours.
-func TestCandidateHasNoPlaceInTheLine(t *testing.T) {
-	t.Parallel()
-	server := testenv.StartZooKeeper(t, nil)[0]
-	locks := connect(t, &zklock.Options{Profile: zklock.CuratorLatch}, server.Addr())
-	java, race := raw(t, server), election.New(locks, "race", nil)
-	term, err := race.Campaign(ctxFor(t)) // makes the folder
-	if err != nil || term.Resign(ctxFor(t)) != nil {
-		t.Fatal(err)
-	}
-	first := joinLatch(t, java, "race")
-	led := make(chan error, 1)
-	go func() {
-		term, err := race.Campaign(ctxFor(t))
-		if err == nil {
-			err = term.Resign(ctxFor(t))
-		}
-		led <- err
-	}()
-	eventually(t, "two take part", func() bool {
-		nodes, _, err := java.Children("/bedrock/lock/race")
-		return err == nil && len(nodes) == 2
-	})
-	joinLatch(t, java, "race")
-	if err := java.Delete(first, -1); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-led; err != nil {
-		t.Errorf("who came first never leads: %v", err)
-	}
-}
-
-// joinLatch makes a node as LeaderLatch does.
-func joinLatch(t *testing.T, java *zk.Conn, name string) string {
-	t.Helper()
-	node, err := java.Create("/bedrock/lock/"+name+"/_c_82bd6e63-2e6c-475c-b517-9f24b94791f4-latch-", []byte("java"),
-		zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return node
 }
 
 // removeNodes deletes nodes, by how their names begin, in one step and in that order.
