@@ -365,7 +365,8 @@ func TestWhatWasNotGivenBackExplainsAWait(t *testing.T) {
 }
 
 // In a store that keeps what a client had for longer than a lease, a process that stands still holds the others up
-// until it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line.
+// until it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line. In one
+// that passes locks on it does by its place, as long as a claim lives.
 func TestWhoStandsStillHoldsOthersUp(t *testing.T) {
 	const at = 20 * time.Second
 	had := lease{op: 901, name: "job", ask: at, got: at + ms, token: 901, good: at + 10*ms, ended: at + 3*time.Second}
@@ -373,23 +374,29 @@ func TestWhoStandsStillHoldsOthersUp(t *testing.T) {
 		op: 901, name: "job", ask: at, got: at + ms, token: 901, out: at + 2*ms, left: at + 3*ms, minHold: 100 * ms,
 	}
 	waiting := lease{op: 901, name: "job", ask: at, no: at + 3*time.Second}
+	claiming := lease{op: 901, name: "job", ask: at, no: at + 3*time.Second, ttl: longTTL}
 	late := lease{op: 901, name: "job", ask: at + 2990*ms, no: at + 3*time.Second}
 	for name, c := range map[string]struct {
 		stopped lease
 		dies    time.Duration // when the store gives it up
+		passes  bool
 		found   bool
 	}{
-		"it had it":                    {had, time.Minute, false},
-		"it was about to leave it":     {leaving, time.Minute, false},
-		"it stood in line":             {waiting, time.Minute, false},
-		"it had it, and was given up":  {had, 100 * ms, true},
-		"it stood in line, given up":   {waiting, 100 * ms, true},
-		"it asked when it had gone on": {late, time.Minute, true},
-		"leases end in the store":      {waiting, 0, true},
+		"it had it":                    {had, time.Minute, false, false},
+		"it was about to leave it":     {leaving, time.Minute, false, false},
+		"it stood in line":             {waiting, time.Minute, false, false},
+		"it had it, and was given up":  {had, 100 * ms, false, true},
+		"it stood in line, given up":   {waiting, 100 * ms, false, true},
+		"it asked when it had gone on": {late, time.Minute, false, true},
+		"leases end in the store":      {waiting, 0, false, true},
+		"it was passed the lock":       {claiming, 0, true, false},
+		"its claim was short":          {waiting, 0, true, true},
+		"nothing was passed on":        {claiming, 0, false, true},
+		"it had it, and lost it":       {had, 0, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthy(t)
-			s.files[controller][0].Plan.AfterDeath = c.dies
+			s.files[controller][0].Plan.AfterDeath, s.files[controller][0].Plan.Passing = c.dies, c.passes
 			s.lease("w1.1", c.stopped)
 			s.tell("w1.1", event{At: at + 2980*ms, Kind: kindStall, From: at + 20*ms})
 			s.lease("w2.1", lease{

@@ -161,26 +161,35 @@ func (p *past) busy() map[string][]span {
 	return busy
 }
 
-// stoodStill are the times in which a process that did not run may have kept others from the lock, in a store that
-// keeps what a client had, or its place in the line, for longer than a lease: until it went on, or was given up.
-func (l *lease) stoodStill() []span {
-	if l.life.stays(0) == 0 {
-		return nil
-	}
-	until := l.no
-	switch {
-	case l.got > 0:
-		until = l.freed()
-	case l.no == 0:
-		until = max(l.life.killed, l.until)
-	}
-	var spans []span
+// stoodStill are the times in which a process that did not run may have kept others from the lock: until it went on, or
+// was given up.
+func (l *lease) stoodStill() (spans []span) {
+	kept, until := l.keptStill()
 	for _, s := range l.life.stalls {
-		if from := max(s.from, l.ask); s.from <= until && from <= s.to {
-			spans = append(spans, span{from, min(s.to, from+l.life.stays(l.ttl))})
+		if from := max(s.from, l.ask); kept > 0 && s.from <= until && from <= s.to {
+			spans = append(spans, span{from, min(s.to, from+kept)})
 		}
 	}
 	return spans
+}
+
+// keptStill is for how long others are kept from the lock by one who does not run, 0 for not at all, and up to when it
+// had something to keep them from: where the store keeps what a client has for longer than a lease, that or its place
+// in the line; where it passes locks on, its place, since it may be granted the lock, and not know of it.
+func (l *lease) keptStill() (kept, until time.Duration) {
+	waited := max(l.got, l.no)
+	if waited == 0 {
+		waited = max(l.life.killed, l.until)
+	}
+	switch stays := l.life.stays(0) > 0; {
+	case stays && l.got > 0:
+		return l.life.stays(l.ttl), l.freed()
+	case stays:
+		return l.life.stays(l.ttl), waited
+	case l.life.isPassed:
+		return heldUp(l.ttl), waited
+	}
+	return 0, 0
 }
 
 // standing: a lock that nobody has does not stand free while somebody waits for it.

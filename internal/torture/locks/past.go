@@ -44,6 +44,7 @@ type life struct {
 	ends         map[int]*end  // of its clients, by number
 	afterDeath   time.Duration // for how much longer than a lease the store keeps what it had when it died
 	slack        time.Duration // and what it has left for a time
+	isPassed     bool          // locks, by the store
 }
 
 // stays is for how long the store may keep a lock of a client that has gone without a word.
@@ -117,7 +118,7 @@ func readPast(dir string) (*past, error) {
 		return nil, fmt.Errorf("%s %w of locks", dir, history.ErrNone)
 	}
 	for _, l := range p.lives {
-		l.afterDeath, l.slack = p.AfterDeath, p.Slack
+		l.afterDeath, l.slack, l.isPassed = p.AfterDeath, p.Slack, p.Passing || p.Mixed
 	}
 	p.bury()
 	slices.SortFunc(p.leases, func(a, b *lease) int { return cmp.Compare(a.ask, b.ask) })
