@@ -365,8 +365,8 @@ func TestWhatWasNotGivenBackExplainsAWait(t *testing.T) {
 }
 
 // In a store that keeps what a client had for longer than a lease, a process that stands still holds the others up
-// until it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line. In one
-// that passes locks on it does by its place, as long as a claim lives.
+// until it goes on, or is given up: by what it had, by what it has left for a time, and by its place in the line. In
+// one that passes locks on it does by its place, as long as a claim lives.
 func TestWhoStandsStillHoldsOthersUp(t *testing.T) {
 	const at = 20 * time.Second
 	had := lease{op: 901, name: "job", ask: at, got: at + ms, token: 901, good: at + 10*ms, ended: at + 3*time.Second}
