@@ -28,11 +28,15 @@ func (l *locks) waitFor(ctx context.Context, req driver.Request, most time.Durat
 	}
 	defer leave()
 	grant, err := l.contend(ctx, bounded, req)
-	if err != nil && req.Mode.Kind() == driver.ReadWrite { // the store was told that it waits
+	if err != nil && mayHavePlace(&req) {
 		l.giveUp(ctx, req.Ungranted())
 	}
 	return grant, err
 }
+
+// mayHavePlace reports whether the store, which was told that the request waits, may keep a place for it that nobody
+// wants any more. That of a fair one is for whoever asks again under the same owner.
+func mayHavePlace(req *driver.Request) bool { return req.Mode != driver.Permit && !req.Fair }
 
 // contend asks the store until it grants the lock or the wait is over. The request
 // itself may take longer than the wait: an answer is worth having.

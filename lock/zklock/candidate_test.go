@@ -12,6 +12,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/election"
 	"github.com/bedrock-go/bedrock/lock/zklock"
 )
@@ -64,6 +65,26 @@ func TestWaiterWhoAsksHasNoPlace(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWaiterLosesItsPlaceToWhoStands: of one client a candidate waits, and then a plain mutex stands behind others.
+func TestWaiterLosesItsPlaceToWhoStands(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartZooKeeper(t, nil)[0]
+	a, b := open(t, nil, server.Addr()), open(t, nil, server.Addr())
+	a.(driver.Successor).Inherit(func(driver.Grant) {})
+	held := mustAcquire(t, b, request("a", "me:0"))
+	first, second := request("a", "me:1"), request("a", "me:2")
+	first.Waits, second.Waits = true, true
+	mustBeHeld(t, a, first)
+	mustBeHeld(t, b, second)
+	if _, err := a.(driver.Successor).Stand(ctxFor(t), request("a", "me:3")); !errors.Is(err, driver.ErrHeld) {
+		t.Fatal(err)
+	}
+	mustRelease(t, b, held)
+	mustBeHeld(t, b, second)
+	mustRelease(t, a, mustAcquire(t, a, first))
+	mustRelease(t, b, mustAcquire(t, b, second))
 }
 
 // standsBetween has somebody else hold a lock, and others wait for it: one that gives up, one that goes on for longer

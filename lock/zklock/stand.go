@@ -18,6 +18,9 @@ func (b *backend) replaceOther(p *place) {
 	}
 	delete(b.standing, p.grant.Name)
 	b.mu.Unlock()
+	if other.onlyWaits() { // for something else: it keeps its place
+		return
+	}
 	if p, _ := b.takePlace(other.key); p != nil {
 		b.leaveNode(other)
 	}
@@ -59,7 +62,9 @@ func (a *attempt) standBehind(nodes []string, at int, trip uint64) error {
 		refusal.Owner = a.b.ownerAt(p, nodes[who])
 	}
 	a.b.mu.Lock()
-	a.b.standing[p.grant.Name] = p
+	if a.stands || a.b.standing[p.grant.Name] == nil {
+		a.b.standing[p.grant.Name] = p
+	}
 	a.b.mu.Unlock()
 	if refusal.Again = keptFor; a.stands {
 		refusal.Claim, refusal.Token, refusal.Again = a.req.TTL, p.grant.Token, 0

@@ -84,6 +84,11 @@ func kindServerMutants() []mutants.Mutant {
 			Old: "		l.giveUp(ctx, req.Ungranted())\n", New: "", Test: "TestAWriterThatHasWaitedKeepsReadersOff",
 		},
 		{
+			Name: "server: a wait that is over keeps its place", File: wait, Pkg: "server",
+			Old: "return req.Mode != driver.Permit && !req.Fair }", New: "return req.Mode.Kind() == driver.ReadWrite }",
+			Test: "TestAWaitThatIsOverKeepsItsPlace",
+		},
+		{
 			Name: "server: a claim lapses while its writer waits", File: wait, Pkg: "server",
 			Old: "driver.PauseFor(refusal.Again)", New: "2*refusal.Again", Test: "TestAClaimLapsesWhileItsWriterWaits",
 		},

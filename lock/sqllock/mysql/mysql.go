@@ -24,7 +24,7 @@ const label = "mysql"
 // How transactions begin and end.
 const (
 	begin  = "START TRANSACTION"
-	commit = "COMMIT"
+	commit = "COMMIT AND NO CHAIN" // whatever completion_type is
 )
 
 // databaseKind is what the profiles go by.

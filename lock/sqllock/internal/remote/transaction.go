@@ -13,6 +13,8 @@ import (
 const (
 	// rollBackTime is the longest a roll back may take: it is cheaper to make another connection.
 	rollBackTime = time.Second
+	// rollBack begins no other transaction, which MySQL does where completion_type is CHAIN: it would go back to the pool.
+	rollBack = "ROLLBACK AND NO CHAIN"
 	// mostStale is how many connections of a pool may turn out to have ended, one after the other.
 	mostStale = 10
 )
@@ -72,7 +74,7 @@ func (t *Transaction) RollBack(ctx context.Context) {
 	t.ended = true
 	limit, cancel := context.WithTimeout(ctx, rollBackTime)
 	defer cancel()
-	if ctx.Err() == nil && runAll(limit, t.conn, []string{"ROLLBACK"}) == nil {
+	if ctx.Err() == nil && runAll(limit, t.conn, []string{rollBack}) == nil {
 		_ = t.conn.Close() // it goes back to the pool
 		return
 	}
