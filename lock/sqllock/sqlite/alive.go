@@ -78,6 +78,14 @@ func (s *sign) takeDown() error {
 	return errors.Join(err, s.f.Close())
 }
 
+// signs are what is in the folder of signs.
+func (f *file) signs() ([]os.DirEntry, error) {
+	if err := checkFolder(f.signsFolder()); err != nil {
+		return nil, err
+	}
+	return os.ReadDir(f.signsFolder())
+}
+
 // freeDead gives back what processes have that have died. It reports whether there was anything.
 func (f *file) freeDead(ctx context.Context) (freed bool) {
 	now := time.Now().UnixNano()
@@ -85,13 +93,14 @@ func (f *file) freeDead(ctx context.Context) (freed bool) {
 	if !canLockFiles || now-last < int64(lookEvery/2) && now >= last || !f.looked.CompareAndSwap(last, now) {
 		return false
 	}
-	signs, err := os.ReadDir(f.signsFolder())
+	signs, err := f.signs()
 	if err != nil {
+		f.enterUnfreed(nil)
 		return false
 	}
 	left := make(unfreed)
 	for _, s := range signs {
-		if s.Name() != f.client && !strings.HasPrefix(s.Name(), ".") && f.freeIfDead(ctx, s.Name(), left) {
+		if s.Name() != f.client && !strings.HasPrefix(s.Name(), ".") && s.Type().IsRegular() && f.freeIfDead(ctx, s.Name(), left) {
 			freed = true
 		}
 	}
@@ -115,8 +124,10 @@ func (f *file) freeIfDead(ctx context.Context, client string, left unfreed) bool
 	if err != nil || !(identity{mine}).isStill(path) { // it has left in good order
 		return false
 	}
-	if names, err := f.freeAll(ctx, client); err != nil { // another time
-		left.enterNames(names, f.unwritten(err))
+	if names, err := f.freeAll(ctx, client); err != nil { // another time, and soon, unless the disk is full
+		if isFull(err) {
+			left.enterNames(names, f.unwritten(err))
+		}
 		return false
 	}
 	return os.Remove(path) == nil
@@ -124,11 +135,14 @@ func (f *file) freeIfDead(ctx context.Context, client string, left unfreed) bool
 
 // isOthers reports whether there is a process that lives, and uses the file.
 func (f *file) isOthers() bool {
-	signs, err := os.ReadDir(f.signsFolder())
+	signs, err := f.signs()
 	if err != nil || !canLockFiles {
 		return false
 	}
 	return slices.ContainsFunc(signs, func(s os.DirEntry) bool {
+		if !s.Type().IsRegular() {
+			return false
+		}
 		found, err := os.Open(filepath.Join(f.signsFolder(), s.Name()))
 		if err != nil {
 			return false

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
@@ -14,7 +15,7 @@ import (
 func openCompanion(database, path string, flags int) (f *os.File, err error) {
 	const tries = 3 // others may make it, and remove it, in between
 	for range tries {
-		f, err = os.OpenFile(path, flags|noFollow, 0)
+		f, err = os.OpenFile(path, flags|noFollow|noWait, 0)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
@@ -34,7 +35,7 @@ func openCompanion(database, path string, flags int) (f *os.File, err error) {
 func makeCompanionFolder(database, path string) error {
 	err := os.Mkdir(path, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return nil
+		return checkFolder(path)
 	}
 	if err != nil {
 		return err
@@ -45,6 +46,15 @@ func makeCompanionFolder(database, path string) error {
 	}
 	giveAway(f, database)
 	return f.Close()
+}
+
+// checkFolder refuses a link to one: what is behind it is somebody else's, and not to be removed.
+func checkFolder(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s, where processes that use the file have their signs, is no folder", path)
+	}
+	return err
 }
 
 // giveAway gives a file that was made just now to whom the database belongs to. Where that is not allowed it is left as

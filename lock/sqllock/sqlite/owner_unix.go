@@ -8,8 +8,10 @@ import (
 	"syscall"
 )
 
-// noFollow refuses a name that is a link.
-const noFollow = syscall.O_NOFOLLOW
+const (
+	noFollow = syscall.O_NOFOLLOW // refuses a name that is a link
+	noWait   = syscall.O_NONBLOCK // for somebody at the other end of a pipe
+)
 
 // giveTo gives a file to the owner of another one, which root may alone, and to its group.
 func giveTo(f *os.File, made, like fs.FileInfo) {

@@ -1,12 +1,18 @@
 package sqlite_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/sqlite"
 )
 
 // someUser is not root, and needs no name.
@@ -179,5 +185,47 @@ func TestStrangerIsNotToldWhy(t *testing.T) {
 		if out := asUser(t, someUser, "take", c.path); !strings.Contains(out, c.want) {
 			t.Errorf("%s in %v: %s", c.path, c.is, out)
 		}
+	}
+}
+
+// TestSignsAreBehindALink: what is there is somebody else's, and would be taken for what the dead have left.
+func TestSignsAreBehindALink(t *testing.T) {
+	path, elsewhere := filepath.Join(t.TempDir(), "locks.db"), t.TempDir()
+	precious := filepath.Join(elsewhere, "precious")
+	if err := os.WriteFile(precious, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, path+"-clients"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := sqlite.OpenBackend(path, nil); err == nil {
+		_ = b.Close()
+		t.Error("the file was opened")
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 1 {
+		t.Errorf("behind the link there is %v, %v", left, err)
+	}
+}
+
+// TestPipeIsWaitedFor: somebody has made pipes where the files beside the database are to be.
+func TestPipeIsWaitedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	b := openBackend(t, path, nil)
+	g, err := b.Acquire(t.Context(), request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, beside := range []string{"-wake", "-clients/pipe"} {
+		if err := syscall.Mkfifo(path+beside, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := b.Acquire(ctx, request("a", "o:2")); !errors.Is(err, driver.ErrHeld) {
+		t.Error(err)
+	}
+	if _, err := b.Release(ctx, g); err != nil {
+		t.Error(err)
 	}
 }
