@@ -47,7 +47,7 @@ func foundInFiles() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: a link beside the file is followed", File: lockFile + "/companion.go", Pkg: lockFile,
-			Old:  "os.OpenFile(path, flags|noFollow, 0)\n",
+			Old:  "os.OpenFile(path, flags|noFollow|noWait, 0)\n",
 			New:  "os.OpenFile(path, flags, 0)\n",
 			Test: "TestLinkLeadsRootAway",
 		},

@@ -100,7 +100,8 @@ func (f *file) freeDead(ctx context.Context) (freed bool) {
 	}
 	left := make(unfreed)
 	for _, s := range signs {
-		if s.Name() != f.client && !strings.HasPrefix(s.Name(), ".") && s.Type().IsRegular() && f.freeIfDead(ctx, s.Name(), left) {
+		sign := s.Type().IsRegular() && !strings.HasPrefix(s.Name(), ".")
+		if sign && s.Name() != f.client && f.freeIfDead(ctx, s.Name(), left) {
 			freed = true
 		}
 	}
@@ -124,8 +125,8 @@ func (f *file) freeIfDead(ctx context.Context, client string, left unfreed) bool
 	if err != nil || !(identity{mine}).isStill(path) { // it has left in good order
 		return false
 	}
-	if names, err := f.freeAll(ctx, client); err != nil { // another time, and soon, unless the disk is full
-		if isFull(err) {
+	if names, err := f.freeAll(ctx, client); err != nil { // another time
+		if isFull(err) { // until then nobody has it
 			left.enterNames(names, f.unwritten(err))
 		}
 		return false

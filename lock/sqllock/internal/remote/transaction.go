@@ -13,7 +13,7 @@ import (
 const (
 	// rollBackTime is the longest a roll back may take: it is cheaper to make another connection.
 	rollBackTime = time.Second
-	// rollBack begins no other transaction, which MySQL does where completion_type is CHAIN: it would go back to the pool.
+	// rollBack begins no other transaction, as MySQL does where completion_type is CHAIN: it would go back to the pool.
 	rollBack = "ROLLBACK AND NO CHAIN"
 	// mostStale is how many connections of a pool may turn out to have ended, one after the other.
 	mostStale = 10
