@@ -105,7 +105,7 @@ func (b *backend) checkTTL(ttl time.Duration) error {
 	session := b.conn.lasts()
 	if most := longestLease(session); ttl > most {
 		return fmt.Errorf("%w: a lease of %s in a session of %s, which is for %s at most: "+
-			"ask for a longer Session, and see that maxSessionTimeout of the servers allows it",
+			"ask for shorter leases (TTL), or for a longer Session, if maxSessionTimeout of the servers allows it",
 			driver.ErrRefused, ttl, session, most)
 	}
 	return nil

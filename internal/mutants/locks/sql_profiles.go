@@ -85,14 +85,14 @@ func sessionMutants() []mutants.Mutant {
 			Old: "	l.work.Go(func() { l.watchSession(s) })\n", New: "", Test: "TestSession/LossIsToldLate",
 		},
 		{
-			Name: "session: a closed client keeps its locks", File: sessionLocks + "/session.go", Pkg: lockMySQL,
-			Old:  "		return driver.ErrBadConn // has",
-			New:  "		return errors.Unwrap(driver.ErrBadConn) // has",
+			Name: "session: a closed client keeps its locks", File: remoteLocks + "/transaction.go", Pkg: lockMySQL,
+			Old:  "		return driver.ErrBadConn // which",
+			New:  "		return errors.Unwrap(driver.ErrBadConn) // which",
 			Test: "TestSession/ClosedClientKeepsItsLocks",
 		},
 		{
-			Name: "session: a pool beneath gets it back", File: sessionLocks + "/session.go", Pkg: lockPostgres,
-			Old: "			l.Cut(c)\n", New: "", Test: "TestPoolOfPgx/SessionGoesOn",
+			Name: "session: a pool beneath gets it back", File: remoteLocks + "/transaction.go", Pkg: lockPostgres,
+			Old: "			cut(c)\n", New: "", Test: "TestPoolOfPgx/SessionGoesOn",
 		},
 		{
 			Name: "session: a pooler is no matter", File: lockPostgres + "/session.go", Pkg: lockPostgres,

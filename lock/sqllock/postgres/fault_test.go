@@ -99,10 +99,7 @@ func listenersTakeAll(t *testing.T, site *sqltest.Site, dsn string) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		waiter, ok := b.(driver.Waiter)
-		if !ok {
-			t.Fatalf("%T is no Waiter", b)
-		}
+		waiter := waiterOf(t, b)
 		if _, err := waiter.Watch(t.Context(), "a", driver.Mutex); errors.Is(err, remote.ErrNoSpare) {
 			refused++
 		} else if err != nil {
@@ -137,10 +134,7 @@ func busyPoolIsDeafForEver(t *testing.T, site *sqltest.Site, dsn string) {
 			t.Fatal(err)
 		}
 	}
-	waiter, ok := b.(driver.Waiter)
-	if !ok {
-		t.Fatalf("%T is no Waiter", b)
-	}
+	waiter := waiterOf(t, b)
 	_, err = waiter.Watch(t.Context(), "a", driver.Mutex)
 	if !errors.Is(err, remote.ErrNoSpare) || errors.Is(err, driver.ErrUnsupported) {
 		t.Fatalf("while the pool is used up: %v", err)
@@ -168,10 +162,7 @@ func breakInABusyPool(t *testing.T, site *sqltest.Site, dsn string) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	waiter, ok := b.(driver.Waiter)
-	if !ok {
-		t.Fatalf("%T is no Waiter", b)
-	}
+	waiter := waiterOf(t, b)
 	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
 	if err != nil {
 		t.Fatal(err)
@@ -198,10 +189,7 @@ func deletedRowIsNotToldOf(t *testing.T, site *sqltest.Site, dsn string) {
 	a, b := site.Backend(t, dsn, open), site.Backend(t, dsn, open)
 	defer a.Close()
 	defer b.Close()
-	waiter, ok := b.(driver.Waiter)
-	if !ok {
-		t.Fatalf("%T is no Waiter", b)
-	}
+	waiter := waiterOf(t, b)
 	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
 	if err != nil {
 		t.Fatal(err)

@@ -81,10 +81,7 @@ func connectionGoesOnListening(t *testing.T, _ *sqltest.Site, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiter, ok := b.(driver.Waiter)
-	if !ok {
-		t.Fatalf("%T is no Waiter", b)
-	}
+	waiter := waiterOf(t, b)
 	w, err := waiter.Watch(t.Context(), "a", driver.Mutex)
 	if err != nil {
 		t.Fatal(err)

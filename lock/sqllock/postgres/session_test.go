@@ -81,10 +81,7 @@ func TestPoolerGoesOnListening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waiter, ok := b.(driver.Waiter)
-	if !ok {
-		t.Fatalf("%T is no Waiter", b)
-	}
+	waiter := waiterOf(t, b)
 	if _, err := waiter.Watch(t.Context(), "a", driver.Mutex); !errors.Is(err, driver.ErrUnsupported) {
 		t.Errorf("behind a pooler: %v", err)
 	}

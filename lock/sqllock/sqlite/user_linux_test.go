@@ -108,6 +108,19 @@ func wantOwner(t *testing.T, user uint32, pattern string) {
 	}
 }
 
+// useOnce takes a lock and gives it back, by which all files are there.
+func useOnce(t *testing.T, path string) {
+	t.Helper()
+	b := openBackend(t, path, nil)
+	g, err := b.Acquire(t.Context(), request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Release(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestGroupIsShutOut: who may use the database may use what is beside it.
 func TestGroupIsShutOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "locks.db")
@@ -117,14 +130,7 @@ func TestGroupIsShutOut(t *testing.T) {
 	if err := os.Chmod(path, 0o660); err != nil {
 		t.Fatal(err)
 	}
-	b := openBackend(t, path, nil)
-	g, err := b.Acquire(t.Context(), request("a", "o:1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Release(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	useOnce(t, path)
 	signs := signsOf(t, path+"-clients")
 	if len(signs) != 1 {
 		t.Fatal(signs)
@@ -151,14 +157,7 @@ func TestLinkLeadsRootAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := openBackend(t, path, nil)
-	g, err := b.Acquire(t.Context(), request("a", "o:1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Release(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+	useOnce(t, path)
 	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "kept" {
 		t.Errorf("%q, %v", text, err)
 	}

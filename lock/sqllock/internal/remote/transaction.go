@@ -39,7 +39,7 @@ func Begin(ctx context.Context, db *sql.DB, statements ...string) (*Transaction,
 		if err = runAll(ctx, conn, statements); err == nil {
 			return &Transaction{Querier: conn, conn: conn}, nil
 		}
-		discard(conn)
+		Discard(conn, nil)
 		if !errors.Is(err, driver.ErrBadConn) || tries == mostStale { // nothing of it was sent
 			return nil, err
 		}
@@ -78,11 +78,17 @@ func (t *Transaction) RollBack(ctx context.Context) {
 		_ = t.conn.Close() // it goes back to the pool
 		return
 	}
-	discard(t.conn)
+	Discard(t.conn, nil)
 }
 
-// discard has the pool close a connection, and give it to nobody else.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which says so
+// Discard has the pool close a connection, and give it to nobody else. Where that is not enough, cut ends the
+// connection of the driver first.
+func Discard(conn *sql.Conn, cut func(driverConn any)) {
+	_ = conn.Raw(func(c any) error {
+		if cut != nil {
+			cut(c)
+		}
+		return driver.ErrBadConn // which says so
+	})
 	_ = conn.Close()
 }

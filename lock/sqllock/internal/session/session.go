@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync"
@@ -157,7 +156,7 @@ func (l *line) beginSession(ctx context.Context) (*session, error) {
 	}
 	s := &session{conn: conn, held: make(map[string]*hold), used: time.Now(), stmts: make(map[string]*sql.Stmt)}
 	if err := l.setUp(ctx, s); err != nil {
-		l.discard(s)
+		remote.Discard(s.conn, l.Cut)
 		return nil, l.store.Unwritten(err)
 	}
 	l.current = s
@@ -234,19 +233,8 @@ func (l *line) dropSession(s *session) {
 		return
 	}
 	l.current = nil
-	l.discard(s)
+	remote.Discard(s.conn, l.Cut)
 	l.lost(s)
-}
-
-// discard closes the connection, so that the database has nothing of it, and nobody else uses it.
-func (l *line) discard(s *session) {
-	_ = s.conn.Raw(func(c any) error {
-		if l.Cut != nil {
-			l.Cut(c)
-		}
-		return driver.ErrBadConn // has the pool throw it away
-	})
-	_ = s.conn.Close()
 }
 
 // watchSession asks the session now and then whether it is there, until it has ended.
@@ -283,7 +271,7 @@ func (l *line) close() {
 	l.end()
 	l.slot <- struct{}{} // for good
 	if l.current != nil {
-		l.discard(l.current)
+		remote.Discard(l.current.conn, l.Cut)
 		l.current = nil
 	}
 	l.work.Wait()
