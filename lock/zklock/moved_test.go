@@ -113,11 +113,14 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 	})
 	writer := requestIn(driver.Write, "w", "me:1")
 	t.Run("a downgrade", func(t *testing.T) {
-		g := mustAcquire(t, b, writer)
-		far.moveAway(t)
-		_ = b.(driver.Downgrader).Downgrade(ctxFor(t), g)
-		again(t, "downgrade", func() error { return b.(driver.Downgrader).Downgrade(ctxFor(t), g) })
-		mustRelease(t, b, g)
+		for range 3 { // on a late machine a session may come to its server after the node
+			g := mustAcquire(t, b, writer)
+			far.moveAway(t)
+			_ = b.(driver.Downgrader).Downgrade(ctxFor(t), g)
+			again(t, "downgrade", func() error { return b.(driver.Downgrader).Downgrade(ctxFor(t), g) })
+			mustRelease(t, b, g)
+			far.delay(0)
+		}
 	})
 	t.Run("a reader over a writer", func(t *testing.T) {
 		g := mustAcquire(t, b, writer)
