@@ -14,8 +14,8 @@ const (
 // foundMutants are faults that were found by those who tried to break the locks.
 func foundMutants() []mutants.Mutant {
 	return slices.Concat(
-		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInProfiles(),
-		foundInFront(),
+		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInRenewals(),
+		foundInProfiles(), foundInFront(),
 	)
 }
 
@@ -243,6 +243,48 @@ func foundInTransactions() []mutants.Mutant {
 	}
 }
 
+func foundInRenewals() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "postgres: one row keeps all from renewal", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
+			Old: " OF l SKIP LOCKED", New: " OF l", Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "postgres: one row keeps readers from renewal", File: lockPostgres + "/postgres.go",
+			Pkg:  lockPostgres,
+			Old:  "SkipsTaken:   true",
+			New:  "SkipsTaken:   false",
+			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "postgres: a renewal needs its row to be free", File: keeperOfLocks + "/renew.go",
+			Pkg:  lockPostgres,
+			Old:  "if len(taken) > 0 {",
+			New:  "if len(taken) > len(errs) {",
+			Test: "TestDatabase/RenewalNeverFindsABusyRowFree",
+		},
+		{
+			Name: "postgres: rows are waited for to the end", File: keeperOfLocks + "/renew.go", Pkg: lockPostgres,
+			Old:  "context.WithTimeout(ctx, rowTime(ctx))",
+			New:  "context.WithTimeout(ctx, 20*rowTime(ctx))",
+			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "sql: requests leave no connection to renewals", File: remoteLocks + "/room.go", Pkg: lockPostgres,
+			Old:  "size-r.kept-1)",
+			New:  "size-0*r.kept)",
+			Test: "TestDatabase/LockedRowsTakeASmallPool",
+		},
+		{
+			Name: "postgres: who looks for a connection keeps its own", File: remoteLocks + "/spare.go",
+			Pkg:  lockPostgres,
+			Old:  "spareTime = 500 * time.Millisecond",
+			New:  "spareTime = 2 * time.Second",
+			Test: "TestPoolOfPgx/LookForASpareLosesALease",
+		},
+	}
+}
+
 func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
@@ -276,15 +318,6 @@ func foundInProfiles() []mutants.Mutant {
 			New: "	if now.MaxOpenConnections == 0 {\n		return nil\n	}\n" +
 				"	conn, err := s.DB.Conn(limit)\n",
 			Test: "TestPoolOfPgx/PoolOfOneIsUsedUp",
-		},
-		{
-			Name: "postgres: one row keeps all from renewal", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
-			Old: " OF l SKIP LOCKED", New: " OF l", Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
-		},
-		{
-			Name: "postgres: what was left out is renewed together", File: lockPostgres + "/fast.go", Pkg: lockPostgres,
-			Old: "missed[i-1:i]", New: "missed[:min(i, 1)*len(missed)]",
-			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
 		},
 		{
 			Name: "mysql: names are mangled on the way", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
-	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 )
 
@@ -145,6 +144,14 @@ func inMicros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) /
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
+	if err := b.Store.TakeRoom(ctx); err != nil {
+		return 0, b.Describe("release", g.Name, err)
+	}
+	defer b.Store.GiveRoom()
+	return b.release(ctx, g)
+}
+
+func (b *backend) release(ctx context.Context, g driver.Grant) (waiting int, err error) {
 	if g.Mode != driver.Exclusive || ctx.Err() != nil || driver.CheckOwner(g.Owner) != nil {
 		return b.Backend.Release(ctx, g)
 	}
@@ -192,7 +199,7 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 			return err
 		})
 	}
-	var missed, others []int
+	var rest []int
 	for i := range grants {
 		switch plain := len(at) > 0 && at[0] == i; {
 		case plain && failure != nil:
@@ -200,18 +207,12 @@ func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 		case plain && renewed[[2]string{grants[i].Name, grants[i].Owner}]:
 			at = at[1:]
 		case plain:
-			at, missed = at[1:], append(missed, i)
+			at, rest = at[1:], append(rest, i)
 		default:
-			others = append(others, i)
+			rest = append(rest, i)
 		}
 	}
-	keeper.SideBySide(1+len(missed), func(i int) {
-		if i == 0 {
-			b.renewRest(ctx, grants, others, errs)
-		} else { // one by one: somebody may have the row, for which others should not wait
-			b.renewRest(ctx, grants, missed[i-1:i], errs)
-		}
-	})
+	b.renewRest(ctx, grants, rest, errs)
 	return errs
 }
 

@@ -57,6 +57,8 @@ func TestDatabase(t *testing.T) {
 	})
 	t.Run("RefusalNamesOneWhoHasGone", func(t *testing.T) { refusalNamesOneWhoHasGone(t, site, site.Fresh(t)) })
 	t.Run("LockedRowKeepsOthersFromRenewal", func(t *testing.T) { lockedRowKeepsOthers(t, site, site.Fresh(t)) })
+	t.Run("LockedRowsTakeASmallPool", func(t *testing.T) { lockedRowsTakeASmallPool(t, site, site.Fresh(t)) })
+	t.Run("RenewalNeverFindsABusyRowFree", func(t *testing.T) { renewalPassesABusyRow(t, site, site.Fresh(t)) })
 	t.Run("DangerIsFine", func(t *testing.T) { dangerIsFine(t, site, site.Fresh(t)) })
 }
 
@@ -334,8 +336,10 @@ func refusalNamesOneWhoHasGone(t *testing.T, site *sqltest.Site, dsn string) {
 // waitForBlocked waits until so many wait for a row.
 func waitForBlocked(t *testing.T, db *sql.DB, want int) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	for n := 0; n < want; runtime.Gosched() {
-		err := db.QueryRow("SELECT count(*) FROM pg_stat_activity " +
+		err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity "+
 			"WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
 		if err != nil {
 			t.Fatal(err)

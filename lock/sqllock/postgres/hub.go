@@ -53,6 +53,9 @@ func payloadOf(name, owner string) string {
 func tellWoken(ctx context.Context, q rows.Querier, text, channel string, states []*ledger.State) error {
 	for _, s := range states {
 		var payloads []string
+		if s == nil {
+			continue
+		}
 		if s.Wakes.All {
 			payloads = append(payloads, payloadOf(s.Name, ""))
 		}
@@ -139,6 +142,10 @@ func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.
 
 // expectName says that somebody waits for a name, which has a row from then on.
 func (h *hub) expectName(ctx context.Context, name string) error {
+	if err := h.store.TakeRoom(ctx); err != nil {
+		return err
+	}
+	defer h.store.GiveRoom()
 	return h.store.Run(ctx, func() error {
 		done, err := h.store.DB.ExecContext(ctx, h.texts.expect, name, expectedFor.Microseconds())
 		if err != nil {
@@ -243,6 +250,7 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 	if err := h.store.FindSpare(ctx); err != nil {
 		return err
 	}
+	defer h.store.KeepOne()()
 	_ = conn.Raw(func(c any) error {
 		own, ok := c.(*stdlib.Conn)
 		if !ok {

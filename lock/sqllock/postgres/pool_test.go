@@ -21,6 +21,7 @@ func TestPoolOfPgx(t *testing.T) {
 	t.Run("SessionGoesOn", func(t *testing.T) { sessionGoesOn(t, site, site.Fresh(t)) })
 	t.Run("ConnectionGoesOnListening", func(t *testing.T) { connectionGoesOnListening(t, site, site.Fresh(t)) })
 	t.Run("PoolOfOneIsUsedUp", func(t *testing.T) { pgxPoolOfOneIsUsedUp(t, site, site.Fresh(t)) })
+	t.Run("LookForASpareLosesALease", func(t *testing.T) { lookForASpareLosesALease(t, site, site.Fresh(t)) })
 	t.Run("LocksTakeThePoolOfOne", func(t *testing.T) { locksTakeThePoolOfOne(t, site, site.Fresh(t)) })
 }
 
@@ -119,6 +120,31 @@ func pgxPoolOfOneIsUsedUp(t *testing.T, site *sqltest.Site, dsn string) {
 		t.Error(err)
 	}
 	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+}
+
+// lookForASpareLosesALease has somebody wait, who looks whether the only connection is the only one, while a short
+// lease is renewed.
+func lookForASpareLosesALease(t *testing.T, site *sqltest.Site, dsn string) {
+	other := newClient(t, site, dsn, 2)
+	if _, err := other.Mutex("a", nil).Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, db := lendPool(t, dsn+"&pool_max_conns=1")
+	c, err := postgres.New(db, &postgres.Options{Lock: lock.Options{TTL: 2 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqltest.StopAfter(t, c)
+	mine, err := c.Mutex("mine", nil).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Mutex("a", &lock.MutexOptions{Wait: 5 * time.Second}).Lock(t.Context()); err == nil {
+		t.Error("both have it")
+	}
+	if err := context.Cause(mine.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,48 +2,106 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
+	"github.com/bedrock-go/bedrock/lock/sqllock/postgres"
 )
 
-// lockedRowKeepsOthers has somebody be at the rows of some mutexes for as long as he likes: the others are renewed.
+// lockedRowKeepsOthers has somebody be at the rows of some locks for as long as he likes: the others are renewed. Some
+// of them, whose rows are free, take a transaction: one is cut short, readers have rows of their own.
 func lockedRowKeepsOthers(t *testing.T, site *sqltest.Site, dsn string) {
 	b := site.Backend(t, dsn, open)
 	defer b.Close()
 	grants := make([]driver.Grant, 40)
 	for i := range grants {
+		req := sqltest.Request(strconv.Itoa(i), "o:1")
+		if i%10 >= 7 {
+			req.Mode = driver.Shared
+		}
 		var err error
-		if grants[i], err = b.Acquire(t.Context(), sqltest.Request(strconv.Itoa(i), "o:1")); err != nil {
+		if grants[i], err = b.Acquire(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
 	}
-	grants[9].TTL /= 2 // which takes a transaction: its row is free
-	tx, err := site.Connect(t, dsn).BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(t.Context(),
-		"SELECT 1 FROM bedrock_locks WHERE name IN ('7', '8') FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	grants[9].TTL /= 2
+	locked := map[int]bool{5: true, 6: true, 7: true, 8: true, 17: true}
+	leave := site.HaveRows(t, dsn, "5", "6", "7", "8", "17")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	for i, err := range b.Renew(ctx, grants) {
-		if locked := i == 7 || i == 8; locked != (err != nil) {
+		if locked[i] != (err != nil) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Error(err)
+	if ctx.Err() != nil {
+		t.Error("who renews has waited for the rows as long as it could")
 	}
+	leave()
 	for i, err := range b.Renew(t.Context(), grants) {
 		if err != nil {
 			t.Errorf("%d when nobody has it: %v", i, err)
+		}
+	}
+}
+
+// renewalPassesABusyRow ends a transaction that has a row when the renewal of its lease waits for that: a row that many
+// want is hardly ever free.
+func renewalPassesABusyRow(t *testing.T, site *sqltest.Site, dsn string) {
+	b := site.Backend(t, dsn, open)
+	defer b.Close()
+	g, err := b.Acquire(t.Context(), sqltest.Request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := site.Connect(t, dsn)
+	renewed := make(chan error, 1)
+	for err = driver.ErrUnavailable; errors.Is(err, driver.ErrUnavailable); err = <-renewed { // on a late machine
+		leave := site.HaveRows(t, dsn, "a")
+		go func() { renewed <- b.Renew(t.Context(), []driver.Grant{g})[0] }()
+		waitForBlocked(t, db, 1)
+		leave()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// lockedRowsTakeASmallPool has somebody be at more rows than the pool has connections, of which one is lost after the
+// other, and given back: leases whose rows are free go on.
+func lockedRowsTakeASmallPool(t *testing.T, site *sqltest.Site, dsn string) {
+	const size = 3
+	db := site.Connect(t, dsn)
+	db.SetMaxOpenConns(size)
+	c, err := postgres.New(db, &postgres.Options{Lock: lock.Options{TTL: 3 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqltest.StopAfter(t, c)
+	var leases []*lock.Lease
+	for i := range 10 {
+		lease, err := c.Mutex(strconv.Itoa(i), nil).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leases = append(leases, lease)
+	}
+	defer site.HaveRows(t, dsn, "0", "1", "2", "3")()
+	for _, lease := range leases[:4] {
+		<-lease.Context().Done() // it has been tried until the end
+	}
+	select { // as long as the others last
+	case <-time.After(4 * time.Second):
+	case <-leases[4].Context().Done():
+	}
+	for i, lease := range leases[4:] {
+		if err := context.Cause(lease.Context()); err != nil {
+			t.Errorf("%d, whose row is free: %v", 4+i, err)
 		}
 	}
 }

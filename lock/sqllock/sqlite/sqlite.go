@@ -255,6 +255,9 @@ func (f *file) Write(ctx context.Context, s *keeper.Step) error {
 // Client implements [keeper.Store].
 func (f *file) Client() string { return f.client }
 
+// Waiters implements [keeper.Store]. Who writes has the whole file: no row is anybody's.
+func (f *file) Waiters() int { return 1 }
+
 // firstError does one thing after the other until one fails.
 func firstError(all ...func() error) error {
 	for _, do := range all {

@@ -17,6 +17,8 @@ type Step struct {
 	Names []string
 	// ID is that of a call of a latch, whose answer it needs.
 	ID string
+	// Free leaves out, where the store can, the names whose rows somebody has: their states are nil.
+	Free bool
 	// Decide is called with the states of the names. It may be called again, with what they are by then: the last call
 	// counts.
 	Decide func(c *ledger.Clock, states []*ledger.State)
@@ -33,6 +35,8 @@ type Store interface {
 	Held(ctx context.Context, prefix, after string, n int) ([]string, error)
 	// Client is what the store calls this process beside a grant.
 	Client() string
+	// Waiters is how many requests may wait for others at a time, and leave the store to those that need not.
+	Waiters() int
 }
 
 // Backend is the part of a backend that is the same for all stores.

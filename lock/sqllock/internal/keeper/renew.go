@@ -2,9 +2,13 @@ package keeper
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
@@ -16,13 +20,20 @@ const (
 	mostRenewed = 8
 	// atOnce is how many requests are made side by side.
 	atOnce = 4
+	// mostRowTime is the longest to wait for rows that others have. Nobody renews what falls due meanwhile.
+	mostRowTime = 500 * time.Millisecond
 )
 
+// errRowTaken says that a name was left out of a step.
+var errRowTaken = fmt.Errorf("%w: somebody has its row", driver.ErrUnavailable)
+
 // SideBySide does something n times, some of them at a time.
-func SideBySide(n int, do func(i int)) {
+func SideBySide(n int, do func(i int)) { sideBySide(atOnce, n, do) }
+
+func sideBySide(most, n int, do func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for range min(n, atOnce) {
+	for range min(n, most) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				do(i)
@@ -32,30 +43,66 @@ func SideBySide(n int, do func(i int)) {
 	all.Wait()
 }
 
-// Renew implements [driver.Backend].
+// Renew implements [driver.Backend]. It waits for a row that somebody has when all others are renewed.
 func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
 	SideBySide((len(grants)+mostRenewed-1)/mostRenewed, func(i int) {
 		first := i * mostRenewed
-		copy(errs[first:], b.renewSome(ctx, grants[first:min(first+mostRenewed, len(grants))]))
+		some := grants[first:min(first+mostRenewed, len(grants))]
+		copy(errs[first:], b.renewSome(ctx, some, &Step{Free: true}))
 	})
+	var taken []int
+	for i, err := range errs {
+		if errors.Is(err, errRowTaken) {
+			taken = append(taken, i)
+		}
+	}
+	if len(taken) > 0 {
+		b.awaitRows(ctx, grants, errs, taken)
+	}
 	return errs
 }
 
-func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant) []error {
+// awaitRows renews those whose rows others had, one by one. They come in any order: who keeps a row for long would keep
+// the same ones from it each time.
+func (b *Backend) awaitRows(ctx context.Context, grants []driver.Grant, errs []error, taken []int) {
+	limit, cancel := context.WithTimeout(ctx, rowTime(ctx))
+	defer cancel()
+	rand.Shuffle(len(taken), func(i, j int) { taken[i], taken[j] = taken[j], taken[i] })
+	sideBySide(b.Store.Waiters(), len(taken), func(i int) {
+		at := taken[i]
+		err := b.renewSome(limit, grants[at:at+1], &Step{})[0]
+		if !errors.Is(err, driver.ErrUnavailable) { // else it is as before
+			errs[at] = err
+		}
+	})
+}
+
+// rowTime is how long to wait for rows: whoever asks has something else to do, too.
+func rowTime(ctx context.Context) time.Duration {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return mostRowTime
+	}
+	return min(mostRowTime, time.Until(end)/4)
+}
+
+// renewSome renews some grants in one step, of which it fills in the rest.
+func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant, step *Step) []error {
 	grants = slices.Clone(grants) // its caller may use it again, and leave the step behind
 	errs := make([]error, len(grants))
 	names := make([]string, 0, len(grants))
 	for i := range grants {
 		names = append(names, grants[i].Name)
 	}
-	names = sortNames(names)
+	step.Names = sortNames(names)
 	answers := make([]error, len(grants))
-	err := b.write(ctx, &Step{Names: names, Decide: func(c *ledger.Clock, states []*ledger.State) {
+	step.Decide = func(c *ledger.Clock, states []*ledger.State) {
 		for i := range grants {
-			answers[i] = renewOne(c, states[positionOf(names, grants[i].Name)], &grants[i])
+			answers[i] = renewOne(c, states[positionOf(step.Names, grants[i].Name)], &grants[i])
 		}
-	}})
+	}
+	err := b.write(ctx, step)
 	for i := range grants {
 		if err == nil {
 			errs[i] = b.Describe("renew", grants[i].Name, answers[i])
@@ -69,6 +116,9 @@ func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant) []error 
 func renewOne(c *ledger.Clock, s *ledger.State, g *driver.Grant) error {
 	if err := driver.Refused(driver.CheckOwner(g.Owner)); err != nil {
 		return err
+	}
+	if s == nil {
+		return errRowTaken
 	}
 	return s.Renew(c, g)
 }

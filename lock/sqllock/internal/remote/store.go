@@ -34,6 +34,8 @@ type Dialect struct {
 	Commit string
 	// IsMissing reports whether a table is not there.
 	IsMissing func(error) bool
+	// SkipsTaken says that the database can leave out rows that somebody has.
+	SkipsTaken bool
 	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
 	Refuses func(ctx context.Context, q rows.Querier) error
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
@@ -53,6 +55,7 @@ type Store struct {
 	// AsIs leaves the schema alone: what is not there is somebody else's to make.
 	AsIs bool
 
+	room     room
 	prepared prepared
 	underway underway
 
@@ -68,7 +71,7 @@ type Store struct {
 func New(db *sql.DB, table string, dialect Dialect) *Store {
 	s := &Store{
 		DB: db, Layout: rows.NewLayout(dialect.Kind, table), Dialect: dialect, setUp: make(chan struct{}, 1),
-		prepared: newPrepared(db),
+		room: room{db: db}, prepared: newPrepared(db),
 	}
 	s.underway.start()
 	return s
@@ -76,6 +79,17 @@ func New(db *sql.DB, table string, dialect Dialect) *Store {
 
 // Client implements [keeper.Store]. Nobody looks whether a process is alive.
 func (s *Store) Client() string { return "" }
+
+// mostWaiters is how many requests may wait side by side where the pool has no limit.
+const mostWaiters = 4
+
+// Waiters implements [keeper.Store]. One connection at least is left to others, where there are several.
+func (s *Store) Waiters() int {
+	if most := s.DB.Stats().MaxOpenConnections; most > 0 {
+		return max(1, min(mostWaiters, most-1))
+	}
+	return mostWaiters
+}
 
 // Write implements [keeper.Store].
 func (s *Store) Write(ctx context.Context, step *keeper.Step) error {
@@ -221,22 +235,37 @@ func (s *Store) decideStep(
 	states = make([]*ledger.State, len(step.Names))
 	var now int64
 	for i, name := range step.Names {
-		row, err := s.Layout.Lock(ctx, q, name, step.ID)
+		row, err := s.lockRow(ctx, q, name, step)
 		if err != nil {
 			return nil, "", err
 		}
-		if !row.State.Known {
+		switch {
+		case row.State.Known:
+			all[i], states[i], now = row, row.State, max(now, row.Now)
+		case !s.leavesOut(step):
 			return nil, name, nil
 		}
-		all[i], states[i], now = row, row.State, max(now, row.Now)
 	}
 	step.Decide(s.clock(now), states)
 	for _, row := range all {
+		if row == nil {
+			continue
+		}
 		if err := s.Layout.Save(ctx, q, row); err != nil {
 			return nil, "", err
 		}
 	}
 	return states, "", nil
+}
+
+// leavesOut reports whether a step leaves out rows that somebody has. Those that are not there look the same.
+func (s *Store) leavesOut(step *keeper.Step) bool { return step.Free && s.Dialect.SkipsTaken }
+
+func (s *Store) lockRow(ctx context.Context, q rows.Querier, name string, step *keeper.Step) (*rows.Row, error) {
+	if s.leavesOut(step) {
+		return s.Layout.LockFree(ctx, q, name, step.ID)
+	}
+	return s.Layout.Lock(ctx, q, name, step.ID)
 }
 
 // ensure makes the row of a name, in a transaction of its own: a row that is not there cannot be had.

@@ -35,11 +35,11 @@ type Layout struct {
 
 // texts are the statements, in the words of the database.
 type texts struct {
-	readName, lockName, insertName, updateName, deleteName, ensureName string
-	readEntries, insertEntry, updateEntry, deleteEntry                 string
-	deleteEntries, dropAnswers                                         string
-	readAbout, raiseFloor                                              string
-	namesFrom, heldFrom, namesOf                                       string
+	readName, lockName, lockFree, insertName, updateName, deleteName, ensureName string
+	readEntries, insertEntry, updateEntry, deleteEntry                           string
+	deleteEntries, dropAnswers                                                   string
+	readAbout, raiseFloor                                                        string
+	namesFrom, heldFrom, namesOf                                                 string
 }
 
 var tableName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
@@ -62,6 +62,7 @@ func NewLayout(kind sqlkind.Kind, table string) *Layout {
 	l.texts = texts{
 		readName:   l.text("SELECT " + nameColumns + l.now() + " FROM {t} WHERE name = ?"),
 		lockName:   l.text("SELECT " + nameColumns + l.now() + " FROM {t} WHERE name = ? FOR UPDATE"),
+		lockFree:   l.text("SELECT " + nameColumns + l.now() + " FROM {t} WHERE name = ? FOR UPDATE SKIP LOCKED"),
 		insertName: l.text("INSERT INTO {t} (" + setColumns + ", name) VALUES (" + sqlkind.Marks(setCount+1) + ")"),
 		updateName: l.text("UPDATE {t} SET " + strings.ReplaceAll(setColumns, ",", " = ?,") + " = ? WHERE name = ?"),
 		deleteName: l.text("DELETE FROM {t} WHERE name = ?"),

@@ -41,6 +41,11 @@ func (l *Layout) Lock(ctx context.Context, q Querier, name, id string) (*Row, er
 	return l.load(ctx, q, l.texts.lockName, name, id)
 }
 
+// LockFree is [Layout.Lock] of a row that nobody has: else it looks as if it were not there.
+func (l *Layout) LockFree(ctx context.Context, q Querier, name, id string) (*Row, error) {
+	return l.load(ctx, q, l.texts.lockFree, name, id)
+}
+
 // Ensure makes the row of a name.
 func (l *Layout) Ensure(ctx context.Context, q Querier, name string) error {
 	_, err := q.ExecContext(ctx, l.texts.ensureName, name)

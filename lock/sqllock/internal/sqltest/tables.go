@@ -169,7 +169,7 @@ func (s *Site) sweepIsWaitedFor(t *testing.T, dsn string, open func(*sql.DB) (dr
 		t.Fatal(err)
 	}
 	s.Execute(t, dsn, "UPDATE bedrock_locks SET touched = 0")
-	defer s.haveRow(t, dsn, "idle")()
+	defer s.HaveRows(t, dsn, "idle")()
 	b := s.Backend(t, dsn, open) // it looks round after its first step
 	defer b.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -179,14 +179,14 @@ func (s *Site) sweepIsWaitedFor(t *testing.T, dsn string, open func(*sql.DB) (dr
 	}
 }
 
-// haveRow has somebody be at the row of a name, until it is told to leave.
-func (s *Site) haveRow(t *testing.T, dsn, name string) (leave func()) {
+// HaveRows has somebody be at the rows of some names, until it is told to leave.
+func (s *Site) HaveRows(t *testing.T, dsn string, names ...string) (leave func()) {
 	t.Helper()
 	tx, err := s.Connect(t, dsn).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := fmt.Sprintf("SELECT name FROM bedrock_locks WHERE name = '%s' FOR UPDATE", name) //nolint:gosec // a test's
+	query := "SELECT name FROM bedrock_locks WHERE name IN ('" + strings.Join(names, "', '") + "') FOR UPDATE"
 	if _, err := tx.ExecContext(t.Context(), query); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (s *Site) oneRowKeepsAllFromRenewal(t *testing.T, dsn string, open func(*sq
 		}
 		grants = append(grants, g)
 	}
-	defer s.haveRow(t, dsn, "05")()
+	defer s.HaveRows(t, dsn, "05")()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	renewed := 0

@@ -1,0 +1,80 @@
+package remote
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
+)
+
+// openPool returns a pool that is never asked for a connection.
+func openPool(t *testing.T, size int) *sql.DB {
+	t.Helper()
+	db := stdlib.OpenDB(pgx.ConnConfig{})
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(size)
+	return db
+}
+
+// TestRoomForRequests has many come and some give up: there are never too many, and in the end all room is there.
+func TestRoomForRequests(t *testing.T) {
+	s := New(openPool(t, 5), "t", Dialect{})
+	endKeeping := s.KeepOne()
+	var all sync.WaitGroup
+	var within, most, given atomic.Int64
+	for range 32 {
+		all.Go(func() {
+			for range 200 {
+				ctx, cancel := context.WithTimeout(t.Context(), rand.N(500*time.Microsecond))
+				err := s.TakeRoom(ctx)
+				cancel()
+				if err != nil {
+					if !errors.Is(err, driver.ErrUnavailable) {
+						t.Error(err)
+					}
+					continue
+				}
+				given.Add(1)
+				for n := within.Add(1); n > most.Load(); {
+					most.Store(n)
+				}
+				<-time.After(rand.N(50 * time.Microsecond))
+				within.Add(-1)
+				s.GiveRoom()
+			}
+		})
+	}
+	all.Wait()
+	if given.Load() == 0 || most.Load() > 3 {
+		t.Errorf("%d were there at a time, of %d; want 3 of 5, as one is kept", most.Load(), given.Load())
+	}
+	endKeeping()
+	for n := range 4 {
+		if err := s.TakeRoom(t.Context()); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+// TestRoomOfSmallPools has one request at least go on.
+func TestRoomOfSmallPools(t *testing.T) {
+	for size, want := range map[int]int{1: 1, 2: 1, 3: 2} {
+		s := New(openPool(t, size), "t", Dialect{})
+		for n := range want + 1 {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			if err := s.TakeRoom(ctx); (err == nil) != (n < want) {
+				t.Errorf("request %d of a pool of %d: %v", n, size, err)
+			}
+			cancel()
+		}
+	}
+}
