@@ -170,12 +170,6 @@ func foundInRows() []mutants.Mutant {
 			Test: "TestDatabase/SweepIsWaitedFor",
 		},
 		{
-			Name: "sql: one row keeps all from renewal", File: keeperOfLocks + "/renew.go", Pkg: lockMySQL,
-			Old:  "mostRenewed = 8\n",
-			New:  "mostRenewed = 128\n",
-			Test: "TestDatabase/OneRowKeepsAllFromRenewal",
-		},
-		{
 			Name: "sql: an owner that is cut off is another", File: rowsOfLocks + "/load.go", Pkg: lockMySQL,
 			Old:  "		freed = freed[:len(freed)-1]\n",
 			New:  "		freed = freed[:]\n",
@@ -250,10 +244,15 @@ func foundInRenewals() []mutants.Mutant {
 			Old: " OF l SKIP LOCKED", New: " OF l", Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
 		},
 		{
-			Name: "postgres: one row keeps readers from renewal", File: lockPostgres + "/postgres.go",
-			Pkg:  lockPostgres,
-			Old:  "SkipsTaken:   true",
-			New:  "SkipsTaken:   false",
+			Name: "sql: one row keeps readers from renewal", File: remoteLocks + "/store.go", Pkg: lockPostgres,
+			Old:  "step.Free && s.SkipsTaken",
+			New:  "false && s.SkipsTaken",
+			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
+		},
+		{
+			Name: "mysql: some rows keep others from renewal", File: lockMySQL + "/renew.go", Pkg: lockMySQL,
+			Old:  "return !free[grants[i].Name]",
+			New:  "return !free[grants[i].Name] && false",
 			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
 		},
 		{

@@ -14,13 +14,15 @@ import (
 
 // texts are the statements by which a mutex that nothing else is about takes one round trip. Each is about one row, by
 // its key: two of them wait for each other, and never in a circle.
-type texts struct{ acquire, holder, release, renew string }
+type texts struct{ acquire, holder, release, renew, free string }
 
 func newTexts(table string) texts {
-	replace := strings.NewReplacer("{t}", table, "{now}", sqlkind.MySQL.Clock())
+	replace := strings.NewReplacer(
+		"{t}", table, "{now}", sqlkind.MySQL.Clock(), "{some}", sqlkind.Marks(namesAtOnce),
+	)
 	return texts{
 		acquire: replace.Replace(acquireText), holder: replace.Replace(holderText),
-		release: replace.Replace(releaseText), renew: replace.Replace(renewText),
+		release: replace.Replace(releaseText), renew: replace.Replace(renewText), free: replace.Replace(freeText),
 	}
 }
 
@@ -37,10 +39,6 @@ const holderText = `SELECT owner, ends - {now} FROM {t} WHERE name = ? AND other
 const releaseText = `UPDATE {t} SET freed = LEFT(IF(freed = '', owner, CONCAT(owner, CHAR(10), freed)), 1024),
 	owner = '', kind = '', touched = {now}, ends = 0
 WHERE name = ? AND owner = ? AND others = 0 AND ends > {now}`
-
-// renewText lets a mutex live on whose time is not cut short.
-const renewText = `UPDATE {t} SET ends = {now} + ?, touched = {now}
-WHERE name = ? AND owner = ? AND others = 0 AND ends > {now} AND ends <= {now} + ?`
 
 // Acquire implements [lockdriver.Backend].
 func (b *backend) Acquire(ctx context.Context, req lockdriver.Request) (lockdriver.Grant, error) {
@@ -180,41 +178,4 @@ func (b *backend) changeOne(ctx context.Context, text string, args ...any) (bool
 	}
 	n, err := done.RowsAffected()
 	return n > 0, err
-}
-
-// Renew implements [lockdriver.Backend]. Those that one statement does not renew are of another mode, are cut short, or
-// lost.
-func (b *backend) Renew(ctx context.Context, grants []lockdriver.Grant) []error {
-	errs := make([]error, len(grants))
-	renewed := make([]bool, len(grants))
-	keeper.SideBySide(len(grants), func(i int) {
-		var err error
-		renewed[i], err = b.renewAtOnce(ctx, &grants[i])
-		errs[i] = b.Describe("renew", grants[i].Name, err)
-	})
-	var rest []int
-	for i := range grants {
-		if errs[i] == nil && !renewed[i] {
-			rest = append(rest, i)
-		}
-	}
-	some := make([]lockdriver.Grant, len(rest))
-	for i, at := range rest {
-		some[i] = grants[at]
-	}
-	for i, err := range b.Backend.Renew(ctx, some) {
-		errs[rest[i]] = err
-	}
-	return errs
-}
-
-func (b *backend) renewAtOnce(ctx context.Context, g *lockdriver.Grant) (renewed bool, err error) {
-	if !b.canBeAtOnce(ctx, g) {
-		return false, nil
-	}
-	err = b.Store.Run(ctx, func() (err error) {
-		renewed, err = b.changeOne(ctx, b.texts.renew, inMicros(g.TTL), g.Name, g.Owner, inMicros(g.TTL))
-		return err
-	})
-	return renewed, err
 }

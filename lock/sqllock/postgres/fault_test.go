@@ -56,7 +56,6 @@ func TestDatabase(t *testing.T) {
 		sqltest.TellsNoSchema(t, b, "does not exist")
 	})
 	t.Run("RefusalNamesOneWhoHasGone", func(t *testing.T) { refusalNamesOneWhoHasGone(t, site, site.Fresh(t)) })
-	t.Run("LockedRowKeepsOthersFromRenewal", func(t *testing.T) { lockedRowKeepsOthers(t, site, site.Fresh(t)) })
 	t.Run("LockedRowsTakeASmallPool", func(t *testing.T) { lockedRowsTakeASmallPool(t, site, site.Fresh(t)) })
 	t.Run("RenewalNeverFindsABusyRowFree", func(t *testing.T) { renewalPassesABusyRow(t, site, site.Fresh(t)) })
 	t.Run("DangerIsFine", func(t *testing.T) { dangerIsFine(t, site, site.Fresh(t)) })

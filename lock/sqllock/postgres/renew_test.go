@@ -13,43 +13,6 @@ import (
 	"github.com/bedrock-go/bedrock/lock/sqllock/postgres"
 )
 
-// lockedRowKeepsOthers has somebody be at the rows of some locks for as long as he likes: the others are renewed. Some
-// of them, whose rows are free, take a transaction: one is cut short, readers have rows of their own.
-func lockedRowKeepsOthers(t *testing.T, site *sqltest.Site, dsn string) {
-	b := site.Backend(t, dsn, open)
-	defer b.Close()
-	grants := make([]driver.Grant, 40)
-	for i := range grants {
-		req := sqltest.Request(strconv.Itoa(i), "o:1")
-		if i%10 >= 7 {
-			req.Mode = driver.Shared
-		}
-		var err error
-		if grants[i], err = b.Acquire(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-	}
-	grants[9].TTL /= 2
-	locked := map[int]bool{5: true, 6: true, 7: true, 8: true, 17: true}
-	leave := site.HaveRows(t, dsn, "5", "6", "7", "8", "17")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	for i, err := range b.Renew(ctx, grants) {
-		if locked[i] != (err != nil) {
-			t.Errorf("%d: %v", i, err)
-		}
-	}
-	if ctx.Err() != nil {
-		t.Error("who renews has waited for the rows as long as it could")
-	}
-	leave()
-	for i, err := range b.Renew(t.Context(), grants) {
-		if err != nil {
-			t.Errorf("%d when nobody has it: %v", i, err)
-		}
-	}
-}
-
 // renewalPassesABusyRow ends a transaction that has a row when the renewal of its lease waits for that: a row that many
 // want is hardly ever free.
 func renewalPassesABusyRow(t *testing.T, site *sqltest.Site, dsn string) {

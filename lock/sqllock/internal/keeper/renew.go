@@ -20,8 +20,8 @@ const (
 	mostRenewed = 8
 	// atOnce is how many requests are made side by side.
 	atOnce = 4
-	// mostRowTime is the longest to wait for rows that others have. Nobody renews what falls due meanwhile.
-	mostRowTime = 500 * time.Millisecond
+	// mostRowTime is the longest to wait for rows that others have.
+	mostRowTime = 2500 * time.Millisecond
 )
 
 // errRowTaken says that a name was left out of a step.
@@ -78,13 +78,14 @@ func (b *Backend) awaitRows(ctx context.Context, grants []driver.Grant, errs []e
 	})
 }
 
-// rowTime is how long to wait for rows: whoever asks has something else to do, too.
+// rowTime is how long to wait for rows. Nobody renews what falls due meanwhile; but each time that is left adds one who
+// waits at a database that does not hear of it.
 func rowTime(ctx context.Context) time.Duration {
 	end, limited := ctx.Deadline()
 	if !limited {
 		return mostRowTime
 	}
-	return min(mostRowTime, time.Until(end)/4)
+	return min(mostRowTime, time.Until(end)/2)
 }
 
 // renewSome renews some grants in one step, of which it fills in the rest.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
@@ -34,8 +35,6 @@ type Dialect struct {
 	Commit string
 	// IsMissing reports whether a table is not there.
 	IsMissing func(error) bool
-	// SkipsTaken says that the database can leave out rows that somebody has.
-	SkipsTaken bool
 	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
 	Refuses func(ctx context.Context, q rows.Querier) error
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
@@ -56,6 +55,7 @@ type Store struct {
 	AsIs bool
 
 	room     room
+	skips    atomic.Int32 // whether taken rows can be left out: 0 as long as nobody knows
 	prepared prepared
 	underway underway
 
@@ -80,19 +80,9 @@ func New(db *sql.DB, table string, dialect Dialect) *Store {
 // Client implements [keeper.Store]. Nobody looks whether a process is alive.
 func (s *Store) Client() string { return "" }
 
-// mostWaiters is how many requests may wait side by side where the pool has no limit.
-const mostWaiters = 4
-
-// Waiters implements [keeper.Store]. One connection at least is left to others, where there are several.
-func (s *Store) Waiters() int {
-	if most := s.DB.Stats().MaxOpenConnections; most > 0 {
-		return max(1, min(mostWaiters, most-1))
-	}
-	return mostWaiters
-}
-
 // Write implements [keeper.Store].
 func (s *Store) Write(ctx context.Context, step *keeper.Step) error {
+	step.Free = step.Free && s.SkipsTaken(ctx)
 	err := s.Run(ctx, func() error { return s.transact(ctx, step) })
 	if err == nil {
 		s.sweepIdle()
@@ -242,7 +232,7 @@ func (s *Store) decideStep(
 		switch {
 		case row.State.Known:
 			all[i], states[i], now = row, row.State, max(now, row.Now)
-		case !s.leavesOut(step):
+		case !step.Free:
 			return nil, name, nil
 		}
 	}
@@ -258,11 +248,9 @@ func (s *Store) decideStep(
 	return states, "", nil
 }
 
-// leavesOut reports whether a step leaves out rows that somebody has. Those that are not there look the same.
-func (s *Store) leavesOut(step *keeper.Step) bool { return step.Free && s.Dialect.SkipsTaken }
-
+// lockRow has the row of a name. One that a step leaves out looks as if it were not there.
 func (s *Store) lockRow(ctx context.Context, q rows.Querier, name string, step *keeper.Step) (*rows.Row, error) {
-	if s.leavesOut(step) {
+	if step.Free {
 		return s.Layout.LockFree(ctx, q, name, step.ID)
 	}
 	return s.Layout.Lock(ctx, q, name, step.ID)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func (s *Site) RowScenes(t *testing.T, open func(*sql.DB) (driver.Backend, error
 	t.Run("PoolIsUsedUp", func(t *testing.T) { PoolIsUsedUp(t, s.Connect(t, s.Fresh(t)), open) })
 	t.Run("StandbyGivesATokenTwice", func(t *testing.T) { s.standbyGivesATokenTwice(t, s.Fresh(t), open) })
 	t.Run("SweepIsWaitedFor", func(t *testing.T) { s.sweepIsWaitedFor(t, s.Fresh(t), open) })
-	t.Run("OneRowKeepsAllFromRenewal", func(t *testing.T) { s.oneRowKeepsAllFromRenewal(t, s.Fresh(t), open) })
+	t.Run("LockedRowKeepsOthersFromRenewal", func(t *testing.T) { s.lockedRowKeepsOthers(t, s.Fresh(t), open) })
 	for name, scene := range map[string]func(t *testing.T, b driver.Backend, dsn string){
 		"EmptiedTablesStayEmpty": func(t *testing.T, b driver.Backend, dsn string) {
 			EmptiedTablesStayEmpty(t, b, func() {
@@ -194,30 +195,41 @@ func (s *Site) HaveRows(t *testing.T, dsn string, names ...string) (leave func()
 	return func() { _ = tx.Rollback() } // it has written nothing
 }
 
-// oneRowKeepsAllFromRenewal renews what many read while somebody is at the row of one of them.
-func (s *Site) oneRowKeepsAllFromRenewal(t *testing.T, dsn string, open func(*sql.DB) (driver.Backend, error)) {
+// lockedRowKeepsOthers has somebody be at the rows of some locks for as long as he likes: the others are renewed. Some
+// of them, whose rows are free, take a transaction: one is cut short, readers have rows of their own.
+func (s *Site) lockedRowKeepsOthers(t *testing.T, dsn string, open func(*sql.DB) (driver.Backend, error)) {
 	t.Helper()
 	b := s.Backend(t, dsn, open)
 	defer b.Close()
-	var grants []driver.Grant
-	for i := range 40 {
-		g, err := b.Acquire(t.Context(), shared(fmt.Sprintf("%02d", i), "o:1"))
-		if err != nil {
+	grants := make([]driver.Grant, 40)
+	for i := range grants {
+		req := Request(strconv.Itoa(i), "o:1")
+		if i%10 >= 7 {
+			req.Mode = driver.Shared
+		}
+		var err error
+		if grants[i], err = b.Acquire(t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
-		grants = append(grants, g)
 	}
-	defer s.HaveRows(t, dsn, "05")()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	grants[4].TTL /= 2
+	locked := map[int]bool{5: true, 6: true, 7: true, 8: true, 17: true}
+	leave := s.HaveRows(t, dsn, "5", "6", "7", "8", "17")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	renewed := 0
-	for _, err := range b.Renew(ctx, grants) {
-		if err == nil {
-			renewed++
+	for i, err := range b.Renew(ctx, grants) {
+		if locked[i] != (err != nil) {
+			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if renewed < 30 || renewed == len(grants) {
-		t.Errorf("%d of %d are renewed, want nearly all", renewed, len(grants))
+	if ctx.Err() != nil {
+		t.Error("who renews has waited for the rows as long as it could")
+	}
+	leave()
+	for i, err := range b.Renew(t.Context(), grants) {
+		if err != nil {
+			t.Errorf("%d when nobody has it: %v", i, err)
+		}
 	}
 }
 
