@@ -263,22 +263,16 @@ func foundInRenewals() []mutants.Mutant {
 			Test: "TestDatabase/RenewalNeverFindsABusyRowFree",
 		},
 		{
-			Name: "postgres: rows are waited for to the end", File: keeperOfLocks + "/renew.go", Pkg: lockPostgres,
-			Old:  "context.WithTimeout(ctx, rowTime(ctx))",
-			New:  "context.WithTimeout(ctx, 20*rowTime(ctx))",
-			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
-		},
-		{
 			Name: "sql: requests leave no connection to renewals", File: remoteLocks + "/room.go", Pkg: lockPostgres,
 			Old:  "size-r.kept-1)",
 			New:  "size-0*r.kept)",
 			Test: "TestDatabase/LockedRowsTakeASmallPool",
 		},
 		{
-			Name: "postgres: who looks for a connection keeps its own", File: remoteLocks + "/spare.go",
+			Name: "postgres: who looks for a connection keeps its own", File: lockPostgres + "/fast.go",
 			Pkg:  lockPostgres,
-			Old:  "spareTime = 500 * time.Millisecond",
-			New:  "spareTime = 2 * time.Second",
+			Old:  "	b.hub.endSearch()\n",
+			New:  "",
 			Test: "TestPoolOfPgx/LookForASpareLosesALease",
 		},
 	}
@@ -302,7 +296,7 @@ func foundInProfiles() []mutants.Mutant {
 		},
 		{
 			Name: "postgres: listeners take all connections", File: lockPostgres + "/hub.go", Pkg: lockPostgres,
-			Old:  "	if err := h.store.FindSpare(ctx); err != nil {\n",
+			Old:  "	if err := h.findSpare(ctx); err != nil {\n",
 			New:  "	if err := ctx.Err(); err != nil {\n",
 			Test: "TestDatabase/ListenersTakeAllConnections",
 		},

@@ -140,11 +140,11 @@ func inMicros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) /
 
 // Release implements [lockdriver.Backend].
 func (b *backend) Release(ctx context.Context, g lockdriver.Grant) (waiting int, err error) {
-	if err := b.Store.TakeRoom(ctx); err != nil {
-		return 0, b.Describe("release", g.Name, err)
-	}
-	defer b.Store.GiveRoom()
-	return b.release(ctx, g)
+	err = b.Store.InRoom(ctx, func(ctx context.Context) (err error) {
+		waiting, err = b.release(ctx, g)
+		return err
+	})
+	return waiting, err
 }
 
 func (b *backend) release(ctx context.Context, g lockdriver.Grant) (waiting int, err error) {

@@ -144,11 +144,11 @@ func inMicros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) /
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	if err := b.Store.TakeRoom(ctx); err != nil {
-		return 0, b.Describe("release", g.Name, err)
-	}
-	defer b.Store.GiveRoom()
-	return b.release(ctx, g)
+	err = b.Store.InRoom(ctx, func(ctx context.Context) (err error) {
+		waiting, err = b.release(ctx, g)
+		return err
+	})
+	return waiting, err
 }
 
 func (b *backend) release(ctx context.Context, g driver.Grant) (waiting int, err error) {
@@ -178,6 +178,7 @@ func (b *backend) release(ctx context.Context, g driver.Grant) (waiting int, err
 
 // Renew implements [driver.Backend].
 func (b *backend) Renew(ctx context.Context, grants []driver.Grant) []error {
+	b.hub.endSearch()
 	var at []int
 	var names, owners []string
 	var ttls []int64

@@ -84,8 +84,9 @@ type hub struct {
 	watches map[string]map[*watch]struct{}
 	begun   bool
 	listens bool
-	refusal error         // why there is no listening at all, or not at this time
-	changed chan struct{} // closed when one of these has changed
+	refusal error              // why there is no listening at all, or not at this time
+	changed chan struct{}      // closed when one of these has changed
+	search  context.CancelFunc // of a connection to spare, nil while there is none
 }
 
 // watch is one listener.
@@ -142,10 +143,10 @@ func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.
 
 // expectName says that somebody waits for a name, which has a row from then on.
 func (h *hub) expectName(ctx context.Context, name string) error {
-	if err := h.store.TakeRoom(ctx); err != nil {
-		return err
-	}
-	defer h.store.GiveRoom()
+	return h.store.InRoom(ctx, func(ctx context.Context) error { return h.expectInRoom(ctx, name) })
+}
+
+func (h *hub) expectInRoom(ctx context.Context, name string) error {
 	return h.store.Run(ctx, func() error {
 		done, err := h.store.DB.ExecContext(ctx, h.texts.expect, name, expectedFor.Microseconds())
 		if err != nil {
@@ -247,7 +248,7 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 		return err
 	}
 	defer conn.Close()
-	if err := h.store.FindSpare(ctx); err != nil {
+	if err := h.findSpare(ctx); err != nil {
 		return err
 	}
 	defer h.store.KeepOne()()
@@ -262,6 +263,34 @@ func (h *hub) listenOnce(ctx context.Context) (err error) {
 		return driver.ErrBadConn
 	})
 	return err
+}
+
+// findSpare is that of the store, as long as nobody renews a lease: in a pool of one it has the only connection.
+func (h *hub) findSpare(ctx context.Context) error {
+	search, end := context.WithCancel(ctx)
+	h.setSearch(end)
+	defer h.setSearch(nil)
+	defer end()
+	err := h.store.FindSpare(search)
+	if err != nil && search.Err() != nil && ctx.Err() == nil {
+		return remote.ErrNoneCame
+	}
+	return err
+}
+
+func (h *hub) setSearch(end context.CancelFunc) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.search = end
+}
+
+// endSearch ends the search for a connection to spare, which is taken up again later.
+func (h *hub) endSearch() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.search != nil {
+		h.search()
+	}
 }
 
 func (h *hub) listenOn(ctx context.Context, conn *pgx.Conn) error {

@@ -17,6 +17,8 @@ type Step struct {
 	Names []string
 	// ID is that of a call of a latch, whose answer it needs.
 	ID string
+	// Renews says that leases end if it takes long.
+	Renews bool
 	// Free leaves out, where the store can, the names whose rows somebody has: their states are nil.
 	Free bool
 	// Decide is called with the states of the names. It may be called again, with what they are by then: the last call

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
@@ -20,8 +19,6 @@ const (
 	mostRenewed = 8
 	// atOnce is how many requests are made side by side.
 	atOnce = 4
-	// mostRowTime is the longest to wait for rows that others have.
-	mostRowTime = 2500 * time.Millisecond
 )
 
 // errRowTaken says that a name was left out of a step.
@@ -49,7 +46,7 @@ func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	SideBySide((len(grants)+mostRenewed-1)/mostRenewed, func(i int) {
 		first := i * mostRenewed
 		some := grants[first:min(first+mostRenewed, len(grants))]
-		copy(errs[first:], b.renewSome(ctx, some, &Step{Free: true}))
+		copy(errs[first:], b.renewSome(ctx, some, &Step{Renews: true, Free: true}))
 	})
 	var taken []int
 	for i, err := range errs {
@@ -66,26 +63,14 @@ func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 // awaitRows renews those whose rows others had, one by one. They come in any order: who keeps a row for long would keep
 // the same ones from it each time.
 func (b *Backend) awaitRows(ctx context.Context, grants []driver.Grant, errs []error, taken []int) {
-	limit, cancel := context.WithTimeout(ctx, rowTime(ctx))
-	defer cancel()
 	rand.Shuffle(len(taken), func(i, j int) { taken[i], taken[j] = taken[j], taken[i] })
 	sideBySide(b.Store.Waiters(), len(taken), func(i int) {
 		at := taken[i]
-		err := b.renewSome(limit, grants[at:at+1], &Step{})[0]
+		err := b.renewSome(ctx, grants[at:at+1], &Step{Renews: true})[0]
 		if !errors.Is(err, driver.ErrUnavailable) { // else it is as before
 			errs[at] = err
 		}
 	})
-}
-
-// rowTime is how long to wait for rows. Nobody renews what falls due meanwhile; but each time that is left adds one who
-// waits at a database that does not hear of it.
-func rowTime(ctx context.Context) time.Duration {
-	end, limited := ctx.Deadline()
-	if !limited {
-		return mostRowTime
-	}
-	return min(mostRowTime, time.Until(end)/2)
 }
 
 // renewSome renews some grants in one step, of which it fills in the rest.

@@ -59,17 +59,18 @@ func Finish[T any](
 	if err := ctx.Err(); err != nil {
 		return none, s.Unwritten(err)
 	}
-	if err := s.TakeRoom(ctx); err != nil {
+	inRoom, err := s.takeRoom(ctx)
+	if err != nil {
 		return none, err
 	}
 	if !s.underway.startRequest() {
-		s.GiveRoom()
+		s.giveRoom(ctx)
 		return none, fmt.Errorf("%w: closed", driver.ErrUnavailable)
 	}
 	return driver.Await(ctx, func() (T, error) {
 		defer s.underway.work.Done()
-		defer s.GiveRoom()
-		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer s.giveRoom(ctx)
+		own, cancel := context.WithTimeout(context.WithoutCancel(inRoom), patience)
 		defer cancel()
 		defer context.AfterFunc(s.underway.life, cancel)()
 		return request(own)

@@ -21,13 +21,37 @@ type room struct {
 	queue []chan struct{} // of requests that have none; one is closed when it has
 }
 
-// TakeRoom waits until a request may have a connection, and one more is left. It ends with [Store.GiveRoom].
-func (s *Store) TakeRoom(ctx context.Context) error {
-	return keeper.Unavailable(s.room.takeOne(ctx))
+// roomKey is that of the store in which the request of a context has room.
+type roomKey struct{}
+
+// InRoom makes a request when it may have a connection, and one more is left. What it does by the context that it is
+// given has room, too.
+func (s *Store) InRoom(ctx context.Context, request func(context.Context) error) error {
+	own, err := s.takeRoom(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.giveRoom(ctx)
+	return request(own)
 }
 
-// GiveRoom says that a request needs no connection any more.
-func (s *Store) GiveRoom() { s.room.count(-1, 0) }
+// takeRoom returns the context of a request that has room until giveRoom.
+func (s *Store) takeRoom(ctx context.Context) (context.Context, error) {
+	if ctx.Value(roomKey{}) == s {
+		return ctx, nil
+	}
+	if err := s.room.takeOne(ctx); err != nil {
+		return ctx, keeper.Unavailable(err)
+	}
+	return context.WithValue(ctx, roomKey{}, s), nil
+}
+
+// giveRoom ends what takeRoom began with a context.
+func (s *Store) giveRoom(ctx context.Context) {
+	if ctx.Value(roomKey{}) != s {
+		s.room.count(-1, 0)
+	}
+}
 
 // KeepOne says that a connection of the pool is kept, by whoever calls end when it is not any more.
 func (s *Store) KeepOne() (end func()) {

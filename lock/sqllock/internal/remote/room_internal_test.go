@@ -35,21 +35,19 @@ func TestRoomForRequests(t *testing.T) {
 		all.Go(func() {
 			for range 200 {
 				ctx, cancel := context.WithTimeout(t.Context(), rand.N(500*time.Microsecond))
-				err := s.TakeRoom(ctx)
-				cancel()
-				if err != nil {
-					if !errors.Is(err, driver.ErrUnavailable) {
-						t.Error(err)
+				err := s.InRoom(ctx, func(own context.Context) error {
+					given.Add(1)
+					for n := within.Add(1); n > most.Load(); {
+						most.Store(n)
 					}
-					continue
+					<-time.After(rand.N(50 * time.Microsecond))
+					within.Add(-1)
+					return s.InRoom(own, func(context.Context) error { return nil })
+				})
+				cancel()
+				if err != nil && !errors.Is(err, driver.ErrUnavailable) {
+					t.Error(err)
 				}
-				given.Add(1)
-				for n := within.Add(1); n > most.Load(); {
-					most.Store(n)
-				}
-				<-time.After(rand.N(50 * time.Microsecond))
-				within.Add(-1)
-				s.GiveRoom()
 			}
 		})
 	}
@@ -59,7 +57,7 @@ func TestRoomForRequests(t *testing.T) {
 	}
 	endKeeping()
 	for n := range 4 {
-		if err := s.TakeRoom(t.Context()); err != nil {
+		if _, err := s.takeRoom(t.Context()); err != nil {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -71,7 +69,7 @@ func TestRoomOfSmallPools(t *testing.T) {
 		s := New(openPool(t, size), "t", Dialect{})
 		for n := range want + 1 {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			if err := s.TakeRoom(ctx); (err == nil) != (n < want) {
+			if _, err := s.takeRoom(ctx); (err == nil) != (n < want) {
 				t.Errorf("request %d of a pool of %d: %v", n, size, err)
 			}
 			cancel()

@@ -8,8 +8,8 @@ import (
 )
 
 // spareTime is how long to wait for one more connection of a pool. Those who have one for a request only give it back
-// by then; it is short, since whoever waits so has one, too: in a pool beneath it may be the only one.
-const spareTime = 500 * time.Millisecond
+// by then.
+const spareTime = 2 * time.Second
 
 // ErrNoSpare says that all connections of a pool are kept by somebody.
 var ErrNoSpare = errors.New("all other connections of the pool are kept, and none would be left for requests")

@@ -82,8 +82,16 @@ func (s *Store) Client() string { return "" }
 
 // Write implements [keeper.Store].
 func (s *Store) Write(ctx context.Context, step *keeper.Step) error {
-	step.Free = step.Free && s.SkipsTaken(ctx)
-	err := s.Run(ctx, func() error { return s.transact(ctx, step) })
+	write := func(ctx context.Context) error {
+		return s.Run(ctx, func() error { return s.transact(ctx, step) })
+	}
+	var err error
+	if step.Renews {
+		step.Free = step.Free && s.SkipsTaken(ctx)
+		err = write(ctx)
+	} else {
+		err = s.InRoom(ctx, write)
+	}
 	if err == nil {
 		s.sweepIdle()
 	}
@@ -225,14 +233,14 @@ func (s *Store) decideStep(
 	states = make([]*ledger.State, len(step.Names))
 	var now int64
 	for i, name := range step.Names {
-		row, err := s.lockRow(ctx, q, name, step)
+		row, there, err := s.lockRow(ctx, q, name, step)
 		if err != nil {
 			return nil, "", err
 		}
 		switch {
 		case row.State.Known:
 			all[i], states[i], now = row, row.State, max(now, row.Now)
-		case !step.Free:
+		case !step.Free || !there:
 			return nil, name, nil
 		}
 	}
@@ -246,14 +254,6 @@ func (s *Store) decideStep(
 		}
 	}
 	return states, "", nil
-}
-
-// lockRow has the row of a name. One that a step leaves out looks as if it were not there.
-func (s *Store) lockRow(ctx context.Context, q rows.Querier, name string, step *keeper.Step) (*rows.Row, error) {
-	if step.Free {
-		return s.Layout.LockFree(ctx, q, name, step.ID)
-	}
-	return s.Layout.Lock(ctx, q, name, step.ID)
 }
 
 // ensure makes the row of a name, in a transaction of its own: a row that is not there cannot be had.

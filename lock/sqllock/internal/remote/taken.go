@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
 )
 
@@ -28,6 +29,23 @@ func (s *Store) SkipsTaken(ctx context.Context) bool {
 		s.skips.Store(no)
 	}
 	return err == nil
+}
+
+// lockRow has the row of a name, and reports whether there is one. If somebody else has it, a step that leaves it out
+// has a row that is not known.
+func (s *Store) lockRow(
+	ctx context.Context, q rows.Querier, name string, step *keeper.Step,
+) (row *rows.Row, there bool, err error) {
+	if !step.Free {
+		row, err = s.Layout.Lock(ctx, q, name, step.ID)
+		return row, err == nil && row.State.Known, err
+	}
+	row, err = s.Layout.LockFree(ctx, q, name, step.ID)
+	if err != nil || row.State.Known {
+		return row, err == nil, err
+	}
+	seen, err := s.Layout.Load(ctx, q, name, "")
+	return row, err == nil && seen.State.Known, err
 }
 
 // mostWaiters is how many requests may wait side by side where the pool has no limit.

