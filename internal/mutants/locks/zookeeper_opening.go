@@ -16,5 +16,10 @@ func zookeeperOpeningMutants() []mutants.Mutant {
 			Pkg: zk, Old: "	case <-c.dialing.Done(): // it was closed\n", New: "	case <-chan struct{}(nil):\n",
 			Test: "TestARequestWaitsForTheFirstServer",
 		},
+		{
+			Name: "zookeeper: a session that is too short for the leases is as good as others", File: zk + "/check.go",
+			Pkg: zk, Old: "	if b.opts.Lock.TTL > longestLease(lasts) {\n", New: "	if lasts <= 0 {\n",
+			Test: "TestShortSessionsStopWhoTakesNoLease",
+		},
 	}
 }
