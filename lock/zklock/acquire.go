@@ -306,7 +306,7 @@ func (a *attempt) makeNode() error {
 // withFolder makes the folder where that was missing, and returns that it is worth another try then.
 func (a *attempt) withFolder(err error) error {
 	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+		return lacking(mayCreate, a.place.folder, err)
 	}
 	return cmp.Or(a.b.makeFolder(a.place.folder), errMoved)
 }
@@ -333,11 +333,11 @@ func (b *backend) makeFolder(path string) error {
 		if err == nil || errors.Is(err, zk.ErrNodeExists) {
 			return nil
 		}
-		above := path[:strings.LastIndexByte(path, '/')]
-		if !errors.Is(err, zk.ErrNoNode) || above == "" {
-			return err
+		folder := above(path)
+		if !errors.Is(err, zk.ErrNoNode) || folder == "/" {
+			return lacking(mayCreate, folder, err)
 		}
-		if err := b.makeFolder(above); err != nil {
+		if err := b.makeFolder(folder); err != nil {
 			return err
 		}
 	}

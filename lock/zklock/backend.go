@@ -214,7 +214,7 @@ func inSession[T any](ctx context.Context, b *backend, call func() (T, error)) (
 func (b *backend) children(path string, r recipe) ([]string, *zk.Stat, error) {
 	nodes, stat, err := b.conn.library().Children(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, lacking(mayRead, path, err)
 	}
 	r.sortNodes(nodes)
 	return nodes, stat, nil

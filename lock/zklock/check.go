@@ -1,9 +1,11 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +24,11 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		if err != nil && !errors.Is(err, zk.ErrNoNode) && !errors.Is(err, zk.ErrNoAuth) {
 			return nil, err
 		}
-		return []driver.Finding{describeEnsemble(string(data), err), b.describeSession()}, nil
+		findings := []driver.Finding{describeEnsemble(string(data), err), b.describeSession()}
+		lacks, err := b.checkRights()
+		findings = append(findings, lacks...)
+		slices.SortStableFunc(findings, func(x, y driver.Finding) int { return cmp.Compare(y.Level, x.Level) })
+		return findings, err
 	})
 	return findings, describe("examine", b.layout.base, err)
 }

@@ -2,7 +2,7 @@ package main
 
 import "github.com/bedrock-go/bedrock/internal/mutants"
 
-// zookeeperOpeningMutants are faults in the time before there is a session.
+// zookeeperOpeningMutants are faults in the time before there is a session, and in what is told of the servers.
 func zookeeperOpeningMutants() []mutants.Mutant {
 	const zk = "lock/zklock"
 	return []mutants.Mutant{
@@ -20,6 +20,16 @@ func zookeeperOpeningMutants() []mutants.Mutant {
 			Name: "zookeeper: a session that is too short for the leases is as good as others", File: zk + "/check.go",
 			Pkg: zk, Old: "	if b.opts.Lock.TTL > longestLease(lasts) {\n", New: "	if lasts <= 0 {\n",
 			Test: "TestShortSessionsStopWhoTakesNoLease",
+		},
+		{
+			Name: "zookeeper: what a check tries stays", File: zk + "/rights.go", Pkg: zk,
+			Old: "	for range 2 {\n", New: "	for range 1 {\n",
+			Test: "TestACheckOverlooksMissingPermissions",
+		},
+		{
+			Name: "zookeeper: nobody is told which permission is missing", File: zk + "/rights.go", Pkg: zk,
+			Old: "	if !errors.Is(err, zk.ErrNoAuth) {\n", New: "	if err != nil {\n",
+			Test: "TestACheckOverlooksMissingPermissions",
 		},
 	}
 }
