@@ -102,14 +102,21 @@ func (c *connection) renewIfLost() {
 // dialServer connects to a server. The library keeps to itself why that fails.
 func (c *connection) dialServer(network, address string, timeout time.Duration) (net.Conn, error) {
 	l, err := c.dialOnce(network, address, timeout)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if err != nil {
-		c.failed = err
+		c.enterFailure(err)
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.link = l
 	return l, nil
+}
+
+// enterFailure enters why a server was not reached.
+func (c *connection) enterFailure(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
 }
 
 func (c *connection) dialOnce(network, address string, timeout time.Duration) (*link, error) {
@@ -126,6 +133,7 @@ func (c *connection) dialOnce(network, address string, timeout time.Duration) (*
 	}
 	l := newLink(conn, c.opts.Session, c.generation.Load() > 0)
 	l.credentials = credentialsOf(c.opts)
+	l.address, l.tell = address, c.enterFailure
 	return l, nil
 }
 

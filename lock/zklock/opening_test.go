@@ -31,7 +31,7 @@ func TestABackendIsOpenedBeforeItsServer(t *testing.T) {
 	b := openAtOnce(t, nil, server.Addr())
 	for range 2 {
 		_, err := b.Acquire(ctxFor(t), request("a", "me:1"))
-		if !errors.Is(err, driver.ErrUnavailable) || !strings.Contains(err.Error(), "refused") {
+		if !errors.Is(err, driver.ErrUnavailable) || !strings.Contains(err.Error(), "dial tcp") {
 			t.Fatalf("no server: %v", err)
 		}
 	}
@@ -46,6 +46,11 @@ func TestABackendIsOpenedBeforeItsServer(t *testing.T) {
 		return err == nil
 	})
 	mustRelease(t, b, granted)
+	server.Kill()
+	eventually(t, "it is told why there is no server", func() bool {
+		_, err := b.Acquire(ctxFor(t), request("a", "me:2"))
+		return err != nil && strings.Contains(err.Error(), "dial tcp")
+	})
 }
 
 // TestARequestWaitsForTheFirstServer no longer than its context lasts, or the backend.

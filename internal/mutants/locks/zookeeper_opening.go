@@ -2,7 +2,7 @@ package main
 
 import "github.com/bedrock-go/bedrock/internal/mutants"
 
-// zookeeperOpeningMutants are faults in the time before there is a session, and in what is told of the servers.
+// zookeeperOpeningMutants are faults before there is a session, and in what is told of the servers.
 func zookeeperOpeningMutants() []mutants.Mutant {
 	const zk = "lock/zklock"
 	return []mutants.Mutant{
@@ -30,6 +30,12 @@ func zookeeperOpeningMutants() []mutants.Mutant {
 			Name: "zookeeper: nobody is told which permission is missing", File: zk + "/rights.go", Pkg: zk,
 			Old: "	if !errors.Is(err, zk.ErrNoAuth) {\n", New: "	if err != nil {\n",
 			Test: "TestACheckOverlooksMissingPermissions",
+		},
+		{
+			Name: "zookeeper: whatever answers is a server", File: zk + "/greeting.go", Pkg: zk,
+			Old:  "	return length >= handshake-lengthEnd && length <= longestAnswer\n",
+			New:  "	return length > 0\n",
+			Test: "TestOtherServersAreNotTold",
 		},
 	}
 }
