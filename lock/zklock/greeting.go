@@ -20,7 +20,7 @@ func (l *link) checkAnswer(err error) error {
 	l.mu.Lock()
 	answer := l.answer
 	l.mu.Unlock()
-	problem := ""
+	var problem string
 	switch {
 	case len(answer) >= handshake:
 		return nil
