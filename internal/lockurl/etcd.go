@@ -54,8 +54,9 @@ func (e *etcd) readFiles() (err error) {
 	return err
 }
 
-// What a client does about a connection that has died.
+// How long connecting may take once, and what a client does about a connection that has died.
 const (
+	connectLimit     = 10 * time.Second
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 )

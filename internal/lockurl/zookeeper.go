@@ -1,9 +1,7 @@
 package lockurl
 
 import (
-	"context"
 	"crypto/tls"
-	"time"
 
 	"github.com/bedrock-go/bedrock/internal/serverurl"
 	"github.com/bedrock-go/bedrock/lock"
@@ -54,20 +52,11 @@ func (z *zooKeeper) readFiles() (err error) {
 	return err
 }
 
-// connectLimit is how long connecting may take where it cannot wait until somebody needs it.
-const connectLimit = 10 * time.Second
-
-// connect implements place. The session begins with it.
+// connect implements place. The session begins when a server answers.
 func (z *zooKeeper) connect(opts lock.Options, _ use) (driver.Backend, func() error, error) {
-	limit := connectLimit
-	if opts.Patience > 0 {
-		limit = min(limit, opts.Patience/2) // as long as one answer
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	o := z.options
 	o.Lock, o.TLS = opts, z.encryption
-	backend, err := zklock.NewBackend(ctx, z.Addrs, &o)
+	backend, err := zklock.OpenBackend(z.Addrs, &o)
 	return backend, func() error { return nil }, err
 }
 

@@ -67,9 +67,6 @@ func (b *backend) newAttempt(ctx context.Context, req *driver.Request, stands bo
 	if err := driver.CheckOwner(req.Owner); err != nil {
 		return nil, driver.Refused(err)
 	}
-	if err := b.checkTTL(req.TTL); err != nil {
-		return nil, fmt.Errorf("zklock: acquire %q: %w", req.Name, err)
-	}
 	folder, err := b.layout.folderOf(req.Name, req.Mode)
 	if err != nil {
 		return nil, err
@@ -84,6 +81,9 @@ func (b *backend) newAttempt(ctx context.Context, req *driver.Request, stands bo
 // run makes the request. While it does, the place does not end by itself, and the owner asks for nothing else: an
 // earlier request that its caller has left behind may make a node yet.
 func (a *attempt) run() (driver.Grant, error) {
+	if err := a.b.checkTTL(a.req.TTL); err != nil {
+		return driver.Grant{}, err
+	}
 	leaveTurn, err := a.b.takeTurn(a.ctx, a.place.key)
 	if err != nil {
 		return driver.Grant{}, err
@@ -306,7 +306,7 @@ func (a *attempt) makeNode() error {
 // withFolder makes the folder where that was missing, and returns that it is worth another try then.
 func (a *attempt) withFolder(err error) error {
 	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+		return lacking(mayCreate, a.place.folder, err)
 	}
 	return cmp.Or(a.b.makeFolder(a.place.folder), errMoved)
 }
@@ -333,11 +333,11 @@ func (b *backend) makeFolder(path string) error {
 		if err == nil || errors.Is(err, zk.ErrNodeExists) {
 			return nil
 		}
-		above := path[:strings.LastIndexByte(path, '/')]
-		if !errors.Is(err, zk.ErrNoNode) || above == "" {
-			return err
+		folder := above(path)
+		if !errors.Is(err, zk.ErrNoNode) || folder == "/" {
+			return lacking(mayCreate, folder, err)
 		}
-		if err := b.makeFolder(above); err != nil {
+		if err := b.makeFolder(folder); err != nil {
 			return err
 		}
 	}

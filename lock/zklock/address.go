@@ -52,6 +52,8 @@ func withPort(server string) (string, error) {
 
 // hosts tells the client library which server is next. The library's own list looks names up once and for all.
 type hosts struct {
+	inVain func() // is told of each round in which no server was reached
+
 	mu        sync.Mutex
 	addresses []string
 	next      int
@@ -78,7 +80,9 @@ func (h *hosts) Next() (server string, round bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	server = h.addresses[h.next%len(h.addresses)]
-	round = h.tried > 0 && h.tried%len(h.addresses) == 0
+	if round = h.tried > 0 && h.tried%len(h.addresses) == 0; round {
+		h.inVain()
+	}
 	h.next++
 	h.tried++
 	return server, round

@@ -2,6 +2,7 @@ package zklock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ import (
 // "c:2181/app". It has a connection and a session of its own, which end with Stop. It returns when a server has
 // answered.
 func Connect(ctx context.Context, servers []string, opts *Options) (*lock.Client, error) {
-	b, err := newBackend(ctx, servers, opts)
+	b, err := connectBackend(ctx, servers, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +31,13 @@ func Connect(ctx context.Context, servers []string, opts *Options) (*lock.Client
 
 // NewBackend returns the backend alone, to combine it with others.
 func NewBackend(ctx context.Context, servers []string, opts *Options) (driver.Backend, error) {
-	return newBackend(ctx, servers, opts)
+	return connectBackend(ctx, servers, opts)
+}
+
+// OpenBackend returns the backend before a server has answered: until one has, requests are unavailable. What the
+// servers allow is not looked at: a lease for which they have no session is refused when it is asked for.
+func OpenBackend(servers []string, opts *Options) (driver.Backend, error) {
+	return newBackend(servers, opts)
 }
 
 // backend implements the driver interfaces in one session.
@@ -48,7 +55,6 @@ type backend struct {
 	places   map[string]*place        // as in the book
 	standing map[string]*place        // by the names of the locks
 	asking   map[string]chan struct{} // by the keys of places: is closed when the request has ended
-	session  int64                    // that of the places
 	released recent
 
 	background context.Context //nolint:containedctx // ends what goes on between calls
@@ -71,7 +77,23 @@ var (
 	_ driver.Downgrader = (*backend)(nil)
 )
 
-func newBackend(ctx context.Context, servers []string, opts *Options) (*backend, error) {
+// connectBackend returns a backend when a server has answered, if that allows the leases of the options.
+func connectBackend(ctx context.Context, servers []string, opts *Options) (*backend, error) {
+	b, err := newBackend(servers, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err = b.conn.awaitSession(ctx); err == nil {
+		err = b.checkTTL(b.opts.Lock.TTL)
+	}
+	if err != nil {
+		_ = b.Close()
+		return nil, fmt.Errorf("zklock: %w", err)
+	}
+	return b, nil
+}
+
+func newBackend(servers []string, opts *Options) (*backend, error) {
 	filled, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -85,14 +107,9 @@ func newBackend(ctx context.Context, servers []string, opts *Options) (*backend,
 		places: make(map[string]*place), standing: make(map[string]*place),
 		asking: make(map[string]chan struct{}),
 	}
-	if b.conn, err = openConnection(ctx, addresses, &b.opts); err != nil {
+	if b.conn, err = openConnection(addresses, &b.opts); err != nil {
 		return nil, err
 	}
-	if err := b.checkTTL(filled.Lock.TTL); err != nil {
-		b.conn.close()
-		return nil, fmt.Errorf("zklock: options: %w", err)
-	}
-	b.session = b.conn.session.Load()
 	b.background, b.stop = context.WithCancel(context.Background())
 	b.book = tenure.New(b.endPlace)
 	b.hub = newHub(b)
@@ -143,27 +160,20 @@ func (b *backend) followSession() {
 		case <-b.background.Done():
 			return
 		}
-		now := b.conn.session.Load()
-		b.mu.Lock()
-		before := b.session
-		b.session = now
-		b.mu.Unlock()
-		if now != before {
-			b.loseAll(before)
-		}
-		if now != 0 {
+		b.loseFormer()
+		if b.conn.session.Load() != 0 {
 			b.lookAgain()
 		}
 		b.hub.wakeEverybody()
 	}
 }
 
-// loseAll takes all places of a session that is over.
-func (b *backend) loseAll(session int64) {
+// loseFormer takes all places of sessions that are over.
+func (b *backend) loseFormer() {
 	b.mu.Lock()
 	var lost []*place
 	for _, p := range b.places {
-		if p.session == session {
+		if p.session != 0 && p.session != b.conn.session.Load() {
 			lost = append(lost, p)
 		}
 	}
@@ -190,14 +200,21 @@ func inSession[T any](ctx context.Context, b *backend, call func() (T, error)) (
 	if b.background.Err() != nil {
 		return none, fmt.Errorf("zklock: %w: closed", driver.ErrUnavailable)
 	}
-	return driver.Await(ctx, call)
+	if err := b.conn.awaitRound(ctx); err != nil {
+		return none, err
+	}
+	result, err := driver.Await(ctx, call)
+	if errors.Is(err, zk.ErrNoServer) {
+		err = fmt.Errorf("%w%s", err, b.conn.whyUnreached())
+	}
+	return result, err
 }
 
 // children lists the nodes in a folder, in the order in which they have the lock.
 func (b *backend) children(path string, r recipe) ([]string, *zk.Stat, error) {
 	nodes, stat, err := b.conn.library().Children(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, lacking(mayRead, path, err)
 	}
 	r.sortNodes(nodes)
 	return nodes, stat, nil

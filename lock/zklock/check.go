@@ -1,10 +1,13 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -21,7 +24,11 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		if err != nil && !errors.Is(err, zk.ErrNoNode) && !errors.Is(err, zk.ErrNoAuth) {
 			return nil, err
 		}
-		return []driver.Finding{describeEnsemble(string(data), err), b.describeSession()}, nil
+		findings := []driver.Finding{describeEnsemble(string(data), err), b.describeSession()}
+		lacks, err := b.checkRights()
+		findings = append(findings, lacks...)
+		slices.SortStableFunc(findings, func(x, y driver.Finding) int { return cmp.Compare(y.Level, x.Level) })
+		return findings, err
 	})
 	return findings, describe("examine", b.layout.base, err)
 }
@@ -63,6 +70,9 @@ func (b *backend) describeSession() driver.Finding {
 		Means: fmt.Sprintf("leases may live for %s, and the locks of a client that has died are free after %s",
 			longestLease(lasts), lasts),
 	}
+	if b.opts.Lock.TTL > longestLease(lasts) {
+		return b.describeShortSession(lasts)
+	}
 	if lasts < b.opts.Session {
 		f.Level = driver.Notice
 		f.What += fmt.Sprintf(", %s was asked for", b.opts.Session)
@@ -72,5 +82,20 @@ func (b *backend) describeSession() driver.Finding {
 		f.What += fmt.Sprintf(", %s was asked for", b.opts.Session)
 		f.Means += "; minSessionTimeout of the servers allows no less"
 	}
+	return f
+}
+
+// describeShortSession says that leases are refused which are as long as usual here.
+func (b *backend) describeShortSession(lasts time.Duration) driver.Finding {
+	ttl := b.opts.Lock.TTL
+	longer := fmt.Sprintf("ask for a session of %s", wholeMilliseconds(sessionFor(ttl)))
+	f := driver.Finding{Level: driver.Danger, What: fmt.Sprintf("the session lasts %s", lasts)}
+	if lasts < b.opts.Session {
+		f.What += fmt.Sprintf(", %s was asked for", b.opts.Session)
+		longer = fmt.Sprintf("set maxSessionTimeout of the servers to %d, which is 20 times tickTime unless it is set",
+			wholeMilliseconds(sessionFor(ttl)).Milliseconds())
+	}
+	f.Means = fmt.Sprintf("leases may live for %s, and those of %s, as they are asked for here, are refused: "+
+		"ask for %[1]s (ttl), or %[3]s", longestLease(lasts), ttl, longer)
 	return f
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/bedrock-go/bedrock/internal/bootclock"
-	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // connection is a session with the servers, over one connection after the other. All that the client library gets
@@ -30,6 +29,7 @@ type connection struct {
 	changed    chan struct{} // holds one signal: one of the two has changed
 	only       atomic.Uint64 // the connection whose server was found to be the only one
 	several    atomic.Uint64 // the one whose server was found to be one of several, or does not say
+	opening    *opening      // of the first session
 
 	mu     sync.Mutex
 	link   *link // the newest
@@ -41,9 +41,9 @@ type connection struct {
 	cancel  context.CancelFunc
 }
 
-// openConnection connects, and returns when there is a session.
-func openConnection(ctx context.Context, addresses []string, opts *Options) (*connection, error) {
-	c := &connection{addresses: addresses, opts: opts, changed: make(chan struct{}, 1)}
+// openConnection begins to connect. There is a session when a server has answered: see opening.
+func openConnection(addresses []string, opts *Options) (*connection, error) {
+	c := &connection{addresses: addresses, opts: opts, changed: make(chan struct{}, 1), opening: newOpening()}
 	for _, a := range opts.ACL {
 		c.acl = append(c.acl, zk.ACL{Perms: int32(a.Perms), Scheme: a.Scheme, ID: a.ID})
 	}
@@ -52,33 +52,13 @@ func openConnection(ctx context.Context, addresses []string, opts *Options) (*co
 		c.cancel()
 		return nil, err
 	}
-	for c.session.Load() == 0 {
-		select {
-		case <-c.changed:
-		case <-ctx.Done():
-			why := c.whyUnreached()
-			c.close()
-			return nil, fmt.Errorf("zklock: connect to %v: %w: no server has answered%s: %w", addresses,
-				driver.ErrUnavailable, why, context.Cause(ctx))
-		}
-	}
 	return c, nil
-}
-
-// whyUnreached is what is to be said of it in a sentence about no server.
-func (c *connection) whyUnreached() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.failed == nil {
-		return ""
-	}
-	return " (" + c.failed.Error() + ")"
 }
 
 // start begins to connect.
 func (c *connection) start() error {
 	conn, events, err := zk.Connect(c.addresses, c.opts.Session,
-		zk.WithDialer(c.dialServer), zk.WithHostProvider(&hosts{}),
+		zk.WithDialer(c.dialServer), zk.WithHostProvider(&hosts{inVain: c.opening.endRound}),
 		zk.WithEventCallback(c.hearEvent), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
 		return fmt.Errorf("zklock: connect: %w", err)
@@ -101,7 +81,7 @@ func (c *connection) library() *zk.Conn { return c.current.Load() }
 // that has seen more than they have.
 func (c *connection) renewIfLost() {
 	since := time.Duration(c.alone.Load())
-	if since == 0 || bootclock.Now()-since < c.lasts() {
+	if since == 0 || !c.opening.isOver() || bootclock.Now()-since < c.lasts() {
 		return
 	}
 	c.session.Store(0)
@@ -122,14 +102,21 @@ func (c *connection) renewIfLost() {
 // dialServer connects to a server. The library keeps to itself why that fails.
 func (c *connection) dialServer(network, address string, timeout time.Duration) (net.Conn, error) {
 	l, err := c.dialOnce(network, address, timeout)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if err != nil {
-		c.failed = err
+		c.enterFailure(err)
 		return nil, err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.link = l
 	return l, nil
+}
+
+// enterFailure enters why a server was not reached.
+func (c *connection) enterFailure(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = err
 }
 
 func (c *connection) dialOnce(network, address string, timeout time.Duration) (*link, error) {
@@ -146,6 +133,7 @@ func (c *connection) dialOnce(network, address string, timeout time.Duration) (*
 	}
 	l := newLink(conn, c.opts.Session, c.generation.Load() > 0)
 	l.credentials = credentialsOf(c.opts)
+	l.address, l.tell = address, c.enterFailure
 	return l, nil
 }
 
@@ -175,6 +163,7 @@ func (c *connection) hearEvent(e zk.Event) {
 		c.session.Store(number)
 		c.lasting.Store(int64(lasts))
 		c.alone.Store(0)
+		c.opening.endOpening()
 	case zk.StateExpired:
 		c.session.Store(0)
 	case zk.StateDisconnected:

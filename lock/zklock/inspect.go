@@ -73,7 +73,7 @@ type contents struct {
 func (b *backend) contents(folder string) (contents, error) {
 	nodes, stat, err := b.conn.library().Children(folder)
 	if err != nil {
-		return contents{}, err
+		return contents{}, lacking(mayRead, folder, err)
 	}
 	c := contents{folder: folder, recipe: b.layout.recipeFor(driver.Mutex), newest: max(stat.Pzxid, stat.Czxid)}
 	semaphore := false
@@ -94,7 +94,7 @@ func (b *backend) contents(folder string) (contents, error) {
 			return c, nil
 		}
 		if err != nil {
-			return c, err
+			return c, lacking(mayRead, c.folder, err)
 		}
 		c.newest = max(c.newest, stat.Pzxid, stat.Czxid)
 	}
@@ -150,7 +150,7 @@ func (b *backend) readHolder(name string, c *contents, node string) ([]byte, *zk
 	if errors.Is(err, zk.ErrNoNode) {
 		err = errMoved
 	}
-	return data, stat, err
+	return data, stat, lacking(mayRead, c.folder+"/"+node, err)
 }
 
 // addPermit counts one more permit of a holder, if that is known.
@@ -248,7 +248,7 @@ func (b *backend) walk(ctx context.Context, below string, visit func(name, folde
 		return nil
 	}
 	if err != nil {
-		return err
+		return lacking(mayRead, b.layout.base+below, err)
 	}
 	slices.Sort(nodes)
 	paths := b.layout.profile != Escaped

@@ -58,7 +58,7 @@ func (b *backend) inLine(folder string, nodes []string, r recipe) ([]string, err
 			return nil, otherRecipe(leases, r)
 		}
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return nil, err
+			return nil, lacking(mayDelete, folder, err)
 		}
 	}
 	return line, nil

@@ -73,6 +73,9 @@ type link struct {
 	watches chan struct{} // is closed when the library has told of its watches
 
 	credentials []byte // go before the first request
+
+	address string
+	tell    func(error) // is told why the first request was not answered
 }
 
 // newLink watches a connection of a session that is to last for so long. It may be one after another.
@@ -123,6 +126,9 @@ func (l *link) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	if n > 0 && l.enterAnswer(b[:n]) {
 		l.awaitWatches()
+	}
+	if failed := l.checkAnswer(err); failed != nil {
+		return 0, failed
 	}
 	return n, err
 }

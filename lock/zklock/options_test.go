@@ -84,6 +84,31 @@ func TestLeaseOutlivesItsSession(t *testing.T) {
 	}
 }
 
+// TestShortSessionsStopWhoTakesNoLease: who looks on has whatever session there is, and a check tells what it means.
+func TestShortSessionsStopWhoTakesNoLease(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartZooKeeper(t, &testenv.ZooKeeperOptions{MaxSession: 4 * time.Second})[0]
+	for want, opts := range map[string]*zklock.Options{
+		"maxSessionTimeout of the servers to 40000": nil,
+		"ask for a session of 40s":                  {Session: 4 * time.Second},
+	} {
+		b := openAtOnce(t, opts, server.Addr())
+		if _, err := b.(driver.Inspector).List(ctxFor(t), "", 10); err != nil {
+			t.Error(err)
+		}
+		findings, err := b.(driver.Checker).Check(ctxFor(t))
+		if err != nil || !slices.ContainsFunc(findings, func(f driver.Finding) bool {
+			return f.Level == driver.Danger && strings.Contains(f.Means, "ask for 3s (ttl)") &&
+				strings.Contains(f.Means, want)
+		}) {
+			t.Errorf("want %q, got %v, %v", want, findings, err)
+		}
+		if _, err := b.Acquire(ctxFor(t), request("a", "me:1")); !errors.Is(err, driver.ErrRefused) {
+			t.Errorf("a lease of 10 s: %v", err)
+		}
+	}
+}
+
 // TestThirdOfAMillisecondRefusesALease: servers count sessions in whole milliseconds.
 func TestThirdOfAMillisecondRefusesALease(t *testing.T) {
 	t.Parallel()

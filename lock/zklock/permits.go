@@ -137,7 +137,7 @@ func (a *attempt) makePermits() error {
 	}
 	a.ours = before || classOf(err) == nil && !errors.Is(err, zk.ErrNoNode)
 	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+		return lacking(mayCreate, p.folder, err)
 	}
 	if err := a.checkFolder(); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (a *attempt) stepsOfPermits() ([]any, error) {
 
 // checkFolder refuses a semaphore in the folder of another kind of lock.
 func (a *attempt) checkFolder() error {
-	nodes, _, err := a.b.conn.library().Children(a.place.folder[:len(a.place.folder)-len("/"+leasesFolder)])
+	nodes, _, err := a.b.conn.library().Children(above(a.place.folder))
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (a *attempt) checkFolder() error {
 			return otherRecipe(found, leases)
 		}
 	}
-	return err
+	return lacking(mayRead, above(a.place.folder), err)
 }
 
 // listBoth lists the leases, and checks the folder of the semaphore meanwhile.

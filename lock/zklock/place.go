@@ -266,7 +266,7 @@ func (b *backend) removeTogether(folder string, nodes []string) (removed bool, e
 			steps = append(steps, &zk.DeleteRequest{Path: folder + "/" + n, Version: -1})
 		}
 		if _, err := b.conn.library().Multi(steps...); !errors.Is(err, zk.ErrNoNode) {
-			return err == nil, err
+			return err == nil, lacking(mayDelete, folder, err)
 		}
 	}
 	for _, n := range nodes {
@@ -285,7 +285,7 @@ func (b *backend) removeNode(path string) (bool, error) {
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
-	return err == nil, err
+	return err == nil, lacking(mayDelete, above(path), err)
 }
 
 // losePlace ends a place whose node is gone, and tells who has it.

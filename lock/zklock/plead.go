@@ -71,7 +71,7 @@ func (b *backend) rewrite(path string, change func(data []byte, version int32) (
 			return false, nil
 		}
 		if err != nil {
-			return false, err
+			return false, lacking(mayRead, path, err)
 		}
 		if data, err = change(data, stat.Version); err != nil || data == nil {
 			return true, err
@@ -81,7 +81,7 @@ func (b *backend) rewrite(path string, change func(data []byte, version int32) (
 			return false, nil
 		}
 		if !errors.Is(err, zk.ErrBadVersion) {
-			return true, err
+			return true, lacking(mayWrite, path, err)
 		}
 	}
 	return false, fmt.Errorf("%w: %s is changed again and again", driver.ErrUnavailable, path)

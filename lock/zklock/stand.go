@@ -100,7 +100,7 @@ func (b *backend) watchNode(p *place, node string) (*watched, error) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	if err != nil {
-		return nil, err
+		return nil, lacking(mayRead, p.folder+"/"+node, err)
 	}
 	return &watched{owner: ownerOf(node, data), data: data, stat: stat, events: events}, nil
 }

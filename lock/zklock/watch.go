@@ -143,7 +143,7 @@ func (h *hub) armLeases(name, folder string) ([]string, error) {
 	if err == nil && h.enterNode(name, leasesFolder) {
 		h.b.spawn(func() { h.followNode(name, folder, leasesFolder, events) })
 	}
-	return nodes, err
+	return nodes, lacking(mayRead, folder, err)
 }
 
 // enterNode enters that a node is watched, if somebody listens.

@@ -69,7 +69,7 @@ func zookeeperMutants() []mutants.Mutant {
 func zookeeperFurtherMutants() []mutants.Mutant {
 	return slices.Concat(
 		zookeeperSessionMutants(), zookeeperKindMutants(), zookeeperEdgeMutants(), zookeeperLineMutants(),
-		zookeeperLossMutants(),
+		zookeeperLossMutants(), zookeeperOpeningMutants(),
 	)
 }
 
