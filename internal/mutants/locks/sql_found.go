@@ -247,8 +247,15 @@ func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
 			Name: "sql: a check overlooks that nobody may write", File: remoteLocks + "/check.go", Pkg: lockMySQL,
-			Old:  "err := s.tryChanges(ctx, changes)",
+			Old:  "err := s.tryRight(ctx, &r)",
 			New:  "err := ctx.Err()",
+			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",
+		},
+		{
+			Name: "sql: who may not delete is told that nothing works", File: "lock/sqllock/internal/rows/changes.go",
+			Pkg: lockMySQL,
+			Old:  "rightToDelete(entries, driver.Danger, lackCrowds)",
+			New:  "rightToDelete(entries, driver.Danger, lackAll)",
 			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",
 		},
 		{
