@@ -246,6 +246,13 @@ func foundInTransactions() []mutants.Mutant {
 func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
+			Name: "sql: who has no connection may have asked", File: remoteLocks + "/finish.go",
+			Pkg:  "internal/lockurl",
+			Old:  "	if err := s.reach(ctx); err != nil {\n",
+			New:  "	if err := ctx.Err(); err != nil {\n",
+			Test: "TestWhatAnswersIsNotTold",
+		},
+		{
 			Name: "sql: a check overlooks that nobody may write", File: remoteLocks + "/check.go", Pkg: lockMySQL,
 			Old:  "err := s.tryRight(ctx, &r)",
 			New:  "err := ctx.Err()",
@@ -253,7 +260,7 @@ func foundInProfiles() []mutants.Mutant {
 		},
 		{
 			Name: "sql: who may not delete is told that nothing works", File: "lock/sqllock/internal/rows/changes.go",
-			Pkg: lockMySQL,
+			Pkg:  lockMySQL,
 			Old:  "rightToDelete(entries, driver.Danger, lackCrowds)",
 			New:  "rightToDelete(entries, driver.Danger, lackAll)",
 			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",

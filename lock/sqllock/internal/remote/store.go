@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bedrock-go/bedrock/internal/sleep"
@@ -57,6 +58,7 @@ type Store struct {
 
 	prepared prepared
 	underway underway
+	reached  atomic.Bool // by a connection
 
 	setUp   chan struct{} // one slot, of whoever makes the tables
 	mu      sync.Mutex
