@@ -22,6 +22,12 @@ func foundMutants() []mutants.Mutant {
 func foundInFiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
+			Name: "sqlite: a check overlooks that somebody keeps the file", File: lockFile + "/check.go", Pkg: lockFile,
+			Old:  "	if !tries || err != nil {\n",
+			New:  "	if tries || err != nil {\n",
+			Test: "TestCheckOverlooksThatTheFileIsLocked",
+		},
+		{
 			Name: "sqlite: a file that is gone is read", File: lockFile + "/reader.go", Pkg: lockFile,
 			Old:  "r.s == nil || r.of != now {",
 			New:  "r.s == nil {",
