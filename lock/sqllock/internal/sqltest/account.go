@@ -22,18 +22,18 @@ type Accounts struct {
 
 // The tables of the profiles, unless they are called otherwise.
 const (
-	nameTable  = "bedrock_locks"
-	entryTable = nameTable + "_holders"
-	aboutTable = nameTable + "_about"
-	shedTable  = "shedlock"
-	tokenTable = "bedrock_session_locks"
+	nameTable    = "bedrock_locks"
+	entryTable   = nameTable + "_holders"
+	aboutTable   = nameTable + "_about"
+	shedTable    = "shedlock"
+	sessionTable = "bedrock_session_locks"
 )
 
 // enough are the rights that an account needs, as the guide has them.
 func enough() map[string]string {
 	return map[string]string{
 		nameTable: "SELECT, INSERT, UPDATE, DELETE", entryTable: "SELECT, INSERT, UPDATE, DELETE",
-		aboutTable: "SELECT, UPDATE", shedTable: "SELECT, INSERT, UPDATE", tokenTable: "SELECT, INSERT, UPDATE",
+		aboutTable: "SELECT, UPDATE", shedTable: "SELECT, INSERT, UPDATE", sessionTable: "SELECT, INSERT, UPDATE",
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *Site) CheckOverlooksThatNobodyMayWrite(t *testing.T, a *Accounts) {
 		{nameTable, aboutTable, "SELECT", driver.Warning, "lacks UPDATE on bedrock_locks_about:", table},
 		{nameTable, aboutTable, "", driver.Danger, "lacks rights:", all},
 		{shedTable, shedTable, "SELECT, INSERT", driver.Danger, "lacks UPDATE on shedlock:", all},
-		{tokenTable, tokenTable, "SELECT", driver.Danger, "lacks INSERT, UPDATE on bedrock_session_locks:", all},
+		{sessionTable, sessionTable, "SELECT", driver.Danger, "lacks INSERT, UPDATE on bedrock_session_locks:", all},
 	} {
 		b := s.Backend(t, a.account(t, s, dsn, fmt.Sprint("weak", i), c.table, c.rights), a.Open[c.of])
 		defer b.Close()
