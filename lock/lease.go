@@ -186,7 +186,8 @@ func (l *Lease) cause() error {
 // It works when ctx is over already: what cannot be done at once then goes on
 // in the background. The error matches [ErrLost] when the lock had been lost,
 // and so the work done under it may have been done by two; [ErrReleased] at a
-// second Unlock; [ErrClosed] after [Client.Stop], which gives back what is held. Of any
+// second Unlock; [ErrClosed] after [Client.Stop], which gives back what is held;
+// [driver.ErrRefused] when the backend refuses to release it, and then it runs out by itself. Of any
 // other error [MaybeApplied] is true: the backend did not answer before ctx was over (100 ms
 // are left to a context that was over before) or [Options.AnswerTime], and the release is
 // repeated in the background until it is certain, the lease has run out, or the client is

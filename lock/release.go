@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
@@ -87,9 +88,16 @@ func (h *hold) giveBack(ctx context.Context, now time.Duration) error {
 		return nil
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
+	case isRefusal(err):
+		return opError(leftInBackend, h.grant.Name, err)
 	default:
 		return opError(c.whatFollows(), h.grant.Name, outcome.Unknown(h.unanswered(ctx, now, err)))
 	}
+}
+
+// isRefusal reports whether the backend has said that it did nothing, and will not: nothing is open then.
+func isRefusal(err error) bool {
+	return errors.Is(err, driver.ErrRefused) && settle.NothingHappened(err)
 }
 
 // leftInBackend tells what becomes of a grant that nobody releases any more.

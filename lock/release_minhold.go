@@ -34,6 +34,8 @@ func (h *hold) keepFor(ctx context.Context, now, rest time.Duration) error {
 		return nil
 	case !unsure:
 		return opError("unlock", h.grant.Name, ErrLost)
+	case isRefusal(err):
+		return opError("not kept for the minimum hold time, it runs out by itself", h.grant.Name, err)
 	default:
 		return opError("keep for the minimum hold time", h.grant.Name, outcome.Unknown(h.unanswered(ctx, now, err)))
 	}

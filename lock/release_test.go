@@ -163,3 +163,20 @@ func TestCleanUpStopsWhenRefused(t *testing.T) {
 		wantEqual(t, "releases", backend.releases.Load(), 2)
 	})
 }
+
+// Nothing is open when the backend says that it releases nothing: whoever asks knows that the lock is still there.
+func TestARefusedReleaseIsTakenForAnUnclearOne(t *testing.T) {
+	for text, minHold := range map[string]time.Duration{"not released": 0, "not kept": time.Minute} {
+		virtual(t, func(t *testing.T) {
+			backend := newFaulty(nil)
+			locks := open(t, backend, nil)
+			lease := mustLock(t, locks.Mutex("a", &lock.MutexOptions{MinHold: minHold}))
+			backend.fail(driver.ErrRefused)
+			err := lease.Unlock(t.Context())
+			wantErr(t, err, driver.ErrRefused)
+			wantEqual(t, "may have been applied", lock.MaybeApplied(err), false)
+			wantText(t, err, text)
+			wantText(t, err, "it runs out by itself")
+		})
+	}
+}

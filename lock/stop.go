@@ -15,7 +15,7 @@ import (
 // nothing of the client is left running or ctx ends, and reports what it could
 // not release: what was held, and what an earlier Unlock or Lock had left to be released
 // in the background, if that was still under way; of what the backend had refused to release
-// the log was told. The client or connection given to the backend stays open.
+// before, Unlock or the log has told. The client or connection given to the backend stays open.
 //
 // The first Stop decides how long is tried to release, and reports; others only wait.
 func (c *Client) Stop(ctx context.Context) error {

@@ -160,6 +160,19 @@ func TestStopHidesWhatTheBackgroundCouldNotRelease(t *testing.T) {
 	}
 }
 
+// What nobody has unlocked is refused at Stop: there is no other who could be told.
+func TestStopHidesWhatTheBackendRefusesToRelease(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, nil)
+		mustLock(t, locks.Mutex("a", nil))
+		backend.fail(driver.ErrRefused)
+		err := locks.Stop(t.Context())
+		wantErr(t, err, driver.ErrRefused)
+		wantText(t, err, `lock "a": not released, it runs out by itself`)
+	})
+}
+
 // Close returns within 200 ms of its context's end however many leases a backend
 // that does not answer would have to be told of.
 func TestCloseOnAFrozenBackendEndsWithItsContext(t *testing.T) {

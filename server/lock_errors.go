@@ -3,12 +3,19 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"connectrpc.com/connect"
 
 	"github.com/bedrock-go/bedrock/internal/apiwire"
+	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/server/auth"
 )
+
+// storeLacks says what cannot be done with the locks that this server has.
+func storeLacks(capability string) error {
+	return fmt.Errorf("%w: what this server keeps its locks in has no %s", driver.ErrUnsupported, capability)
+}
 
 // translate words an error for the client, and logs what the client is not told. A store that
 // says nothing of what is left behind leaves open whether the call has taken effect.

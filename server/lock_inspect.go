@@ -14,7 +14,7 @@ import (
 func (l *locks) Inspect(ctx context.Context, m *bedrockv1.InspectRequest) (*bedrockv1.InspectResponse, error) {
 	inspector, ok := l.backend.(driver.Inspector)
 	if !ok {
-		return nil, l.translateRead(ctx, "inspect", driver.ErrUnsupported)
+		return nil, l.translateRead(ctx, "inspect", storeLacks("way to look at locks"))
 	}
 	if err := driver.CheckName(m.GetName()); err != nil {
 		return nil, l.translateRead(ctx, "inspect", err)
@@ -30,7 +30,7 @@ func (l *locks) Inspect(ctx context.Context, m *bedrockv1.InspectRequest) (*bedr
 func (l *locks) Browse(ctx context.Context, m *bedrockv1.BrowseRequest) (*bedrockv1.BrowseResponse, error) {
 	inspector, ok := l.backend.(driver.Inspector)
 	if !ok {
-		return nil, l.translateRead(ctx, "browse", driver.ErrUnsupported)
+		return nil, l.translateRead(ctx, "browse", storeLacks("list of locks"))
 	}
 	limit, err := txn.PageSize(int(m.GetLimit()))
 	if err == nil {
@@ -56,7 +56,7 @@ func (l *locks) ForceRelease(
 ) (*bedrockv1.ForceReleaseResponse, error) {
 	forcer, ok := l.backend.(driver.Forcer)
 	if !ok {
-		return nil, l.translate(ctx, "force release", driver.ErrUnsupported)
+		return nil, l.translate(ctx, "force release", storeLacks("forced release"))
 	}
 	err := driver.CheckName(m.GetName())
 	if err == nil {
@@ -80,7 +80,7 @@ func (l *locks) ForceRelease(
 func (l *locks) Diagnose(ctx context.Context, _ *bedrockv1.DiagnoseRequest) (*bedrockv1.DiagnoseResponse, error) {
 	checker, ok := l.backend.(driver.Checker)
 	if !ok {
-		return nil, l.translateRead(ctx, "diagnose", driver.ErrUnsupported)
+		return nil, l.translateRead(ctx, "diagnose", storeLacks("check of its settings"))
 	}
 	findings, err := checker.Check(ctx)
 	if err != nil {

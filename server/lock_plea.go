@@ -12,7 +12,7 @@ import (
 func (l *locks) Ask(ctx context.Context, m *bedrockv1.AskRequest) (*bedrockv1.AskResponse, error) {
 	pleader, ok := l.backend.(driver.Pleader)
 	if !ok {
-		return nil, l.translate(ctx, "ask", driver.ErrUnsupported)
+		return nil, l.translate(ctx, "ask", storeLacks("way to ask holders"))
 	}
 	plea := apiwire.PleaOf(m)
 	err := driver.CheckName(m.GetName())

@@ -74,3 +74,15 @@ func TestPleasLeaveNoTrace(t *testing.T) {
 		}
 	}
 }
+
+// silentStore is one whose holders cannot be asked, and whose settings cannot be checked.
+type silentStore struct{ driver.Backend }
+
+// TestWhatIsNotThereIsNotTold: who asks for what the store cannot do is told what that is, and whose store.
+func TestWhatIsNotThereIsNotTold(t *testing.T) {
+	c := config(t)
+	c.Locks = silentStore{memlock.NewBackend(nil)}
+	s := serve(t, c, nil)
+	s.post(t, locks+"Ask", `{"name": "a"}`).want(t, 501, "this server keeps its locks in has no way to ask holders")
+	s.post(t, locks+"Diagnose", `{}`).want(t, 501, "has no check of its settings")
+}

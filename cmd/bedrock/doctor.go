@@ -32,7 +32,8 @@ func newDoctor(sys *system) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the backend's settings and say what they mean for safety",
 		Long: `Check the backend's settings and say what they mean for the safety of locks.
-Nothing is changed. The exit code is 1 when there is a danger.`,
+Nothing is changed. The exit code is 1 when there is a danger, such as a right that the
+account lacks, and 69 when the backend does not answer, or lets nobody in.`,
 		Example: "  bedrock doctor --backend redis://localhost:6379\n  bedrock doctor -o json",
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -108,21 +108,19 @@ func (r *runner) runUnder(lease *lock.Lease) (child.Result, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, closeLimit)
 	defer cancel()
 	err := lease.Unlock(ctx)
-	r.noteUnclear(lease.Name(), err)
+	r.noteRelease(lease.Name(), err)
 	switch {
 	case errors.Is(err, lock.ErrLost):
 		return result, &exitError{exitLost, lostError(lease, result.Ended)}
 	case startErr != nil:
 		return result, &exitError{child.StartCode(startErr), startErr}
-	case err != nil && r.unclear == nil:
-		fmt.Fprintln(r.sys.stderr, "bedrock: warning:", err)
 	}
 	switch {
 	case result.Ended && errors.Is(context.Cause(end), errOverdue):
-		return result, r.overdueError(lease)
+		return result, r.overdueError(lease, err)
 	case result.Ended:
 		return result, &exitError{
-			exitYielded, fmt.Errorf("lock %q was given back: somebody asked for it", lease.Name()),
+			exitYielded, fmt.Errorf("%s: somebody asked for it", howItEnded(lease.Name(), err)),
 		}
 	case result.Code != 0:
 		return result, &exitError{code: result.Code}

@@ -54,7 +54,7 @@ func (r *runner) untilOverdue(lease *lock.Lease) (context.Context, context.Cance
 }
 
 // overdueError says that a command was ended which has run for as long as it may.
-func (r *runner) overdueError(lease *lock.Lease) error {
-	return &exitError{exitLost, fmt.Errorf("lock %q was given back: %w, %s; the command was ended",
-		lease.Name(), errOverdue, r.maxHold)}
+func (r *runner) overdueError(lease *lock.Lease, unlockErr error) error {
+	return &exitError{exitLost, fmt.Errorf("%s: %w, %s; the command was ended",
+		howItEnded(lease.Name(), unlockErr), errOverdue, r.maxHold)}
 }

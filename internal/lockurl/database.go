@@ -7,11 +7,14 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/bedrock-go/bedrock/internal/mysqlurl"
@@ -224,7 +227,18 @@ func (postgresKind) openPool(source string) (*sql.DB, error) {
 	if err != nil {
 		return nil, &Error{Part: "parameters", Problem: "are not understood: " + err.Error()} // without the password
 	}
-	return stdlib.OpenDB(*config), nil
+	connector := stdlib.GetConnector(*config)
+	if isOneServer(config) {
+		addr := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+		connector = &namingConnector{Connector: connector, addr: addr, kind: "PostgreSQL"}
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// isOneServer reports whether all ways of connecting lead to the same port. A host without a port is that of a socket.
+func isOneServer(config *pgx.ConnConfig) bool {
+	elsewhere := func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port }
+	return !strings.HasPrefix(config.Host, "/") && !slices.ContainsFunc(config.Fallbacks, elsewhere)
 }
 
 func (postgresKind) port() string { return "5432" }
@@ -261,7 +275,7 @@ func (mysqlKind) openPool(source string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector), nil
+	return sql.OpenDB(&namingConnector{Connector: connector, addr: config.Addr, kind: "MySQL"}), nil
 }
 
 // limitSilence has the server end who is frozen amid a transaction, and keeps others from its rows, unless the URL says

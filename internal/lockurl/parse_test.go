@@ -62,7 +62,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"sqlite:a?ttl=5s":              "path has a ? or #; there are no options",
 		"etcd://":                      "host is missing",
 		"etcd://h?profile=redisson":    "option profile is none of own, compatible, elections",
-		"etcd://h?acks=1":              "query has an option that etcd:// does not take here; it takes ca, cert",
+		"etcd://h?acks=1":              "option acks is not known; etcd:// takes ca, cert",
 		"zk://h?profile=own":           "option profile is none of escaped, curator, curator-latch",
 		"postgres://h/x?profile=named": "option profile is none of rows, shedlock, advisory",
 		"mysql://h/x?profile=advisory": "option profile is none of rows, shedlock, named",

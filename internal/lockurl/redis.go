@@ -36,8 +36,11 @@ func parseRedis(text string) (*Location, error) {
 func (r *Redis) TLS() bool { return r.Location.TLS.On }
 
 func (r *Redis) readFiles() (err error) {
-	r.client, err = r.RedisOptions()
-	return err
+	if r.client, err = r.RedisOptions(); err != nil {
+		return err
+	}
+	r.client.DialerRetries = 1 // a lock that was not even asked for is told at once, and asked for again
+	return nil
 }
 
 func (r *Redis) connect(opts lock.Options, _ use) (driver.Backend, func() error, error) {

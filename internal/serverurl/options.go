@@ -80,18 +80,31 @@ func (l *Location) setters(further map[string]Setter) map[string]Setter {
 	return known
 }
 
-// unknownOption repeats an option only if it is nearly one: it may be the rest of a password
-// with a question mark.
+// unknownOption repeats an option only if it is a plain word. It is not the rest of a password with a question mark: a
+// host would come after it, behind an @, which is refused before.
 func (l *Location) unknownOption(key string, known map[string]Setter) error {
-	if len(known) == 0 {
-		return wrong("query", "has an option, and %s:// takes none here", l.Kind)
-	}
 	names := slices.Sorted(maps.Keys(known))
-	if near := nearest.To(key, names); near != "" {
-		return wrong("option "+key, "is not known (did you mean %s?); %s:// takes %s here",
-			near, l.Kind, strings.Join(names, ", "))
+	takes := "takes none here"
+	if len(names) > 0 {
+		takes = "takes " + strings.Join(names, ", ") + " here"
 	}
-	return wrong("query", "has an option that %s:// does not take here; it takes %s", l.Kind, strings.Join(names, ", "))
+	if near := nearest.To(key, names); near != "" {
+		return wrong("option "+key, "is not known (did you mean %s?); %s:// %s", near, l.Kind, takes)
+	}
+	if isWord(key) {
+		return wrong("option "+key, "is not known; %s:// %s", l.Kind, takes)
+	}
+	return wrong("query", "has an option that is not known; %s:// %s", l.Kind, takes)
+}
+
+// longestWord is how much of an option is repeated at most.
+const longestWord = 40
+
+func isWord(key string) bool {
+	strange := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	return key != "" && len(key) <= longestWord && !strings.ContainsFunc(key, strange)
 }
 
 func setBool(field func(*Location) *bool) func(*Location, string) string {

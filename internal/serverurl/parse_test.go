@@ -91,8 +91,10 @@ func TestFurtherOptionsAreKept(t *testing.T) {
 	}
 	for url, want := range map[string]string{
 		"redis://h?ttl=0":            "option ttl is not a duration",
-		"redis://h?ca=x":             "query has an option that redis:// does not take here; it takes acks, ttl",
-		"redis-sentinel://h/m?pool=": "it takes acks, ca, cert, ",
+		"redis://h?ca=x":             "option ca is not known; redis:// takes acks, ttl here",
+		"redis://h?a/b=x":            "query has an option that is not known; redis:// takes acks, ttl here",
+		"redis://u:a?hunter2@h":      "password or option has a ? or @",
+		"redis-sentinel://h/m?pool=": "redis-sentinel:// takes acks, ca, cert, ",
 		"redis://h?tttl=1s":          "option tttl is not known (did you mean ttl?); redis:// takes acks, ttl here",
 	} {
 		if _, err := Parse(url, further); err == nil || !strings.Contains(err.Error(), want) {
@@ -126,10 +128,10 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"redis-cluster://u:@h":                "password is missing",
 		"redis://u:a#b@h":                     "%23",
 		"redis://u:a?b@h":                     "%3F",
-		"redis://h?nonsense=1":                "query has an option, and redis:// takes none here",
+		"redis://h?nonsense=1":                "option nonsense is not known; redis:// takes none here",
 		"redis-cluster://h?tls=true&tls=true": "option tls is given twice",
 		"rediss://h?cert=x":                   "options cert and key belong together",
-		"rediss://h?tls=true":                 "query has an option that rediss:// does not take",
+		"rediss://h?tls=true":                 "option tls is not known; rediss:// takes ",
 		"redis-cluster://h?ca=x":              "needs tls=true",
 		"redis-cluster://h?tls=maybe":         "option tls is neither true nor false",
 		"redis-cluster://h/1":                 "path is not allowed",
@@ -137,7 +139,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"redis-sentinel://h":                  "master name is missing",
 		"redis-sentinel://h/%zz":              "master name",
 		"redis-sentinel://h/main/x":           "database is not a number",
-		"redis://h?sentinel-password=x":       "query has an option",
+		"redis://h?sentinel-password=x":       "option sentinel-password is not known",
 		"etcd://h/x":                          "path is not allowed",
 		"etcd://u@h":                          "password is missing",
 		"zk://h?ca=x":                         "needs tls=true",

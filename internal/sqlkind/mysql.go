@@ -9,6 +9,9 @@ import (
 const (
 	myDuplicate   = 1062
 	myNoTable     = 1146
+	myDeniedIn    = 1044
+	myDeniedTable = 1142
+	myDeniedField = 1143
 	myPacket      = 1153 // larger than max_allowed_packet
 	myTooLong     = 1406
 	myLockWait    = 1205
@@ -58,6 +61,12 @@ func OfMySQL(number uint16) Class {
 
 // NoTableInMySQL reports whether an error of MySQL or MariaDB says that a table is not there.
 func NoTableInMySQL(number uint16) bool { return number == myNoTable }
+
+// DeniedByMySQL reports whether an error of MySQL or MariaDB says that an account may not do something with a database,
+// a table or a column.
+func DeniedByMySQL(number uint16) bool {
+	return number == myDeniedIn || number == myDeniedTable || number == myDeniedField
+}
 
 // ofMySQLText reads the number out of what the driver says: "Error 1213 (40001): …". Its
 // error has no method for it.

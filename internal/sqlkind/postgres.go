@@ -27,3 +27,6 @@ func OfPostgres(code string) Class {
 
 // NoTableInPostgres reports whether a code of PostgreSQL says that a table is not there.
 func NoTableInPostgres(code string) bool { return code == "42P01" }
+
+// DeniedByPostgres reports whether a code of PostgreSQL says that an account may not do something.
+func DeniedByPostgres(code string) bool { return code == "42501" }

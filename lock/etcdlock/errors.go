@@ -18,8 +18,11 @@ func describe(operation, name string, err error) error {
 	if class := classOf(err); class != nil {
 		err = fmt.Errorf("%w: %w", class, err)
 	}
-	if isAnotherServer(err.Error()) {
+	switch text := err.Error(); {
+	case isAnotherServer(text):
 		err = fmt.Errorf("%w: what answers there is no etcd, or asks for TLS", err)
+	case strings.Contains(text, "error reading server preface:") && isHangingUp(text):
+		err = fmt.Errorf("%w: %s", err, hangsUp)
 	}
 	return fmt.Errorf("etcdlock: %s %q: %w", operation, name, err)
 }
@@ -85,6 +88,15 @@ func isAnotherServer(text string) bool {
 		(strings.Contains(text, "frame too large") || strings.Contains(text, "looked like an HTTP/1.1 header"))
 }
 
+// hangsUp is what is wrong with a server that ends every connection.
+const hangsUp = "what is there closes the connection: it is no etcd, or asks for TLS, or ends"
+
+// isHangingUp reports whether a connection was ended from the other side.
+func isHangingUp(text string) bool {
+	return strings.Contains(text, "EOF") || strings.Contains(text, "connection reset by peer") ||
+		strings.Contains(text, "broken pipe")
+}
+
 // isRefusal reports whether a server says by a code that it has done nothing, and will not do it another time.
 func isRefusal(code codes.Code) bool {
 	switch code {
@@ -101,7 +113,7 @@ func isNoLease(err error) bool { return errors.Is(err, rpctypes.ErrLeaseNotFound
 
 // notSent says that nothing happened: what had to be done before the request could not be done.
 func notSent(err error) error {
-	if errors.Is(err, driver.ErrRefused) || isRefusal(codeOf(err)) {
+	if errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrUnavailable) || isRefusal(codeOf(err)) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", driver.ErrUnavailable, err)

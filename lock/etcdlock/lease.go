@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/bedrock-go/bedrock/internal/bootclock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // lease is one of the store's, which keeps all grants of a client whose time is about as long. It counts from when it
@@ -190,8 +191,11 @@ func (ls *leases) makeLease(ctx context.Context, length int64) (*lease, error) {
 	sent := bootclock.Now()
 	resp, err := etcdserverpb.NewLeaseClient(ls.client.ActiveConnection()).LeaseGrant(
 		clientv3.WithRequireLeader(ctx), &etcdserverpb.LeaseGrantRequest{TTL: length})
-	if err != nil {
-		return nil, fmt.Errorf("make a lease: %w", clientv3.ContextError(ctx, err))
+	switch {
+	case err != nil && ctx.Err() != nil && isConnecting(ls.client): // that, and not the end of its time, is to be told
+		return nil, fmt.Errorf("%w: %s: %s", driver.ErrUnavailable, addressOf(ls.client), unanswered)
+	case err != nil:
+		return nil, fmt.Errorf("make a lease at %s: %w", addressOf(ls.client), clientv3.ContextError(ctx, err))
 	}
 	l := &lease{id: clientv3.LeaseID(resp.ID), asked: length, length: time.Duration(resp.TTL) * time.Second}
 	l.term = resp.GetHeader().GetRaftTerm()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
@@ -16,7 +18,7 @@ import (
 // context ends, and that is all that it tells then: why no server was reached is asked for here.
 func (b *backend) describeRead(operation, name string, err error) error {
 	if why := b.whyUnreached(err); why != "" {
-		err = fmt.Errorf("%w: %s", err, why)
+		err = fmt.Errorf("%w: %s: %s", err, addressOf(b.client), why)
 	}
 	return describe(operation, name, err)
 }
@@ -27,7 +29,12 @@ const whyTime = 50 * time.Millisecond
 // whyUnreached returns why there is no connection to any server, if that is why the time was up.
 func (b *backend) whyUnreached(err error) string {
 	conn := b.client.ActiveConnection()
-	if !errors.Is(err, context.DeadlineExceeded) || conn.GetState() != connectivity.TransientFailure {
+	switch {
+	case !errors.Is(err, context.DeadlineExceeded):
+		return ""
+	case isConnecting(b.client):
+		return unanswered
+	case conn.GetState() != connectivity.TransientFailure:
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(b.life, whyTime)
@@ -36,5 +43,23 @@ func (b *backend) whyUnreached(err error) string {
 	if status.Code(err) != codes.Unavailable {
 		return ""
 	}
-	return status.Convert(err).Message()
+	why := status.Convert(err).Message()
+	switch {
+	case strings.Contains(why, "use of closed network connection"): // it was closed here, after a while
+		return unanswered
+	case isHangingUp(why) && !strings.Contains(why, "error reading server preface:"): // else it is told all the same
+		return why + ": " + hangsUp
+	}
+	return why
 }
+
+// unanswered is what is wrong with a server that lets itself be called, and then says nothing.
+const unanswered = "no answer: it hangs, or is no etcd"
+
+// isConnecting reports whether a connection is being made: nothing was asked yet.
+func isConnecting(client *clientv3.Client) bool {
+	return client.ActiveConnection().GetState() == connectivity.Connecting
+}
+
+// addressOf says where a client looks for servers.
+func addressOf(client *clientv3.Client) string { return strings.Join(client.Endpoints(), ", ") }

@@ -84,8 +84,8 @@ func afterCause(failure *attempt.Failure, cause error) error {
 // endedAfter says why a call has come to its end before the backend has answered, and what a try was told last.
 func endedAfter(began time.Time, ended, cause error) error {
 	waited := time.Since(began).Round(time.Microsecond)
-	if cause == nil {
-		return fmt.Errorf("waited %s: %w", waited, ended)
+	if cause == nil { // no try had an answer
+		return fmt.Errorf("no answer in %s: %w", waited, ended)
 	}
 	return fmt.Errorf("waited %s: %w; before that: %w", waited, ended, cause)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,6 +148,10 @@ func TestTheEndOfTheContextIsNotTold(t *testing.T) {
 					wantErr(t, err, context.Canceled)
 					wantErr(t, err, errTold)
 					wantUnknown(t, err, c.unknown && method != "count" && method != "await")
+					silent := strings.Contains(err.Error(), "no answer in 1s")
+					if silent != (name == "without answer") {
+						t.Errorf("%s: %v", method, err)
+					}
 					if c.fault.Before != nil {
 						wantErr(t, err, driver.ErrUnavailable)
 					}

@@ -103,6 +103,11 @@ func contestMutants() []mutants.Mutant {
 			Old: "unsure || h.doubt != nil", New: "h.doubt != nil",
 			Test: inMemory("LostUnlockLeavesALock"),
 		},
+		{
+			Name: "a refused release is taken for an unclear one", File: "lock/release.go", Pkg: front,
+			Old: "	case isRefusal(err):\n", New: "	case isRefusal(err) && !unsure:\n",
+			Test: "TestARefusedReleaseIsTakenForAnUnclearOne",
+		},
 	}
 }
 

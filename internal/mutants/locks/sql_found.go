@@ -22,6 +22,12 @@ func foundMutants() []mutants.Mutant {
 func foundInFiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
+			Name: "sqlite: a check overlooks that somebody keeps the file", File: lockFile + "/check.go", Pkg: lockFile,
+			Old:  "	if !tries || err != nil {\n",
+			New:  "	if tries || err != nil {\n",
+			Test: "TestCheckOverlooksThatTheFileIsLocked",
+		},
+		{
 			Name: "sqlite: a file that is gone is read", File: lockFile + "/reader.go", Pkg: lockFile,
 			Old:  "r.s == nil || r.of != now {",
 			New:  "r.s == nil {",
@@ -281,9 +287,23 @@ func foundInRenewals() []mutants.Mutant {
 func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
+			Name: "sql: who has no connection may have asked", File: remoteLocks + "/finish.go",
+			Pkg:  "internal/lockurl",
+			Old:  "	if err := s.reach(ctx); err != nil {\n",
+			New:  "	if err := ctx.Err(); err != nil {\n",
+			Test: "TestWhatAnswersIsNotTold",
+		},
+		{
 			Name: "sql: a check overlooks that nobody may write", File: remoteLocks + "/check.go", Pkg: lockMySQL,
-			Old:  "err := s.tryChanges(ctx, changes)",
+			Old:  "err := s.tryRight(ctx, &r)",
 			New:  "err := ctx.Err()",
+			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",
+		},
+		{
+			Name: "sql: who may not delete is told that nothing works", File: "lock/sqllock/internal/rows/changes.go",
+			Pkg:  lockMySQL,
+			Old:  "rightToDelete(entries, driver.Danger, lackCrowds)",
+			New:  "rightToDelete(entries, driver.Danger, lackAll)",
 			Test: "TestDatabase/CheckOverlooksThatNobodyMayWrite",
 		},
 		{

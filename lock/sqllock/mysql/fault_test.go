@@ -25,7 +25,10 @@ func TestDatabase(t *testing.T) {
 	})
 	t.Run("NamesAreMangled", func(t *testing.T) { namesAreMangled(t, site, site.Fresh(t)) })
 	t.Run("AccountMayNotMakeTables", func(t *testing.T) { accountMayNotMakeTables(t, site, site.Fresh(t)) })
-	t.Run("CheckOverlooksThatNobodyMayWrite", func(t *testing.T) { checkOverlooks(t, site) })
+	t.Run("CheckOverlooksThatNobodyMayWrite", func(t *testing.T) {
+		site.CheckOverlooksThatNobodyMayWrite(t, accounts())
+	})
+	t.Run("TheRightsAreNotEnough", func(t *testing.T) { site.TheRightsAreNotEnough(t, accounts()) })
 	t.Run("BundleOverlooksAReader", func(t *testing.T) { bundleOverlooksAReader(t, site, site.Fresh(t)) })
 	t.Run("ContendersDeadlock", func(t *testing.T) { contendersDeadlock(t, site, site.Fresh(t)) })
 	for i, settings := range []string{
@@ -83,12 +86,16 @@ func accountMayNotMakeTables(t *testing.T, site *sqltest.Site, dsn string) {
 	}
 }
 
-// checkOverlooks asks what is wrong for an account that only reads.
-func checkOverlooks(t *testing.T, site *sqltest.Site) {
-	const user = "weak@'127.0.0.1'"
-	site.Execute(t, site.DSN(sqltest.Database), "CREATE USER IF NOT EXISTS "+user+" IDENTIFIED BY 'weak'")
-	site.CheckOverlooksThatNobodyMayWrite(t, "GRANT %s ON checkoverlooksthatnobodymaywrite.* TO "+user,
-		map[string]func(*sql.DB) (driver.Backend, error){"rows": open, "shed": openShedLock, "session": openSession})
+// accounts are those of a MariaDB.
+func accounts() *sqltest.Accounts {
+	const user = "{user}@'127.0.0.1'"
+	return &sqltest.Accounts{
+		Create: "CREATE USER " + user + " IDENTIFIED BY 'weak'",
+		Grant:  "GRANT {rights} ON {database}.{table} TO " + user,
+		Open: map[string]func(*sql.DB) (driver.Backend, error){
+			"bedrock_locks": open, "shedlock": openShedLock, "bedrock_session_locks": openSession,
+		},
+	}
 }
 
 // bundleOverlooksAReader has two locks be had in one step, the first of which somebody else is at, while a reader comes

@@ -42,8 +42,9 @@ func newBackend(store *remote.Store) lockdriver.Backend {
 // newDialect returns what sets the database apart.
 func newDialect(string) remote.Dialect {
 	return remote.Dialect{
-		Kind: sqlkind.MySQL, Classify: errorClass, IsMissing: isMissing, LeftNothing: leftNothing,
-		Refuses: mangles, Prepares: true, Alone: migrateAlone,
+		Kind: sqlkind.MySQL, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
+		LeftNothing: leftNothing,
+		Refuses:     mangles, Prepares: true, Alone: migrateAlone,
 		// Else the rows of a second name would be read as of before it was had.
 		Begin:        []string{"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", begin},
 		BeginReading: []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", begin},
@@ -108,6 +109,12 @@ func errorClass(err error) sqlkind.Class {
 func isMissing(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	return ok && sqlkind.NoTableInMySQL(e.Number)
+}
+
+// isDenied reports whether an account may not do something.
+func isDenied(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && sqlkind.DeniedByMySQL(e.Number)
 }
 
 // leftNothing reports whether nothing has happened for certain.

@@ -14,11 +14,11 @@ import (
 func (b *backend) Check(ctx context.Context) (found []driver.Finding, err error) {
 	err = b.Store.Run(ctx, func() (err error) {
 		if found, err = checkServer(ctx, b.Store); err == nil {
-			found, err = b.Store.CheckWrites(ctx, found, b.Store.Layout.Changes())
+			found, err = b.Store.CheckRights(ctx, found, b.Store.Layout.Rights())
 		}
 		return err
 	})
-	if err != nil {
+	if found, err = b.Store.OrLack(found, err); err != nil {
 		return nil, b.Describe("check", b.Store.Layout.Table, err)
 	}
 	if err := b.hub.waitListening(ctx); errors.Is(err, driver.ErrUnsupported) || errors.Is(err, remote.ErrNoSpare) {

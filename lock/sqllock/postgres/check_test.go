@@ -8,10 +8,16 @@ import (
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
 )
 
-// TestCheckOverlooksThatNobodyMayWrite asks what is wrong for an account that only reads.
-func TestCheckOverlooksThatNobodyMayWrite(t *testing.T) {
+// TestAccounts asks what is wrong for accounts that may not do all.
+func TestAccounts(t *testing.T) {
 	site := sqltest.Postgres(t)
-	site.Execute(t, site.DSN(sqltest.Database), "CREATE ROLE weak LOGIN PASSWORD 'weak'")
-	site.CheckOverlooksThatNobodyMayWrite(t, "GRANT %s ON ALL TABLES IN SCHEMA public TO weak",
-		map[string]func(*sql.DB) (driver.Backend, error){"rows": open, "shed": openShedLock, "session": openSession})
+	accounts := &sqltest.Accounts{
+		Create: "CREATE ROLE {user} LOGIN PASSWORD 'weak'",
+		Grant:  "GRANT {rights} ON {table} TO {user}",
+		Open: map[string]func(*sql.DB) (driver.Backend, error){
+			"bedrock_locks": open, "shedlock": openShedLock, "bedrock_session_locks": openSession,
+		},
+	}
+	t.Run("CheckOverlooksThatNobodyMayWrite", func(t *testing.T) { site.CheckOverlooksThatNobodyMayWrite(t, accounts) })
+	t.Run("TheRightsAreNotEnough", func(t *testing.T) { site.TheRightsAreNotEnough(t, accounts) })
 }

@@ -41,7 +41,8 @@ func newBackend(store *remote.Store) lockdriver.Backend {
 func newDialect(table string) remote.Dialect {
 	tell := newTexts(table).tell
 	return remote.Dialect{
-		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, LeftNothing: leftNothing,
+		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
+		LeftNothing:  leftNothing,
 		Begin:        []string{"BEGIN ISOLATION LEVEL READ COMMITTED; " + guard},
 		BeginReading: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ"},
 		Commit:       commit,
@@ -99,6 +100,12 @@ func errorClass(err error) sqlkind.Class {
 func isMissing(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && sqlkind.NoTableInPostgres(e.Code)
+}
+
+// isDenied reports whether an account may not do something.
+func isDenied(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && sqlkind.DeniedByPostgres(e.Code)
 }
 
 // leftNothing reports whether nothing has happened for certain.

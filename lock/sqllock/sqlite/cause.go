@@ -24,6 +24,8 @@ func withCauseAt(path string, err error) error {
 		why = whyShut(path)
 	case lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
 		why = cmp.Or(whyShut(path), whyFull(path))
+	case lib.SQLITE_FULL:
+		why = whyFull(path)
 	case 0:
 		if errors.Is(err, fs.ErrPermission) {
 			why = whyShut(path)

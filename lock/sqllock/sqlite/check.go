@@ -10,6 +10,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
 )
 
 // Check implements [driver.Checker].
@@ -18,7 +20,7 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 	if err != nil {
 		return nil, b.Describe("check", b.file.path, err)
 	}
-	readOnly, err := b.file.isReadOnly(ctx)
+	readOnly, busy, err := b.file.whyUnwritable(ctx)
 	if err != nil {
 		return nil, b.Describe("check", b.file.path, err)
 	}
@@ -26,14 +28,24 @@ func (b *backend) Check(ctx context.Context) ([]driver.Finding, error) {
 		Level: driver.OK, What: "the locks are in a file of this machine",
 		Means: "all processes of this machine share them, whatever container they are in; no other machine does",
 	}}
-	if readOnly {
+	var noRoom error
+	if !readOnly {
+		noRoom = b.file.whyNoRoom()
+	}
+	switch {
+	case readOnly:
 		found = append(found, driver.Finding{
 			Level: driver.Danger, What: "the file can only be read", Means: "nobody gets a lock",
 		})
-	} else if err := b.file.whyNoRoom(); err != nil {
+	case noRoom != nil:
 		found = append(found, driver.Finding{
-			Level: driver.Danger, What: "there is no room for what is written: " + err.Error(),
+			Level: driver.Danger, What: "there is no room for what is written: " + noRoom.Error(),
 			Means: "as soon as the file has to grow nobody gets a lock, and who has one loses it when its time is over",
+		})
+	case busy != nil:
+		found = append(found, driver.Finding{
+			Level: driver.Danger, What: busy.Error(),
+			Means: "until it is done nobody gets a lock, and who has one loses it when its time is over",
 		})
 	}
 	if mode != "wal" {
@@ -69,17 +81,25 @@ func (f *file) journalMode(ctx context.Context) (mode string, err error) {
 	return mode, err
 }
 
-// isReadOnly reports whether SQLite refuses to write the file: it lets transactions begin all the same.
-func (f *file) isReadOnly(ctx context.Context) (is bool, err error) {
+// whyUnwritable reports whether SQLite refuses to write the file, which lets transactions begin all the same; and by an
+// error that somebody else keeps it for as long as anybody waits for it. Others write for a moment now and then.
+func (f *file) whyUnwritable(ctx context.Context) (readOnly bool, busy, err error) {
+	tries := false
 	err = f.askFile(ctx, func(_ context.Context, s *session) error {
 		err := s.execute("DELETE FROM " + f.layout.Table + " WHERE false")
-		is = codeOf(err)&0xff == lib.SQLITE_READONLY
-		if is || isBusy(err) { // who finds it busy might have written
+		if readOnly, tries = codeOf(err)&0xff == lib.SQLITE_READONLY, isBusy(err); readOnly || tries {
 			return nil
 		}
 		return err
 	})
-	return is, err
+	if !tries || err != nil {
+		return readOnly, nil, err
+	}
+	err = f.Write(ctx, &keeper.Step{Decide: func(*ledger.Clock, []*ledger.State) {}}) // it waits, and writes nothing
+	if locked, ok := errors.AsType[*lockedError](err); ok {
+		return false, locked, nil
+	}
+	return false, nil, err
 }
 
 // whyNoRoom returns why what is written beside the file, and in the end into it, does not get there; nil if it does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/sqlite"
 )
@@ -128,5 +130,37 @@ func TestRemovedFileIsUsed(t *testing.T) {
 	}
 	if _, err := b.Acquire(t.Context(), request("a", "o:3")); !errors.Is(err, driver.ErrHeld) {
 		t.Errorf("who had the old file open: %v", err)
+	}
+}
+
+// TestCheckOverlooksThatTheFileIsLocked: who looks when another program has the file for itself is told so, and when it
+// only writes for a moment, not.
+func TestCheckOverlooksThatTheFileIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	b := openBackend(t, path, &sqlite.Options{BusyTimeout: 300 * time.Millisecond}).(driver.Checker)
+	unlock := execute(t, path, "BEGIN EXCLUSIVE")
+	found, err := b.Check(t.Context())
+	if err != nil || found[0].Level != driver.Danger || !strings.Contains(found[0].What, "by another program") {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	time.AfterFunc(100*time.Millisecond, unlock)
+	if found, err := b.Check(t.Context()); err != nil || found[0].Level == driver.Danger {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+// TestTextIsTakenForAFile: what is no file of SQLite is the wrong path, and stays as it is.
+func TestTextIsTakenForAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	text := strings.Repeat("These are no locks. ", 10) // longer than the head of a file of SQLite
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlite.OpenBackend(path, nil)
+	if !errors.Is(err, input.ErrInvalid) || !strings.Contains(err.Error(), "is no file of SQLite") {
+		t.Errorf("got %v", err)
+	}
+	if is, err := os.ReadFile(path); err != nil || string(is) != text {
+		t.Errorf("%q, %v", is, err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/batch"
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
@@ -130,6 +133,9 @@ func openFile(path string, opts Options) (*file, error) {
 	f.hub = hub{file: f, watches: make(watches)}
 	if err := firstError(func() error { return f.setUp(f.trySetUp) }, f.putUpSign); err != nil {
 		f.end()
+		if codeOf(err)&0xff == lib.SQLITE_NOTADB {
+			err = input.Errorf("path", "%s is no file of SQLite", abs)
+		}
 		return nil, errors.Join(f.withCause(err), f.closeSessions())
 	}
 	f.writes = batch.New(batch.Options[*keeper.Step]{Workers: 1, Most: mostSteps},

@@ -166,9 +166,9 @@ func (d *Database) check(
 		found = append(found, others...)
 	}
 	if err == nil {
-		found, err = store.CheckWrites(ctx, found, rows.ChangesOf(store.Layout.Table, columns))
+		found, err = store.CheckRights(ctx, found, rows.RightsOf(store.Layout.Table, columns))
 	}
-	if err != nil {
+	if found, err = store.OrLack(found, err); err != nil {
 		return nil, fmt.Errorf("%s: check %s: %w", d.Label, store.Layout.Table, err)
 	}
 	return WorstFirst(found), nil

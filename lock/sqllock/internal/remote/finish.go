@@ -59,6 +59,9 @@ func Finish[T any](
 	if err := ctx.Err(); err != nil {
 		return none, s.Unwritten(err)
 	}
+	if err := s.reach(ctx); err != nil {
+		return none, err
+	}
 	inRoom, err := s.takeRoom(ctx)
 	if err != nil {
 		return none, err
@@ -75,4 +78,18 @@ func Finish[T any](
 		defer context.AfterFunc(s.underway.life, cancel)()
 		return request(own)
 	})
+}
+
+// reach makes the first connection before anything is asked over it: who has none has asked for nothing, and leaves
+// nothing behind that has to be waited for.
+func (s *Store) reach(ctx context.Context) error {
+	if s.reached.Load() {
+		return nil
+	}
+	conn, err := s.DB.Conn(ctx)
+	if err != nil {
+		return s.Unwritten(err)
+	}
+	s.reached.Store(true)
+	return conn.Close()
 }

@@ -35,6 +35,8 @@ type Dialect struct {
 	Commit string
 	// IsMissing reports whether a table is not there.
 	IsMissing func(error) bool
+	// IsDenied reports whether an account may not do something.
+	IsDenied func(error) bool
 	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
 	Refuses func(ctx context.Context, q rows.Querier) error
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
@@ -58,6 +60,7 @@ type Store struct {
 	skips    atomic.Int32 // whether taken rows can be left out: 0 as long as nobody knows
 	prepared prepared
 	underway underway
+	reached  atomic.Bool // by a connection
 
 	setUp   chan struct{} // one slot, of whoever makes the tables
 	mu      sync.Mutex
