@@ -14,6 +14,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
 )
@@ -182,19 +183,22 @@ func fromMicros(n int64) time.Duration {
 	return time.Duration(min(n, mostTold.Microseconds())) * time.Microsecond
 }
 
-// Renew implements [driver.Backend].
+// Renew implements [driver.Backend]. Each waits for its row, and some for theirs side by side.
 func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
-	for i := range grants {
-		g := &grants[i]
-		errs[i] = b.describe("renew", g.Name, b.changeOwn(ctx, renew, g, func(r *row) bool { return r.left > 0 }))
-	}
+	keeper.SideBySide(len(grants), func(i int) {
+		g := grants[i]
+		errs[i] = b.describe("renew", g.Name, b.changeOwn(ctx, renew, &g, func(r *row) bool { return r.left > 0 }))
+	})
 	return errs
 }
 
 // Release implements [driver.Backend]. Nobody tells the table that he waits.
 func (b *Backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	return 0, b.describe("release", g.Name, b.changeOwn(ctx, release, &g, func(r *row) bool { return r.freed }))
+	err = b.store.InRoom(ctx, func(ctx context.Context) error {
+		return b.changeOwn(ctx, release, &g, func(r *row) bool { return r.freed })
+	})
+	return 0, b.describe("release", g.Name, err)
 }
 
 // changeOwn changes the row of a grant. Where nothing has changed, that is well if the row is as it should be.

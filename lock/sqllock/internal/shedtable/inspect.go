@@ -46,9 +46,11 @@ func (b *Backend) List(ctx context.Context, prefix string, limit int) (infos []d
 
 // ForceRelease implements [driver.Forcer].
 func (b *Backend) ForceRelease(ctx context.Context, name string) (was bool, err error) {
-	err = b.run(ctx, name, func() (err error) {
-		was, err = b.change(ctx, force, name)
-		return err
+	err = b.store.InRoom(ctx, func(ctx context.Context) error {
+		return b.run(ctx, name, func() (err error) {
+			was, err = b.change(ctx, force, name)
+			return err
+		})
 	})
 	return was, b.describe("force release of", name, err)
 }

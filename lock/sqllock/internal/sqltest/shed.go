@@ -1,9 +1,11 @@
 package sqltest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,28 @@ func wantRefused(t *testing.T, b driver.Backend, name string, words ...string) {
 	}
 }
 
+// lockedRowKeepsOthers has somebody be at a row: the other locks are renewed.
+func (s *Shed) lockedRowKeepsOthers(t *testing.T) {
+	dsn := s.Site.Fresh(t)
+	b := s.Site.Backend(t, dsn, s.Open)
+	defer b.Close()
+	grants := make([]driver.Grant, 6)
+	for i := range grants {
+		var err error
+		if grants[i], err = b.Acquire(t.Context(), Request(strconv.Itoa(i), "o:1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer s.Site.haveRowsOf(t, dsn, shedTable, "0")()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	for i, err := range b.Renew(ctx, grants) {
+		if (err == nil) != (i > 0) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
 // Run runs the tests that are the same for all databases.
 func (s *Shed) Run(t *testing.T) {
 	t.Helper()
@@ -61,6 +85,7 @@ func (s *Shed) Run(t *testing.T) {
 		dsn := s.Site.Fresh(t)
 		ManyMakeTheTables(t, func() driver.Backend { return s.Site.Backend(t, dsn, s.Open) })
 	})
+	t.Run("LockedRowKeepsOthersFromRenewal", s.lockedRowKeepsOthers)
 	t.Run("NamesMeetInShedLocksTable", s.namesMeet)
 	t.Run("LockOfTheFutureIsBelieved", s.futureIsBelieved)
 	t.Run("JobIsSwitchedOff", s.jobIsSwitchedOff)

@@ -183,12 +183,17 @@ func (s *Site) sweepIsWaitedFor(t *testing.T, dsn string, open func(*sql.DB) (dr
 // HaveRows has somebody be at the rows of some names, until it is told to leave.
 func (s *Site) HaveRows(t *testing.T, dsn string, names ...string) (leave func()) {
 	t.Helper()
+	return s.haveRowsOf(t, dsn, nameTable, names...)
+}
+
+func (s *Site) haveRowsOf(t *testing.T, dsn, table string, names ...string) (leave func()) {
+	t.Helper()
 	tx, err := s.Connect(t, dsn).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(names, "', '")
-	query := fmt.Sprintf("SELECT 1 FROM bedrock_locks WHERE name IN ('%s') FOR UPDATE", all) //nolint:gosec // a test's
+	query := fmt.Sprintf("SELECT 1 FROM %s WHERE name IN ('%s') FOR UPDATE", table, all) //nolint:gosec // a test's
 	if _, err := tx.ExecContext(t.Context(), query); err != nil {
 		t.Fatal(err)
 	}
