@@ -64,7 +64,7 @@ func TestMistakesAreNamedAndPasswordsAreNot(t *testing.T) {
 		"postgres://u:hunter2%zz@h/d":   "password",
 		"redis://u:hunter2@h:port":      "store URL: port",
 		"redis://u:hunter2@h?ttl=1s":    "option ttl is not known; redis:// takes none here",
-		"rediss://u:hunter2@h?acks=1":   "it takes ca, cert, insecure-skip-verify, key, server-name",
+		"rediss://u:hunter2@h?acks=1":   "rediss:// takes ca, cert, insecure-skip-verify, key, server-name",
 		"rediss://u:hunter2@h?ca=/nope": "store URL: option ca cannot be read: open /nope",
 		"rediss://h?cert=/no&key=/no":   "store URL: options cert and key cannot be read: open /no",
 	} {

@@ -44,7 +44,7 @@ func TestUnfitFileIsOpened(t *testing.T) {
 	execute(t, newer, "UPDATE bedrock_locks_about SET version = 7")
 	for path, says := range map[string]string{
 		"": "want the name of a file", ":memory:": "package memlock", folder: "is a folder",
-		filepath.Join(folder, "none", "locks.db"): "there is no folder", letter: "not a database",
+		filepath.Join(folder, "none", "locks.db"): "there is no folder", letter: "is no file of SQLite",
 		newer: "version 7, this program knows 1",
 	} {
 		b, err := sqlite.OpenBackend(path, nil)
