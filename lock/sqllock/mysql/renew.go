@@ -25,9 +25,9 @@ func (b *backend) Renew(ctx context.Context, grants []lockdriver.Grant) []error 
 	renewed := make([]bool, len(grants))
 	plain := b.plainOnes(ctx, grants)
 	keeper.SideBySide(len(plain), func(n int) {
-		i, err := plain[n], error(nil)
-		renewed[i], err = b.renewAtOnce(ctx, &grants[i])
-		errs[i] = b.Describe("renew", grants[i].Name, err)
+		i := plain[n]
+		done, err := b.renewAtOnce(ctx, &grants[i])
+		renewed[i], errs[i] = done, b.Describe("renew", grants[i].Name, err)
 	})
 	var rest []int
 	for i := range grants {
