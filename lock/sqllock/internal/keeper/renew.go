@@ -43,39 +43,76 @@ func sideBySide(most, n int, do func(i int)) {
 // Renew implements [driver.Backend]. It waits for a row that somebody has when all others are renewed.
 func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	errs := make([]error, len(grants))
-	SideBySide((len(grants)+mostRenewed-1)/mostRenewed, func(i int) {
-		first := i * mostRenewed
-		some := grants[first:min(first+mostRenewed, len(grants))]
-		copy(errs[first:], b.renewSome(ctx, some, &Step{Renews: true, Free: true}))
-	})
-	var taken []int
-	for i, err := range errs {
-		if errors.Is(err, errRowTaken) {
-			taken = append(taken, i)
-		}
+	all := make([]int, len(grants))
+	for i := range all {
+		all[i] = i
 	}
+	chains := inFewSteps(byName(grants, all))
+	SideBySide(len(chains), func(i int) { b.renewChain(ctx, grants, errs, chains[i], Step{Renews: true, Free: true}) })
+	taken := slices.DeleteFunc(all, func(i int) bool { return !errors.Is(errs[i], errRowTaken) })
 	if len(taken) > 0 {
-		b.awaitRows(ctx, grants, errs, taken)
+		b.awaitRows(ctx, grants, errs, byName(grants, taken))
 	}
 	return errs
 }
 
-// awaitRows renews those whose rows others had, one by one. They come in any order: who keeps a row for long would keep
-// the same ones from it each time.
-func (b *Backend) awaitRows(ctx context.Context, grants []driver.Grant, errs []error, taken []int) {
-	rand.Shuffle(len(taken), func(i, j int) { taken[i], taken[j] = taken[j], taken[i] })
-	sideBySide(b.Store.Waiters(), len(taken), func(i int) {
-		at := taken[i]
-		err := b.renewSome(ctx, grants[at:at+1], &Step{Renews: true})[0]
-		if !errors.Is(err, driver.ErrUnavailable) { // else it is as before
-			errs[at] = err
-		}
+// awaitRows renews the grants of names whose rows others had, one name after the other. They come in any order: who
+// keeps a row for long would keep the same ones from it each time.
+func (b *Backend) awaitRows(ctx context.Context, grants []driver.Grant, errs []error, names [][]int) {
+	rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	sideBySide(b.Store.Waiters(), len(names), func(i int) {
+		b.renewChain(ctx, grants, errs, slices.Collect(slices.Chunk(names[i], mostRenewed)), Step{Renews: true})
 	})
 }
 
+// renewChain renews some grants in one step after the other, where all those of a name are: the row that one has would
+// be taken for others.
+func (b *Backend) renewChain(ctx context.Context, grants []driver.Grant, errs []error, chain [][]int, step Step) {
+	for _, group := range chain {
+		some := make([]driver.Grant, len(group))
+		for i, at := range group {
+			some[i] = grants[at]
+		}
+		for i, err := range b.renewSome(ctx, some, step) {
+			if at := group[i]; errs[at] == nil || !errors.Is(err, driver.ErrUnavailable) { // else it is as before
+				errs[at] = err
+			}
+		}
+	}
+}
+
+// byName puts the positions of grants together that have a name in common, in the order in which they come.
+func byName(grants []driver.Grant, positions []int) (names [][]int) {
+	known := make(map[string]int, len(positions))
+	for _, at := range positions {
+		n, there := known[grants[at].Name]
+		if !there {
+			n = len(names)
+			known[grants[at].Name], names = n, append(names, nil)
+		}
+		names[n] = append(names[n], at)
+	}
+	return names
+}
+
+// inFewSteps puts names together that one step renews. Those of a name that takes several steps are a chain.
+func inFewSteps(names [][]int) (chains [][][]int) {
+	room := 0
+	for _, of := range names {
+		switch last := len(chains) - 1; {
+		case len(of) > mostRenewed:
+			chains, room = append(chains, slices.Collect(slices.Chunk(of, mostRenewed))), 0
+		case len(of) > room:
+			chains, room = append(chains, [][]int{slices.Clone(of)}), mostRenewed-len(of)
+		default:
+			chains[last][0], room = append(chains[last][0], of...), room-len(of)
+		}
+	}
+	return chains
+}
+
 // renewSome renews some grants in one step, of which it fills in the rest.
-func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant, step *Step) []error {
-	grants = slices.Clone(grants) // its caller may use it again, and leave the step behind
+func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant, step Step) []error {
 	errs := make([]error, len(grants))
 	names := make([]string, 0, len(grants))
 	for i := range grants {
@@ -88,7 +125,7 @@ func (b *Backend) renewSome(ctx context.Context, grants []driver.Grant, step *St
 			answers[i] = renewOne(c, states[positionOf(step.Names, grants[i].Name)], &grants[i])
 		}
 	}
-	err := b.write(ctx, step)
+	err := b.write(ctx, &step)
 	for i := range grants {
 		if err == nil {
 			errs[i] = b.Describe("renew", grants[i].Name, answers[i])

@@ -40,11 +40,13 @@ func (s *Sweeper) Pass(names []string) {
 	}
 }
 
-// Sweep looks at names, and forgets what is over.
+// Sweep looks at names, and forgets what is over. It is for another time where somebody has the row.
 func Sweep(names []string) *Step {
-	return &Step{Names: names, Decide: func(c *ledger.Clock, states []*ledger.State) {
+	return &Step{Names: names, Free: true, Decide: func(c *ledger.Clock, states []*ledger.State) {
 		for _, state := range states {
-			state.Sweep(c)
+			if state != nil {
+				state.Sweep(c)
+			}
 		}
 	}}
 }

@@ -41,7 +41,9 @@ func (s *Store) sweepSome(ctx context.Context) error {
 	s.sweeper.Pass(names)
 	s.mu.Unlock()
 	for _, name := range idle {
-		if err := s.transact(ctx, keeper.Sweep([]string{name})); err != nil {
+		step := keeper.Sweep([]string{name})
+		step.Free = s.SkipsTaken(ctx)
+		if err := s.transact(ctx, step); err != nil {
 			return err
 		}
 	}
