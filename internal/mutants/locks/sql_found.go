@@ -262,6 +262,12 @@ func foundInRenewals() []mutants.Mutant {
 			Test: "TestDatabase/LockedRowKeepsOthersFromRenewal",
 		},
 		{
+			Name: "sql: steps take each other's rows", File: keeperOfLocks + "/renew.go", Pkg: keeperOfLocks,
+			Old:  "case len(of) > mostRenewed:",
+			New:  "case len(of) > 1000*mostRenewed:",
+			Test: "TestStepsTakeEachOthersRows",
+		},
+		{
 			Name: "postgres: a renewal needs its row to be free", File: keeperOfLocks + "/renew.go",
 			Pkg:  lockPostgres,
 			Old:  "if len(taken) > 0 {",

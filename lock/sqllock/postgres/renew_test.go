@@ -18,17 +18,25 @@ import (
 func renewalPassesABusyRow(t *testing.T, site *sqltest.Site, dsn string) {
 	b := site.Backend(t, dsn, open)
 	defer b.Close()
-	g, err := b.Acquire(t.Context(), sqltest.Request("a", "o:1"))
-	if err != nil {
-		t.Fatal(err)
+	var grants []driver.Grant
+	for _, name := range []string{"a", "b"} { // one alone waits at once
+		req := sqltest.Request(name, "o:1")
+		req.Mode = driver.Shared
+		g, err := b.Acquire(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grants = append(grants, g)
 	}
 	db := site.Connect(t, dsn)
 	renewed := make(chan error, 1)
-	for err = driver.ErrUnavailable; errors.Is(err, driver.ErrUnavailable); err = <-renewed { // on a late machine
+	err := driver.ErrUnavailable
+	for errors.Is(err, driver.ErrUnavailable) { // on a late machine more than once
 		leave := site.HaveRows(t, dsn, "a")
-		go func() { renewed <- b.Renew(t.Context(), []driver.Grant{g})[0] }()
+		go func() { renewed <- b.Renew(t.Context(), grants)[0] }()
 		waitForBlocked(t, db, 1)
 		leave()
+		err = <-renewed
 	}
 	if err != nil {
 		t.Error(err)

@@ -47,8 +47,10 @@ func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	for i := range all {
 		all[i] = i
 	}
-	chains := inFewSteps(byName(grants, all))
-	SideBySide(len(chains), func(i int) { b.renewChain(ctx, grants, errs, chains[i], Step{Renews: true, Free: true}) })
+	names := byName(grants, all)
+	chains := inFewSteps(names)
+	step := Step{Renews: true, Free: len(names) > 1} // one waits at once: it keeps nobody from anything
+	SideBySide(len(chains), func(i int) { b.renewChain(ctx, grants, errs, chains[i], step) })
 	taken := slices.DeleteFunc(all, func(i int) bool { return !errors.Is(errs[i], errRowTaken) })
 	if len(taken) > 0 {
 		b.awaitRows(ctx, grants, errs, byName(grants, taken))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
@@ -13,8 +14,8 @@ import (
 // are tried once.
 func (s *Store) SkipsTaken(ctx context.Context) bool {
 	const unknown, no, yes = 0, 1, 2
-	if known := s.skips.Load(); known != unknown {
-		return known == yes
+	if known := s.skips.Load(); known != unknown || s.Layout.Kind == sqlkind.Postgres { // each of which does
+		return known != no
 	}
 	err := s.Run(ctx, func() error {
 		return s.Reading(ctx, func(q rows.Querier) error {
