@@ -20,6 +20,9 @@ const openTimeout = 10 * time.Minute
 func (c *Coordinator) prepareRecord(
 	ctx context.Context, checker *check.Checker, d txn.Definition, begun bool,
 ) (*txn.Transaction, *driver.Record, error) {
+	if err := checker.Number(&d); err != nil {
+		return nil, nil, err
+	}
 	d = d.Clone()
 	if d.ID == "" {
 		d.ID = txn.NewID()

@@ -76,7 +76,7 @@ func (c *Checker) Definition(d *txn.Definition) error {
 			return err
 		}
 	}
-	for _, check := range []func(*txn.Definition) error{c.head, c.sizes, c.branches, c.branchOrder, c.check} {
+	for _, check := range []func(*txn.Definition) error{c.head, c.Number, c.sizes, c.branches, c.branchOrder, c.check} {
 		if err := check(d); err != nil {
 			return err
 		}
@@ -101,10 +101,16 @@ func (c *Checker) head(d *txn.Definition) error {
 	return nil
 }
 
-func (c *Checker) sizes(d *txn.Definition) error {
+// Number checks how many branches there are. It is part of Definition, and alone what can be asked
+// before anything is done for each of them.
+func (c *Checker) Number(d *txn.Definition) error {
 	if n := len(d.Branches); n > c.limits.Branches {
 		return input.Errorf("branches", "%d of them: at most %d", n, c.limits.Branches)
 	}
+	return nil
+}
+
+func (c *Checker) sizes(d *txn.Definition) error {
 	payload, links, words := len(d.Payload), 0, 0
 	for i := range d.Branches {
 		b := &d.Branches[i]

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bedrock-go/bedrock/client"
 	"github.com/bedrock-go/bedrock/txn"
 	"github.com/bedrock-go/bedrock/txn/modes"
 )
@@ -219,7 +221,12 @@ func wrongTargets() map[string]unacceptable {
 // rule, and nothing is created.
 func TestUnacceptableDefinitions(t *testing.T) {
 	s := open(t, nil)
-	c := dial(t, s.address)
+	// 100,000 steps under the race detector take a busy machine longer than a client has patience for.
+	c, err := client.Dial(s.address, &client.Options{Patience: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
 	for _, table := range []map[string]unacceptable{wrongOrders(), wrongSizes(), wrongFields(), wrongTargets()} {
 		for name, tc := range table {
 			t.Run(name, func(t *testing.T) {
