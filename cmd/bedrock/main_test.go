@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -146,28 +145,16 @@ func runScript(t *testing.T, file string, variables map[string]string) {
 			for name, value := range variables {
 				env.Setenv(name, value)
 			}
-			env.Setenv("HOME", env.WorkDir) // for the locks of the machine
-			return reserve(env)
+			env.Setenv("HOME", env.WorkDir)       // for the locks of the machine
+			env.Setenv("ADDR", testenv.Nobody(t)) // for servers; commands look for one at the first
+			env.Setenv("OTHER", testenv.Nobody(t))
+			env.Setenv("BEDROCK_SERVER", "http://"+env.Getenv("ADDR"))
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": expectCode, "await": await, "certificate": certificate,
 		},
 	})
-}
-
-// reserve lets a script run servers: $ADDR and $OTHER are addresses that were free a
-// moment ago, and commands look for a server at the first.
-func reserve(env *testscript.Env) error {
-	for _, name := range []string{"ADDR", "OTHER"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		env.Setenv(name, l.Addr().String())
-	}
-	env.Setenv("BEDROCK_SERVER", "http://"+env.Getenv("ADDR"))
-	return nil
 }
 
 // await waits until a server says that all is well: the one commands look for, or the

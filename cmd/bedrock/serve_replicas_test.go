@@ -27,7 +27,7 @@ type replica struct {
 // newReplica starts one that is told its store and no place for locks, unless there are further arguments.
 func newReplica(t *testing.T, args ...string) *replica {
 	t.Helper()
-	r := &replica{t: t, addr: freeAddress(t), args: args}
+	r := &replica{t: t, addr: testenv.Nobody(t), args: args}
 	r.start()
 	t.Cleanup(r.kill)
 	return r

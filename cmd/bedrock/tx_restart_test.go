@@ -3,13 +3,14 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/bedrock-go/bedrock/internal/testenv"
 )
 
 // TestAWaitEndsWithTheServer: one that is killed and started again goes on with the
@@ -25,7 +26,7 @@ func TestAWaitEndsWithTheServer(t *testing.T) {
 		}
 	}))
 	t.Cleanup(service.Close)
-	dir, addr := t.TempDir(), freeAddress(t)
+	dir, addr := t.TempDir(), testenv.Nobody(t)
 	file := filepath.Join(dir, "order.yaml")
 	text := "mode: saga\nsteps:\n  - {id: a, action: '" + service.URL + "'}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -56,15 +57,4 @@ func TestAWaitEndsWithTheServer(t *testing.T) {
 	}
 	_ = second.Process.Kill()
 	_ = second.Wait()
-}
-
-// freeAddress is one that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/bedrock-go/bedrock/coord/grpccall"
 	"github.com/bedrock-go/bedrock/input"
 	"github.com/bedrock-go/bedrock/internal/overdue"
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn"
 )
 
@@ -134,11 +134,7 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 }
 
 func TestUnreached(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
+	nobody := testenv.Nobody(t)
 	loopback := &grpccall.Options{Allow: allow.Loopback()}
 	network, err := allow.Parse("10.0.0.0/8")
 	if err != nil {
@@ -153,9 +149,9 @@ func TestUnreached(t *testing.T) {
 		note   string
 		down   bool
 	}{
-		"nobody listens": {t.Context, nil, "grpc://" + l.Addr().String() + "/s/m", "connection refused", true},
+		"nobody listens": {t.Context, nil, "grpc://" + nobody + "/s/m", "connection refused", true},
 		"canceled": {
-			func() context.Context { return canceled }, nil, "grpc://" + l.Addr().String() + "/s/m", "canceled", false,
+			func() context.Context { return canceled }, nil, "grpc://" + nobody + "/s/m", "canceled", false,
 		},
 		"denied": {t.Context, loopback, "grpc://10.0.0.1:1/s/m", "not allowed", false},
 		"denied late": {

@@ -3,12 +3,12 @@ package etcdlock_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
@@ -16,18 +16,12 @@ import (
 // wrong.
 func TestReadsTellWhyNoServerIsReached(t *testing.T) {
 	t.Parallel()
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := nobody.Close(); err != nil {
-		t.Fatal(err)
-	}
+	nobody := testenv.Nobody(t)
 	web := httptest.NewServer(nil)
 	t.Cleanup(web.Close)
-	silent, closing := listen(t, false), listen(t, true)
+	silent, closing := testenv.SaysNothing(t), testenv.HangsUp(t)
 	for addr, want := range map[string][]string{
-		nobody.Addr().String():       {nobody.Addr().String(), "connection refused"},
+		nobody:                       {nobody, "connection refused"},
 		web.Listener.Addr().String(): {"no etcd, or asks for TLS"},
 		silent:                       {silent, "no answer: it hangs, or is no etcd"},
 		closing:                      {closing, "closes the connection: it is no etcd"},
@@ -57,34 +51,10 @@ func TestReadsTellWhyNoServerIsReached(t *testing.T) {
 	}
 }
 
-// listen returns the address of a server that says nothing to who calls it, or hangs up on him.
-func listen(t *testing.T, hangsUp bool) (addr string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if hangsUp {
-				_ = conn.Close()
-			} else {
-				defer conn.Close()
-			}
-		}
-	}()
-	return l.Addr().String()
-}
-
 // TestSilenceIsToldWithoutTheServer: who asks for a lock is told which server says nothing, and that it was not asked.
 func TestSilenceIsToldWithoutTheServer(t *testing.T) {
 	t.Parallel()
-	addr := listen(t, false)
+	addr := testenv.SaysNothing(t)
 	b := newBackend(t, connect(t, addr), nil)
 	req := driver.Request{Name: "a", Owner: "o:1", TTL: time.Minute, Tokens: 1}
 	_, err := b.Acquire(contextFor(t, time.Second), req)

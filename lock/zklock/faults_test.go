@@ -3,7 +3,6 @@ package zklock_test
 import (
 	"context"
 	"errors"
-	"net"
 	"testing"
 	"time"
 
@@ -87,7 +86,7 @@ func TestSilentServerCostsTheSession(t *testing.T) {
 	server := testenv.StartZooKeeper(t, nil)[0]
 	proxy := proxyTo(t, server.Addr())
 	a := connect(t, &zklock.Options{Session: 4 * time.Second, Lock: lock.Options{TTL: 3 * time.Second}},
-		proxy.Addr(), silentServer(t))
+		proxy.Addr(), testenv.SaysNothing(t))
 	lease, err := a.Mutex("a", nil).Lock(ctxFor(t))
 	if err != nil {
 		t.Fatal(err)
@@ -107,35 +106,6 @@ func TestSilentServerCostsTheSession(t *testing.T) {
 	if err := lease.Unlock(ctxFor(t)); err != nil {
 		t.Error(err)
 	}
-}
-
-// silentServer takes connections, and says nothing.
-func silentServer(t testing.TB) (addr string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var open []net.Conn
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open = append(open, conn)
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		<-done
-		for _, conn := range open {
-			_ = conn.Close()
-		}
-	})
-	return l.Addr().String()
 }
 
 // TestFrozenServerKeepsItsClients: of a server that does not answer any more clients go to another one, while the

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/zklock"
 )
@@ -17,7 +18,7 @@ import (
 func TestOtherServersAreNotTold(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{
-		silentServer(t):                       "accepts connections and does not answer",
+		testenv.SaysNothing(t):                "accepts connections and does not answer",
 		greeter(t, ""):                        "closes connections without an answer",
 		greeter(t, "E\x00\x00\x00\x90SFATAL"): `does not speak ZooKeeper's protocol: what it says begins with "E\x00`,
 	} {

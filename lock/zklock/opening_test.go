@@ -56,7 +56,7 @@ func TestABackendIsOpenedBeforeItsServer(t *testing.T) {
 // TestARequestWaitsForTheFirstServer no longer than its context lasts, or the backend.
 func TestARequestWaitsForTheFirstServer(t *testing.T) {
 	t.Parallel()
-	b := openAtOnce(t, &zklock.Options{Session: time.Hour}, silentServer(t))
+	b := openAtOnce(t, &zklock.Options{Session: time.Hour}, testenv.SaysNothing(t))
 	ended, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := b.Acquire(ended, request("a", "me:1"))

@@ -58,7 +58,7 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := zklock.Connect(ctx, []string{silentServer(t)}, nil)
+	_, err := zklock.Connect(ctx, []string{testenv.SaysNothing(t)}, nil)
 	if !errors.Is(err, driver.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/txn/participant/header"
 )
 
@@ -188,13 +188,8 @@ func using(h hostile) string {
 // nobody calls a port that nobody listens on.
 func (s *site) nobody(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 	a := s.post(t.Context(), t, "Submit", fmt.Sprintf(`{"definition": {"id": "nobody", "mode": "saga", "timeout": "1s",
-		"steps": [{"id": "a", "action": "http://%s/do"}]}, "wait": true}`, l.Addr()))
+		"steps": [{"id": "a", "action": "http://%s/do"}]}, "wait": true}`, testenv.Nobody(t)))
 	if a.Result.Outcome != "rolled-back" || !strings.Contains(a.Result.Reason, "time") {
 		t.Errorf("%d %.300s", a.status, a.body)
 	}
