@@ -20,8 +20,10 @@ import (
 //
 // One that waits by messages (Redisson's plain lock) is known from the moment at which it listens, and then the lock is
 // offered to it, and again if it did not come in time: a JVM that gets no processor may miss an offer, but not more
-// than mostMissed in a row. Each offer is too late if Bedrock has had the lock more than mostHandOvers times and
-// longestTurn has passed. What is offered goes to whichever thread of Java is quickest.
+// than mostMissed in a row. The lock is passed on at most mostHandOvers times until it is free again: by an offer, or
+// because nobody stood in line at that moment. Then it is counted anew. So a thread has waited too long if Bedrock has
+// had the lock more often than that for each time it was free, and longestTurn has passed for each. What is offered
+// goes to whichever thread of Java is quickest.
 //
 // One that looks now and then (Redisson's spin lock) can be given the lock only at the moments at which it looks, and
 // the pauses between them, up to 128 ms, are its own doing: so its turns are its looks, of which mostHandOvers may
@@ -42,26 +44,31 @@ type fleet struct {
 	entered atomic.Int64
 	strange atomic.Int64 // how often Java had it
 	offers  atomic.Int64 // how often it was released for those who listen and stand in no line
+	free    atomic.Int64 // how often it was released to nobody, those among them
 }
 
-// tap is a connection that counts the offers it hears of.
+// tap is a connection that counts the releases it hears of.
 type tap struct {
 	redisconn.Conn
-	offers *atomic.Int64
+	fleet *fleet
 }
 
 func (t *tap) Listen(ctx context.Context, node string, sink redisconn.Sink) (redisconn.Listener, error) {
-	return t.Conn.Listen(ctx, node, &tapped{sink, t.offers})
+	return t.Conn.Listen(ctx, node, &tapped{sink, t.fleet})
 }
 
 type tapped struct {
 	redisconn.Sink
-	offers *atomic.Int64
+	fleet *fleet
 }
 
 func (t *tapped) Message(channel, text string) {
-	if text == "1" {
-		t.offers.Add(1)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && n >= 0 { // else it is passed on, or an offer follows
+		t.fleet.free.Add(1)
+	}
+	if n == 1 {
+		t.fleet.offers.Add(1)
 	}
 	t.Sink.Message(channel, text)
 }
@@ -76,7 +83,7 @@ func (e *together) startFleet(name string) (f *fleet, stop func()) {
 		rdb := redis.NewClient(&redis.Options{Addr: e.addresses("")})
 		conn := goredis.Wrap(rdb)
 		if i == 0 {
-			conn = &tap{conn, &f.offers}
+			conn = &tap{conn, f}
 		}
 		locks, err := redislock.New(conn, nil)
 		if err != nil {
@@ -129,18 +136,19 @@ func (f *fleet) listens(thread string) {
 	id := f.java.Begin(thread, "lock", f.name, 0)
 	f.untilMoreListen(before, id)
 	start := time.Now()
-	handOvers, offers, others := f.entered.Load(), f.offers.Load(), f.strange.Load()
+	handOvers, offers, free, others := f.entered.Load(), f.offers.Load(), f.free.Load(), f.strange.Load()
 	answer := f.java.Await(id)
 	waited := time.Since(start)
 	handOvers, others = f.entered.Load()-handOvers, f.strange.Load()-others
+	turns := f.free.Load() - free
 	f.givesBack(thread, "unlock")
 	offers = f.offers.Load() - offers
-	f.Logf("who listens: %s, after %s, %d hand-overs and %d offers", answer, waited, handOvers, offers)
-	turns := max(others+1, offers)
-	if answer != "true" || turns-others-1 > mostMissed ||
+	turns = max(1, turns, f.free.Load()-free-1) // what is heard late, but for what the thread itself has released
+	f.Logf("who listens: %s, after %s, %d hand-overs, %d turns, %d offers", answer, waited, handOvers, turns, offers)
+	if answer != "true" || offers-others-1 > mostMissed ||
 		waited > longestTurn*time.Duration(turns) && handOvers > (mostHandOvers+1)*turns {
-		f.Errorf("%q: who listens waited for %s, %d hand-overs, %d offers and %d threads of Java",
-			answer, waited, handOvers, offers, others)
+		f.Errorf("%q: who listens waited for %s, %d hand-overs, %d turns, %d offers and %d threads of Java",
+			answer, waited, handOvers, turns, offers, others)
 	}
 }
 
