@@ -227,6 +227,9 @@ func (postgresKind) openPool(source string) (*sql.DB, error) {
 	if err != nil {
 		return nil, &Error{Part: "parameters", Problem: "are not understood: " + err.Error()} // without the password
 	}
+	if _, given := config.RuntimeParams["client_encoding"]; !given {
+		config.RuntimeParams["client_encoding"] = "UTF8" // whatever is set for the account
+	}
 	connector := stdlib.GetConnector(*config)
 	if isOneServer(config) {
 		addr := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))

@@ -1,6 +1,7 @@
 package lockurl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock"
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -185,6 +187,45 @@ func TestTablesAreLeft(t *testing.T) {
 		if _, err := session.Mutex("job", nil).TryLock(t.Context()); err != nil {
 			t.Errorf("%s: with its tables: %v", profile, err)
 		}
+	}
+}
+
+// TestAccountOfAnotherEncodingHasOtherLocks: what is set for an account does not matter, what the URL says is refused.
+func TestAccountOfAnotherEncodingHasOtherLocks(t *testing.T) {
+	t.Parallel()
+	server := testenv.StartPostgres(t, nil)
+	server.CreateDatabase("app")
+	const name = "z\u00e4hler"
+	url := server.URL("app")
+	lock := func(url string) error {
+		backend, err := New(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := backend.Open(lock.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = session.Stop(context.Background()) })
+		_, err = session.Mutex(name, nil).TryLock(t.Context())
+		return err
+	}
+	if err := lock(url); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgresKind{}.openPool(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "ALTER DATABASE app SET client_encoding = 'LATIN1'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock(url); !errors.Is(err, driver.ErrHeld) {
+		t.Errorf("an account of another encoding: %v", err)
+	}
+	if err := lock(url + "&client_encoding=LATIN1"); !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("a connection of another encoding: %v", err)
 	}
 }
 

@@ -79,6 +79,12 @@ func guardTableMutants() []mutants.Mutant {
 			Old: "try == deadlockTries", New: "try > 0", Test: "TestADeadlockIsTheEnd",
 		},
 		{
+			Name: "guard: a name is a text of the connection", File: fences + "/table.go", Pkg: "lock/guard/pgxguard",
+			Old:  "'UTF8')\"",
+			New:  "pg_client_encoding())\"",
+			Test: "TestPostgres/encodings",
+		},
+		{
 			Name: "guard: pgx checks outside of the transaction", File: "lock/guard/pgxguard/guard.go",
 			Pkg: "lock/guard/pgxguard",
 			Old: "	newest, err := g.raiseToken(ctx, tx, t)\n",

@@ -345,6 +345,25 @@ func foundInProfiles() []mutants.Mutant {
 			Test: "TestDatabase/NamesAreMangled",
 		},
 		{
+			Name: "postgres: any encoding will do", File: "lock/sqllock/postgres/encoding.go", Pkg: lockPostgres,
+			Old:  "asSent := client == utf8 ||",
+			New:  "asSent := client != \"\" ||",
+			Test: "TestDatabase/NamesAreTranslated",
+		},
+		{
+			Name: "shedlock: any connection will do", File: shedTable + "/table.go", Pkg: lockPostgres,
+			Old:  "	if err := t.store.CheckConnections(ctx); err != nil {\n",
+			New:  "	if err := t.store.CheckConnections(ctx); err != nil && ctx.Err() != nil {\n",
+			Test: "TestDatabase/NamesAreTranslated",
+		},
+		{
+			Name: "postgres: an account has its own encoding", File: "internal/lockurl/database.go",
+			Pkg:  "internal/lockurl",
+			Old:  "[\"client_encoding\"] = \"UTF8\"",
+			New:  "[\"application_name\"] = \"UTF8\"",
+			Test: "TestAccountOfAnotherEncodingHasOtherLocks",
+		},
+		{
 			Name: "shedlock: whole seconds are enough", File: shedTable + "/zone.go", Pkg: lockPostgres,
 			Old:  "c.digits < milliseconds {",
 			New:  "c.digits < 0*milliseconds {",

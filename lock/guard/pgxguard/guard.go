@@ -108,6 +108,6 @@ func (g *Guard) Check(ctx context.Context, tx pgx.Tx, t guard.Ticket) error {
 
 // raiseToken remembers a token unless a newer one is known, and returns the newest.
 func (g *Guard) raiseToken(ctx context.Context, tx pgx.Tx, t guard.Ticket) (newest uint64, err error) {
-	err = tx.QueryRow(ctx, g.table.Raise, t.Name, t.Token).Scan(&newest)
+	err = tx.QueryRow(ctx, g.table.Raise, g.table.NameSent(t.Name), t.Token).Scan(&newest)
 	return newest, err
 }

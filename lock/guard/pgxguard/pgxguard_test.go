@@ -68,6 +68,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("read before", e.testReadBefore)
 	t.Run("race", e.testRace)
 	t.Run("column", e.testColumn)
+	t.Run("encodings", e.testEncodings)
 	t.Run("paused", func(t *testing.T) { guardtest.PausedHolderWrites(t, e.resource("table")) })
 	t.Run("paused column", func(t *testing.T) { guardtest.PausedHolderWrites(t, e.resource("column")) })
 }
@@ -109,6 +110,24 @@ func (e *engine) check(ctx context.Context, ticket guard.Ticket) error {
 }
 
 func repeatable(err error) bool { return sqlkind.Postgres.Classify(err).Collided() }
+
+// testEncodings has connections take texts for those of several encodings: of one name they have one row.
+func (e *engine) testEncodings(t *testing.T) {
+	const newest = 5
+	shown := guard.Ticket{Name: "z\u00e4hler \U0001f600", Token: newest}
+	mustAccept(t, e.check(t.Context(), shown))
+	shown.Token--
+	for _, encoding := range []string{"UTF8", "LATIN1", "SQL_ASCII"} {
+		err := e.in(t.Context(), "", func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), "SET LOCAL client_encoding = '"+encoding+"'"); err != nil {
+				return err
+			}
+			wantStale(t, e.g.Check(t.Context(), tx, shown), shown.Token, newest)
+			return nil
+		})
+		mustAccept(t, err)
+	}
+}
 
 func (e *engine) testRule(t *testing.T) {
 	before := e.told.refused.Load()

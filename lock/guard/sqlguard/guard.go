@@ -127,13 +127,14 @@ func checkArguments(tx Tx, t guard.Ticket) error {
 
 // raiseToken remembers a token unless a newer one is known, and returns the newest.
 func (g *Guard) raiseToken(ctx context.Context, tx Tx, t guard.Ticket) (newest uint64, err error) {
+	name := g.table.NameSent(t.Name)
 	if g.table.Newest == "" {
-		err = tx.QueryRowContext(ctx, g.table.Raise, t.Name, t.Token).Scan(&newest)
+		err = tx.QueryRowContext(ctx, g.table.Raise, name, t.Token).Scan(&newest)
 		return newest, err
 	}
-	if _, err := tx.ExecContext(ctx, g.table.Raise, t.Name, t.Token); err != nil {
+	if _, err := tx.ExecContext(ctx, g.table.Raise, name, t.Token); err != nil {
 		return 0, err
 	}
-	err = tx.QueryRowContext(ctx, g.table.Newest, t.Name).Scan(&newest)
+	err = tx.QueryRowContext(ctx, g.table.Newest, name).Scan(&newest)
 	return newest, err
 }

@@ -45,7 +45,7 @@ func namesAreMangled(t *testing.T, site *sqltest.Site, dsn string) {
 	for _, settings := range []string{
 		"&collation_connection=utf8_general_ci", "&character_set_connection=latin1", "&character_set_client=latin1",
 	} {
-		for _, opened := range []func(*sql.DB) (driver.Backend, error){open, openSession} {
+		for _, opened := range []func(*sql.DB) (driver.Backend, error){open, openShedLock, openSession} {
 			b := site.Backend(t, dsn+settings, opened)
 			_, err := b.Acquire(t.Context(), sqltest.Request("a😀", "o:1"))
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), "character_set_connection is ") {

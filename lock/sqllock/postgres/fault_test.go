@@ -58,6 +58,7 @@ func TestDatabase(t *testing.T) {
 	t.Run("RefusalNamesOneWhoHasGone", func(t *testing.T) { refusalNamesOneWhoHasGone(t, site, site.Fresh(t)) })
 	t.Run("LockedRowsTakeASmallPool", func(t *testing.T) { lockedRowsTakeASmallPool(t, site, site.Fresh(t)) })
 	t.Run("RenewalNeverFindsABusyRowFree", func(t *testing.T) { renewalPassesABusyRow(t, site, site.Fresh(t)) })
+	t.Run("NamesAreTranslated", func(t *testing.T) { namesAreTranslated(t, site, site.Fresh(t)) })
 	t.Run("DangerIsFine", func(t *testing.T) { dangerIsFine(t, site, site.Fresh(t)) })
 }
 

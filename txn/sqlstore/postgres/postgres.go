@@ -26,6 +26,9 @@ func Open(ctx context.Context, url string, opts *Options) (*sqlstore.Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err) // pgx leaves the password out
 	}
+	if _, given := config.RuntimeParams["client_encoding"]; !given {
+		config.RuntimeParams["client_encoding"] = "UTF8" // whatever is set for the account
+	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)

@@ -2,6 +2,7 @@
 package fencesql
 
 import (
+	"encoding/hex"
 	"regexp"
 	"strings"
 
@@ -17,14 +18,25 @@ const DefaultTable = "bedrock_guard"
 type Table struct {
 	Name string
 	// Raise remembers a token unless a newer one is known. It writes the row in any case, and so has it to the end
-	// of the transaction. Its parameters are name and token. The newest one is what it returns or, where Newest
-	// is not empty, what that returns.
+	// of the transaction. Its parameters are the name as NameSent has it, and the token. The newest one is what it
+	// returns or, where Newest is not empty, what that returns.
 	Raise string
 	// Newest returns the newest token that was committed, or is of this transaction, whatever the transaction saw
-	// before. Its parameter is the name.
+	// before. Its parameter is the name as NameSent has it.
 	Newest string
 	// Schema makes the table if it is not there. Several may do so at once.
 	Schema []string
+
+	kind sqlkind.Kind
+}
+
+// NameSent is what a name is sent as. PostgreSQL would take a text for one of the connection's client_encoding, and of
+// connections with different ones each would have a row of its own.
+func (t *Table) NameSent(name string) string {
+	if t.kind == sqlkind.Postgres {
+		return hex.EncodeToString([]byte(name))
+	}
+	return name
 }
 
 // NewTable returns the statements for a kind of database.
@@ -38,8 +50,12 @@ func NewTable(kind sqlkind.Kind, name string) (*Table, error) {
 	if err := checkTable(kind, name); err != nil {
 		return nil, err
 	}
-	t := &Table{Name: name, Schema: schemaOf(kind, name)}
-	insert := "INSERT INTO " + name + " (name, token, raised) VALUES (?, ?, " + kind.Clock() + ")"
+	t := &Table{Name: name, Schema: schemaOf(kind, name), kind: kind}
+	sent := "?"
+	if kind == sqlkind.Postgres {
+		sent = "convert_from(decode(?, 'hex'), 'UTF8')"
+	}
+	insert := "INSERT INTO " + name + " (name, token, raised) VALUES (" + sent + ", ?, " + kind.Clock() + ")"
 	if kind == sqlkind.MySQL { // which assigns from left to right, and returns nothing
 		t.Raise = insert + " ON DUPLICATE KEY UPDATE raised = IF(token < VALUES(token), VALUES(raised), raised)," +
 			" token = GREATEST(token, VALUES(token))"

@@ -91,15 +91,18 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err := about.Check(s.Layout.Table); err != nil {
 		return driver.Refused(err)
 	}
-	if s.Dialect.Refuses != nil {
-		if err := s.Reading(ctx, func(q rows.Querier) error { return s.Dialect.Refuses(ctx, q) }); err != nil {
-			return err
-		}
+	if err := s.CheckConnections(ctx); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.about, s.ready, s.lacking = about, true, false
 	return nil
+}
+
+// CheckConnections refuses connections by which no locks can be kept.
+func (s *Store) CheckConnections(ctx context.Context) error {
+	return s.Reading(ctx, func(q rows.Querier) error { return s.Dialect.Refuses(ctx, q) })
 }
 
 // findTables reads what the store says of itself, and makes the tables if there are none.

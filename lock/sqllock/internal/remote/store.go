@@ -37,7 +37,7 @@ type Dialect struct {
 	IsMissing func(error) bool
 	// IsDenied reports whether an account may not do something.
 	IsDenied func(error) bool
-	// Refuses says why locks cannot be kept over a connection, nil where all do. It is asked once.
+	// Refuses says why locks cannot be kept over a connection. It is asked once.
 	Refuses func(ctx context.Context, q rows.Querier) error
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
 	// for certain.

@@ -197,10 +197,8 @@ func (l *line) allowSilence(ctx context.Context, s *session, d time.Duration) er
 
 // findTable makes the table of tokens if there is none.
 func (l *line) findTable(ctx context.Context, s *session) error {
-	if l.store.Dialect.Refuses != nil {
-		if err := l.store.Dialect.Refuses(ctx, s.conn); err != nil {
-			return err
-		}
+	if err := l.store.Dialect.Refuses(ctx, s.conn); err != nil {
+		return err
 	}
 	var token, now int64
 	err := s.queryOne(ctx, l.texts.read, []any{""}, &token, &now)

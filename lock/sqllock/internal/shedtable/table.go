@@ -110,6 +110,9 @@ func (t *Table) inspectTable(ctx context.Context) (*shape, error) {
 	if known != nil {
 		return known, nil
 	}
+	if err := t.store.CheckConnections(ctx); err != nil {
+		return nil, err
+	}
 	found, err := t.findColumns(ctx)
 	if err == nil && len(found.columns) == 0 {
 		if err = t.store.MakeMissing(ctx, t.schema(), t.migrate); err != nil {
