@@ -15,7 +15,7 @@ const (
 func foundMutants() []mutants.Mutant {
 	return slices.Concat(
 		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInRenewals(),
-		foundInProfiles(), foundInFront(),
+		foundInConnections(), foundInProfiles(), foundInFront(),
 	)
 }
 
@@ -290,6 +290,36 @@ func foundInRenewals() []mutants.Mutant {
 	}
 }
 
+func foundInConnections() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "postgres: what is prepared is kept", File: "lock/sqllock/postgres/check.go", Pkg: lockPostgres,
+			Old:  "mode == pgx.QueryExecModeCacheStatement",
+			New:  "mode == pgx.QueryExecModeExec",
+			Test: "TestPoolerIsToldOf",
+		},
+		{
+			Name: "postgres: any encoding will do", File: "lock/sqllock/postgres/encoding.go", Pkg: lockPostgres,
+			Old:  "asSent := client == utf8 ||",
+			New:  "asSent := client != \"\" ||",
+			Test: "TestDatabase/NamesAreTranslated",
+		},
+		{
+			Name: "shedlock: any connection will do", File: shedTable + "/table.go", Pkg: lockPostgres,
+			Old:  "	if err := t.store.CheckConnections(ctx); err != nil {\n",
+			New:  "	if err := t.store.CheckConnections(ctx); err != nil && ctx.Err() != nil {\n",
+			Test: "TestDatabase/NamesAreTranslated",
+		},
+		{
+			Name: "postgres: an account has its own encoding", File: "internal/lockurl/database.go",
+			Pkg:  "internal/lockurl",
+			Old:  "[\"client_encoding\"] = \"UTF8\"",
+			New:  "[\"application_name\"] = \"UTF8\"",
+			Test: "TestAccountOfAnotherEncodingHasOtherLocks",
+		},
+	}
+}
+
 func foundInProfiles() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
@@ -343,25 +373,6 @@ func foundInProfiles() []mutants.Mutant {
 			Old:  "connection == \"binary\" ||",
 			New:  "connection != \"\" ||",
 			Test: "TestDatabase/NamesAreMangled",
-		},
-		{
-			Name: "postgres: any encoding will do", File: "lock/sqllock/postgres/encoding.go", Pkg: lockPostgres,
-			Old:  "asSent := client == utf8 ||",
-			New:  "asSent := client != \"\" ||",
-			Test: "TestDatabase/NamesAreTranslated",
-		},
-		{
-			Name: "shedlock: any connection will do", File: shedTable + "/table.go", Pkg: lockPostgres,
-			Old:  "	if err := t.store.CheckConnections(ctx); err != nil {\n",
-			New:  "	if err := t.store.CheckConnections(ctx); err != nil && ctx.Err() != nil {\n",
-			Test: "TestDatabase/NamesAreTranslated",
-		},
-		{
-			Name: "postgres: an account has its own encoding", File: "internal/lockurl/database.go",
-			Pkg:  "internal/lockurl",
-			Old:  "[\"client_encoding\"] = \"UTF8\"",
-			New:  "[\"application_name\"] = \"UTF8\"",
-			Test: "TestAccountOfAnotherEncodingHasOtherLocks",
 		},
 		{
 			Name: "shedlock: whole seconds are enough", File: shedTable + "/zone.go", Pkg: lockPostgres,

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/profiles"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
@@ -21,13 +24,39 @@ func (b *backend) Check(ctx context.Context) (found []driver.Finding, err error)
 	if found, err = b.Store.OrLack(found, err); err != nil {
 		return nil, b.Describe("check", b.Store.Layout.Table, err)
 	}
-	if err := b.hub.waitListening(ctx); errors.Is(err, driver.ErrUnsupported) || errors.Is(err, remote.ErrNoSpare) {
+	err = b.hub.waitListening(ctx)
+	if errors.Is(err, driver.ErrUnsupported) || errors.Is(err, remote.ErrNoSpare) {
 		found = append(found, driver.Finding{
 			Level: driver.Warning, What: fmt.Sprint("nothing is told of releases: ", err),
 			Means: "who waits looks again and again",
 		})
 	}
+	if errors.Is(err, errPooler) && b.prepares(ctx) {
+		found = append(found, driver.Finding{
+			Level: driver.Danger, What: "statements are prepared, which not every pooler keeps",
+			Means: "requests may fail with 42P05 or 26000; default_query_exec_mode=exec in the URL prepares none",
+		})
+	}
 	return profiles.WorstFirst(found), nil
+}
+
+// prepares reports whether connections of pgx prepare their statements on the server, by names of their own.
+func (b *backend) prepares(ctx context.Context) bool {
+	conn, err := b.Store.DB.Conn(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	var mode pgx.QueryExecMode
+	err = conn.Raw(func(c any) error {
+		own, ok := c.(*stdlib.Conn)
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		mode = own.Conn().Config().DefaultQueryExecMode
+		return nil
+	})
+	return err == nil && mode == pgx.QueryExecModeCacheStatement
 }
 
 // checkServer says what is wrong with the server for locks in rows.

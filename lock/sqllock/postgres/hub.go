@@ -293,13 +293,15 @@ func (h *hub) endSearch() {
 	}
 }
 
+var errPooler = errors.New("there is a pooler on the way, behind which nothing is told")
+
 func (h *hub) listenOn(ctx context.Context, conn *pgx.Conn) error {
 	var pid uint32
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 		return err
 	}
 	if pid != conn.PgConn().PID() {
-		return fmt.Errorf("%w: there is a pooler on the way, behind which nothing is told", lockdriver.ErrUnsupported)
+		return fmt.Errorf("%w: %w", lockdriver.ErrUnsupported, errPooler)
 	}
 	// Not before: the pooler's connection would go on with it.
 	if _, err := conn.Exec(ctx, "LISTEN "+h.channel); err != nil {
