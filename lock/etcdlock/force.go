@@ -2,6 +2,7 @@ package etcdlock
 
 import (
 	"context"
+	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -9,7 +10,8 @@ import (
 )
 
 // ForceRelease implements [driver.Forcer]. It deletes the key of who has the lock, or the keys: the lock then is that
-// of the next one in line, with a token that is higher than the whole block of the victim.
+// of the next one in line, with a token that is higher than the whole block of the victim. A key without a lease stays,
+// and the lock with it: it is data of somebody else, in the place of a lock.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	for range mostTries {
 		was, done, err := b.forceOnce(ctx, name)
@@ -39,12 +41,23 @@ func (b *backend) forceOnce(ctx context.Context, name string) (was, done bool, e
 	if first.state == waits {
 		return false, true, nil
 	}
-	took, err := b.commit(ctx, clientv3.Compare(clientv3.CreateRevision(first.key), "=", first.created),
-		clientv3.OpDelete(first.key))
+	if first.lease == clientv3.NoLease {
+		return false, true, errNoLock(first.key)
+	}
+	same := clientv3.Compare(clientv3.CreateRevision(first.key), "=", first.created)
+	leased := clientv3.Compare(clientv3.LeaseValue(first.key), "!=", clientv3.NoLease)
+	took, err := b.client.Txn(clientv3.WithRequireLeader(ctx)).
+		If(same, leased).Then(clientv3.OpDelete(first.key)).Commit()
 	if err != nil {
 		return false, false, err
 	}
 	return took.Succeeded, took.Succeeded, nil
+}
+
+// errNoLock refuses to delete what is in the way of a lock, and is none: those that clients make end with a lease.
+func errNoLock(key string) error {
+	return fmt.Errorf("%w: what is in its way is the key %s, which has no lease, so it is no client's lock: "+
+		"delete it by hand if nobody needs it", driver.ErrRefused, shownKey(key))
 }
 
 // forceCrowd takes a lock away from all who have it at once.

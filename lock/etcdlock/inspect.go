@@ -10,7 +10,7 @@ import (
 )
 
 // Inspect implements [driver.Inspector]. It tells of the keys of other libraries, too, whose owners are the last
-// parts of their keys.
+// parts of their keys, and of what else is there: which key that is stands in its metadata, as [KeyOfHolder].
 func (b *backend) Inspect(ctx context.Context, name string) (driver.Info, error) {
 	folder := b.layout.folder(name)
 	resp, err := b.client.Get(clientv3.WithRequireLeader(ctx), folder, clientv3.WithRange(endOf(folder)),
@@ -82,7 +82,10 @@ func describeLine(name string, line []contender, others crowd, revision int64) d
 	waiting := line
 	if line[0].state != waits {
 		first := &line[0]
-		h := driver.Holder{Owner: first.owner, TTL: first.life(), Meta: first.meta}
+		h := driver.Holder{Owner: first.owner, TTL: first.life(), Meta: first.shownMeta()}
+		if first.lease == clientv3.NoLease {
+			h.TTL = -1
+		}
 		if at := first.grantedAt(); at > 0 {
 			h.Token = firstToken(at)
 		}

@@ -18,7 +18,8 @@ import (
 const pageLength = 1000
 
 // List implements [driver.Inspector]. In the profile [Compatible] it looks at every key that begins with prefix, and
-// keeps what looks like a lock.
+// tells of the locks that a client of this package or an official one has, or waits for. Of a key of somebody else it
+// is told as of their holder alone: every name before a slash would be a lock otherwise.
 func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.Info, error) {
 	for range mostTries {
 		infos, err := b.listAt(ctx, prefix, limit)
@@ -38,7 +39,7 @@ func (b *backend) listAt(ctx context.Context, prefix string, limit int) ([]drive
 	} else {
 		from = "\x00"
 	}
-	byName := make(map[string][]contender)
+	byName := make(map[string]*listed)
 	revision := int64(0)
 	for {
 		resp, err := b.client.Get(clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(end),
@@ -58,23 +59,50 @@ func (b *backend) listAt(ctx context.Context, prefix string, limit int) ([]drive
 	}
 }
 
+// listed is what was found of a lock.
+type listed struct {
+	line []contender
+	// stranger is the oldest key there of neither a client of this package nor an official one, which may be
+	// anything: whatever has come after it does not have the lock.
+	stranger *contender
+}
+
 // addContenders enters keys by the names of their locks.
-func (b *backend) addContenders(byName map[string][]contender, kvs []*mvccpb.KeyValue) {
+func (b *backend) addContenders(byName map[string]*listed, kvs []*mvccpb.KeyValue) {
 	for _, kv := range kvs {
 		name, child, ok := b.layout.nameOf(string(kv.Key))
 		if !ok || driver.CheckName(name) != nil {
 			continue
 		}
 		c, ok := b.layout.readContender(b.layout.folder(name), kv)
-		if ok && (c.own || child == fmt.Sprintf("%x", int64(c.lease))) {
-			byName[name] = append(byName[name], c)
+		if !ok {
+			continue
+		}
+		found := byName[name]
+		if found == nil {
+			found = &listed{}
+			byName[name] = found
+		}
+		official := c.lease != clientv3.NoLease && child == fmt.Sprintf("%x", int64(c.lease))
+		switch {
+		case c.own || official:
+			found.line = append(found.line, c)
+		case found.stranger == nil || c.created < found.stranger.created:
+			found.stranger = &c
 		}
 	}
 }
 
 // describeLines tells of the locks that somebody has, at most limit, in order of their names.
-func describeLines(byName map[string][]contender, revision int64, limit int) (infos []driver.Info) {
-	for name, line := range byName {
+func describeLines(byName map[string]*listed, revision int64, limit int) (infos []driver.Info) {
+	for name, found := range byName {
+		line := found.line
+		if len(line) == 0 {
+			continue
+		}
+		if found.stranger != nil {
+			line = append(line, *found.stranger)
+		}
 		slices.SortFunc(line, func(x, y contender) int { return cmp.Compare(x.created, y.created) })
 		var mutex []contender
 		var others crowd

@@ -189,32 +189,6 @@ func TestFolderIsFullOfOthers(t *testing.T) {
 	}
 }
 
-// TestKeyOfAStrangerIsPassedOver: whatever is in the folder of a lock keeps official clients out for ever. It keeps
-// us out as well, who would share the lock with them else, and we say which key it is.
-func TestKeyOfAStrangerIsPassedOver(t *testing.T) {
-	t.Parallel()
-	_, client := oneServer(t)
-	b := newBackend(t, client, compatible())
-	for key, value := range map[string]string{
-		"job/config": "x", "job/bedrock-%zz": "bedrock/1 held plain 1000 1", "job/bedrock-": "bedrock/1",
-	} {
-		if _, err := client.Put(contextFor(t, soon), key, value); err != nil {
-			t.Fatal(err)
-		}
-		if refusal := wantHeld(t, b, "job"); !strings.HasSuffix(key, refusal.Owner) || refusal.TTL <= 0 {
-			t.Errorf("%q: held by %q for %s", key, refusal.Owner, refusal.TTL)
-		}
-		info, err := b.(driver.Inspector).Inspect(contextFor(t, soon), "job")
-		if err != nil || len(info.Holders) != 1 || info.Holders[0].TTL >= 0 {
-			t.Errorf("%q: shown as %+v, %v; want one that never ends", key, info, err)
-		}
-		if held, err := b.(driver.Forcer).ForceRelease(contextFor(t, soon), "job"); !held || err != nil {
-			t.Errorf("%q: forced %t, %v", key, held, err)
-		}
-	}
-	mustRelease(t, b, mustAcquire(t, b, request("job", 1)))
-}
-
 // etcdctlLock runs etcdctl lock, and returns it when it has the lock. What it runs under it lasts for a minute.
 func etcdctlLock(t *testing.T, m *testenv.EtcdMember, args ...string) (cmd *exec.Cmd, has chan string) {
 	t.Helper()

@@ -2,6 +2,8 @@ package etcdlock
 
 import (
 	"fmt"
+	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -190,6 +192,29 @@ func (c *contender) grantedAt() int64 {
 	default:
 		return 0
 	}
+}
+
+// KeyOfHolder is where the metadata of a holder have the key of etcd by which it has the lock, unless that is one of
+// this package's. People are told of owners by a hash alone, which does not say where to look.
+const KeyOfHolder = "key"
+
+// shownMeta returns what is told beside who has a lock. What a candidate proposes says who that is.
+func (c *contender) shownMeta() string {
+	if c.own || c.elects && c.lease != clientv3.NoLease {
+		return c.meta
+	}
+	meta := make(map[string]string)
+	maps.Copy(meta, driver.DecodeMeta(c.meta))
+	meta[KeyOfHolder] = shownKey(c.key)
+	return driver.EncodeMeta(meta)
+}
+
+// shownKey writes a key for people: it is whatever bytes somebody has chosen.
+func shownKey(key string) string {
+	if quoted := strconv.Quote(key); len(quoted) > len(`""`)+len(key) {
+		return quoted
+	}
+	return key
 }
 
 // strangersLife is told of the time left of who has a lock by another library, which does not say. Whoever sleeps

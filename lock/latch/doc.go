@@ -21,7 +21,8 @@
 // latches are shared on Redis. Set it before those start who wait.
 //
 // Its name is its own: no lock may have it meanwhile, else calls fail with [lock.ErrKind]. The backend must keep
-// latches, as memory and Redis do; of any other the error is [lock.ErrUnsupported].
+// latches, as memory, Redis, etcd, PostgreSQL, MySQL, MariaDB and SQLite do in their default profiles, and servers that
+// have their locks there; of any other the error is [lock.ErrUnsupported].
 //
 // # Once
 //

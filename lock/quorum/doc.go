@@ -7,5 +7,8 @@
 //
 //	client, err := quorum.New(nodes, nil) // servers that know nothing of each other, not one with replicas
 //
+// Nodes have to fail independently. One Redis, etcd or table that is there twice is refused. Two tables or schemas of
+// one database server are not, nor two files of one disk: each has a vote, and both are lost together.
+//
 // What it promises, and what not, stands in docs/guarantees.md, beside lock/combination.
 package quorum

@@ -1,14 +1,21 @@
 package zklock
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
 // ForceRelease implements [driver.Forcer]: it deletes the nodes of all who have the lock, and they hear of
-// it. The next node was made later, or will be, so its token is higher by itself.
+// it. The next node was made later, or will be, so its token is higher by itself. While one of those is no client's,
+// and would stay if its client went, nothing is deleted: it is data of somebody else, in the place of a lock.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	folder, err := b.layout.pathOf(name)
 	if err != nil {
@@ -25,7 +32,40 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return b.removeAll(found.folder, found.holders())
+		held := found.holders()
+		if err := b.refuseLasting(found.folder, held); err != nil {
+			return false, err
+		}
+		return b.removeAll(found.folder, held)
 	})
 	return held, describe("force the release of", name, err)
+}
+
+// mostLooks is how many nodes are looked at at once: a semaphore has thousands.
+const mostLooks = 64
+
+// refuseLasting refuses to delete nodes of which one does not end with a session, as all do that clients make.
+func (b *backend) refuseLasting(folder string, nodes []string) error {
+	for some := range slices.Chunk(nodes, mostLooks) {
+		errs := make([]error, len(some))
+		var group sync.WaitGroup
+		for i, n := range some {
+			group.Go(func() { errs[i] = b.refuseIfLasting(folder + "/" + n) })
+		}
+		group.Wait()
+		if err := cmp.Or(errs...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseIfLasting refuses to delete a node that does not end with a session.
+func (b *backend) refuseIfLasting(path string) error {
+	there, node, err := b.conn.library().Exists(path)
+	if err != nil || !there || node.EphemeralOwner != 0 {
+		return err
+	}
+	return fmt.Errorf("%w: what is in its way is the node %q, which ends with no session, so it is no client's lock: "+
+		"delete it by hand if nobody needs it", driver.ErrRefused, path)
 }

@@ -97,5 +97,25 @@ func etcdStoreMutants() []mutants.Mutant {
 			New:  "conn.GetState() == connectivity.TransientFailure",
 			Test: "TestReadsTellWhyNoServerIsReached",
 		},
+		{
+			Name: "etcd: what is no lock is forced away", File: etcd + "/force.go", Pkg: etcd,
+			Old: "	if first.lease == clientv3.NoLease {\n", New: "	if first.lease < clientv3.NoLease {\n",
+			Test: "TestKeyOfAStrangerIsPassedOver",
+		},
+		{
+			Name: "etcd: what is no lock any more is forced away", File: etcd + "/force.go", Pkg: etcd,
+			Old: `"!=", clientv3.NoLease)`, New: `">", clientv3.NoLease-1)`,
+			Test: "TestKeyLosesItsLeaseBeforeItIsForced",
+		},
+		{
+			Name: "etcd: nobody is told which key has a lock", File: etcd + "/record.go", Pkg: etcd,
+			Old: "	meta[KeyOfHolder] = shownKey(c.key)\n", New: "",
+			Test: "TestKeyOfAStrangerIsPassedOver",
+		},
+		{
+			Name: "etcd: a list leaves out who is before those who wait", File: etcd + "/list.go", Pkg: etcd,
+			Old: "	if found.stranger != nil {\n", New: "	if found.stranger != nil && name == \"\" {\n",
+			Test: "TestWhoWaitsBehindAStrangerHasTheLock",
+		},
 	}
 }

@@ -135,5 +135,10 @@ func zookeeperLossMutants() []mutants.Mutant {
 			Old: "		stays = inBook && p", New: "		stays = inBook && p == nil && p",
 			Test: "TestLateCopyHidesAGrant",
 		},
+		{
+			Name: "zookeeper: what is no lock is forced away", File: zk + "/force.go", Pkg: zk,
+			Old: "!there || node.EphemeralOwner != 0 {", New: "!there || node.EphemeralOwner == 0 {",
+			Test: "TestForceDeletesData",
+		},
 	}
 }
