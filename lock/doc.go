@@ -40,7 +40,7 @@
 // (acquire*.go: the queue, the contest at the backend, listening and waiting), held (hold.go),
 // renewed (renew*.go), handed on in this process (handoff.go), had by several at once
 // (queue_shared.go; queue_side.go for who must not wait behind others), for as long as it may be
-// (maxhold.go), shared with other processes (share*.go), released (release*.go), lost (lose.go),
+// (maxhold.go), shared with other processes (share*.go), released (release*.go), lost (lose*.go),
 // inspected (inspect.go).
 //
 // # Errors

@@ -16,7 +16,7 @@ import (
 var errTooLate = fmt.Errorf("%w: the grant arrived too late to be used", driver.ErrUnavailable)
 
 // errTakenAtOnce says that a grant was taken away before it was here.
-var errTakenAtOnce = fmt.Errorf("%w: the grant was taken away by force at once", driver.ErrUnavailable)
+var errTakenAtOnce = fmt.Errorf("%w: the grant was taken away at once", driver.ErrUnavailable)
 
 // hold is a grant of the backend in the hands of this process. It is renewed as
 // long as it is possessed, and serves one lease after the other while local
@@ -53,7 +53,8 @@ type hold struct {
 	timer   wheel.Entry
 	sending bool          // on its way to the backend, or waiting for it
 	warned  bool          // that it is taken away soon
-	failed  int           // renewals since the last confirmation
+	asked   time.Duration // since when no renewal has had an answer, 0 if none waits for one
+	trouble error         // what the last one was told that has had one since the last confirmation
 	kept    time.Duration // until when it is left in the backend, if it is; set once
 
 	first     Lease      // the first lease, allocated with the hold

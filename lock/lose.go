@@ -2,19 +2,9 @@ package lock
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
-
-// errExpired is the cause of a loss found out by the clock.
-var errExpired = fmt.Errorf("%w: not renewed in time", ErrLost)
-
-// errTimeOver is that of a lease that is not renewed.
-var errTimeOver = fmt.Errorf("%w: its time is over%.0w", ErrLost, errExpired)
-
-// errTaken is the cause of a loss that the backend tells of.
-var errTaken = fmt.Errorf("%w: the backend does not have the lease any more", ErrLost)
 
 // lose takes the lock from its holder: the context of the lease ends, and the
 // next in the queue may contend.
@@ -53,22 +43,10 @@ func (h *hold) followLoss() {
 		Kind: EventLost, Name: h.grant.Name, Owner: h.grant.Owner, Token: h.lease.token, Held: c.now() - h.since,
 		Err: h.cause,
 	})
-	if errors.Is(h.cause, errExpired) || errors.Is(h.cause, errForced) || h.doubt != nil {
+	if errors.Is(h.cause, errExpired) || errors.Is(h.cause, errTold) || h.doubt != nil {
 		c.releaseUnknown(h.grant, h.doubt) // it may have been renewed, or granted once more, without our hearing of it
 	}
 	h.q.passFront(h)
-}
-
-// whyExpired says why the time of a hold is over.
-func (h *hold) whyExpired() error {
-	switch {
-	case h.isOverdue():
-		return errOverdue
-	case h.want.fixed:
-		return errTimeOver
-	default:
-		return errExpired
-	}
 }
 
 // dispossess moves the hold out of possession. It reports whether it was possessed; one that lingers is given back.

@@ -1,13 +1,6 @@
 package lock
 
-import (
-	"fmt"
-
-	"github.com/bedrock-go/bedrock/lock/driver"
-)
-
-// errForced is the cause of a loss that whoever took the lock away has told of.
-var errForced = fmt.Errorf("%w: it was taken away by force", ErrLost)
+import "github.com/bedrock-go/bedrock/lock/driver"
 
 // hearMessage is told by the backend what others want of this client's grants, or have done to them. It may come
 // late: owners have one grant each, so what is told of another one is over.
@@ -30,7 +23,7 @@ func (c *Client) hearMessage(m driver.Message) {
 	case m.Kind == driver.Asked:
 		h.hearPlea(pleaNow(m.Plea))
 	case m.Kind == driver.Taken:
-		c.work.Go(func() { h.lose(errForced) })
+		c.work.Go(func() { h.lose(whyTold(m)) })
 	default:
 		h.recall()
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/wheel"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // renewer keeps the holds of a client alive. All of them stand in one timing
@@ -167,6 +168,9 @@ func (r *renewer) sendToLane(h *hold) {
 		go l.run(shard)
 	}
 	h.sending = true
+	if h.asked == 0 {
+		h.asked = r.client.now()
+	}
 	l.push(h)
 }
 
@@ -191,16 +195,18 @@ func (r *renewer) recordRenewal(h *hold, sent time.Duration, err error) fate {
 	}
 	switch {
 	case err == nil:
-		h.failed = 0
+		h.asked, h.trouble = 0, nil
 		h.late.Store(false)
 		h.confirm(sent, h.grant.TTL)
 		r.schedule(h, r.renewAt(sent, h.grant.TTL))
 	case errors.Is(err, driver.ErrLost):
 		return taken
 	default:
-		h.late.Store(true)
+		if !outcome.IsContextError(err) {
+			h.asked, h.trouble = 0, err
+		}
 		r.schedule(h, r.client.now()+r.retryAfter(h.grant.TTL))
-		if h.failed++; h.failed == 1 {
+		if !h.late.Swap(true) {
 			return late
 		}
 	}

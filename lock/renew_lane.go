@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 )
 
 // A lane renews the holds of one shard, one batch at a time. It lives while
@@ -111,6 +112,9 @@ func (l *lane) renew(batch []*hold) {
 	}
 	ctx := l.beginCall(batch[0], sent)
 	errs := c.backend.Renew(ctx, grants)
+	for i, err := range errs { // whose own time-outs are answers
+		errs[i] = outcome.NotTheCallersEnd(ctx, err)
+	}
 	l.endCall()
 	l.recordBatch(batch, sent, errs)
 }

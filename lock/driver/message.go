@@ -16,6 +16,9 @@ type Message struct {
 	Kind        MessageKind
 	// Plea is what the holder is asked, by a message of the kind Asked.
 	Plea Plea
+	// Why says, by a message of the kind Taken, why the grant is gone that nobody has taken away: such as that the
+	// connection has ended which had it. It is what the holder's loss is told to be, after "lost: ".
+	Why error
 }
 
 // MessageKind says what has happened.
@@ -25,7 +28,7 @@ type MessageKind uint8
 const (
 	// Wanted: somebody was refused. Only a grant with [Grant.Recalled] is told of that.
 	Wanted MessageKind = iota
-	// Taken: the grant was taken away by force, see [Forcer].
+	// Taken: the grant was taken away by force, see [Forcer], or has ended as [Message.Why] says.
 	Taken
 	// Missed: some may not have been heard.
 	Missed

@@ -9,7 +9,7 @@ import (
 // allMutants lists the mutants.
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
-		contestMutants(), silenceMutants(), leaseMutants(), queueMutants(), storeMutants(),
+		contestMutants(), silenceMutants(), leaseMutants(), reasonMutants(), queueMutants(), storeMutants(),
 		redisMutants(), doubtMutants(),
 		passingMutants(), passingServerMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
 		togetherMutants(),

@@ -78,7 +78,11 @@ func sessionMutants() []mutants.Mutant {
 		},
 		{
 			Name: "session: nobody is told of its end", File: sessionLocks + "/session.go", Pkg: lockPostgres,
-			Old: "	l.lost(s)\n", New: "", Test: "TestSession/LossIsToldLate",
+			Old: "	l.lost(s, why)\n", New: "", Test: "TestSession/LossIsToldLate",
+		},
+		{
+			Name: "session: its end is one by force", File: sessionLocks + "/session.go", Pkg: lockMySQL,
+			Old: "	l.lost(s, why)\n", New: "	l.lost(s, nil)\n", Test: "TestSession/LossIsToldLate",
 		},
 		{
 			Name: "session: nobody asks whether it is there", File: sessionLocks + "/session.go", Pkg: lockMySQL,

@@ -45,6 +45,10 @@ func ContextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
+// OfAnother returns err, as what another operation was told: it leaves no doubt about this one, and is not the end of
+// its context.
+func OfAnother(err error) error { return &foreignError{&anothersError{err}} }
+
 // anothersError is what another operation was told. It matches all that that is, but leaves no doubt.
 type anothersError struct{ err error }
 

@@ -95,15 +95,15 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// sessionLost tells those whose locks have ended with it.
-func (b *Backend) sessionLost(s *session) {
+// sessionLost tells those whose locks have ended with it why it has ended.
+func (b *Backend) sessionLost(s *session, why error) {
 	b.mu.Lock()
 	tell := b.tell
 	b.mu.Unlock()
 	for name, h := range s.held {
 		delete(s.held, name)
 		b.book.Take(h.owner)
-		tell(driver.Message{Name: h.name, Owner: h.owner, Kind: driver.Taken})
+		tell(driver.Message{Name: h.name, Owner: h.owner, Kind: driver.Taken, Why: why})
 	}
 }
 

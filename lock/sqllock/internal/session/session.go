@@ -71,7 +71,7 @@ type line struct {
 
 	store *remote.Store
 	texts *texts
-	lost  func(*session) // is told of the session's end
+	lost  func(*session, error) // is told of the session's end, and why that is
 
 	life context.Context //nolint:containedctx // that of the line itself
 	end  context.CancelFunc
@@ -107,7 +107,7 @@ func overSession[T any](
 		}
 		answer, err := requests(own, s)
 		if err != nil && l.endsSession(err) && !l.goesOn(own, s, err) {
-			l.dropSession(s)
+			l.dropSession(s, whyEnded(own, err))
 		}
 		return answer, err
 	})
@@ -131,7 +131,7 @@ func (l *line) goesOn(ctx context.Context, s *session, err error) bool {
 }
 
 // errGone says that a session is not what it was.
-var errGone = fmt.Errorf("%w: its session has ended", lockdriver.ErrLost)
+var errGone = fmt.Errorf("its session has ended%.0w", lockdriver.ErrLost)
 
 // beginSession returns the session, or a new one.
 func (l *line) beginSession(ctx context.Context) (*session, error) {
@@ -226,13 +226,25 @@ func (l *line) keepAlive(ctx context.Context, s *session) error {
 }
 
 // dropSession ends a session, and all that it has.
-func (l *line) dropSession(s *session) {
+func (l *line) dropSession(s *session, why error) {
 	if l.current != s {
 		return
 	}
 	l.current = nil
 	remote.Discard(s.conn, l.Cut)
-	l.lost(s)
+	l.lost(s, why)
+}
+
+// whyEnded says why a session is over, by what its last request was told.
+func whyEnded(request context.Context, err error) error {
+	switch {
+	case errors.Is(err, errGone):
+		return err
+	case request.Err() != nil:
+		return fmt.Errorf("its connection was closed: no answer in %s", patience)
+	default:
+		return fmt.Errorf("its connection has ended: %w", err)
+	}
 }
 
 // watchSession asks the session now and then whether it is there, until it has ended.
@@ -245,7 +257,7 @@ func (l *line) watchSession(s *session) {
 			case len(s.held) > 0:
 				s.used = time.Now()
 			case time.Since(s.used) > idleTime:
-				l.dropSession(s)
+				l.dropSession(s, nil) // nobody has a lock of it
 				return none, nil
 			}
 			return none, l.keepAlive(ctx, s) // whose error ends it

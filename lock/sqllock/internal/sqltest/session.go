@@ -38,6 +38,7 @@ func (s *Session) newClient(t *testing.T, dsn string) *lock.Client {
 func (s *Session) Run(t *testing.T) {
 	t.Helper()
 	t.Run("LossIsToldLate", s.lossIsToldLate)
+	t.Run("SilenceHasNoReason", s.silenceHasNoReason)
 	t.Run("LocksTakeAConnectionEach", s.connectionEach)
 	t.Run("OwnersOfAClientMeet", s.ownersMeet)
 	t.Run("DroppedTableStaysAway", s.droppedStaysAway)
@@ -76,6 +77,7 @@ func (s *Session) lossIsToldLate(t *testing.T) {
 	case <-time.After(time.Second):
 		t.Error("after a second the holder knows nothing")
 	}
+	wantReason(t, lease, "its connection has ended: ")
 	next, err := other.Mutex("lost", &lock.MutexOptions{Wait: 10 * time.Second}).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +91,29 @@ func (s *Session) lossIsToldLate(t *testing.T) {
 	if err := next.Unlock(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// wantReason checks what the holder of a lost lock is told.
+func wantReason(t *testing.T, lease *lock.Lease, reason string) {
+	t.Helper()
+	if err := lease.Err(); err == nil || !strings.Contains(err.Error(), ": lost: "+reason) {
+		t.Errorf("the holder is told %v, want %s", err, reason)
+	}
+}
+
+// silenceHasNoReason has the server say nothing: it is the client that closes the connection.
+func (s *Session) silenceHasNoReason(t *testing.T) {
+	lease, err := s.newClient(t, s.Site.DSN(Database)).Mutex("silent", nil).Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Site.Freeze()
+	defer s.Site.Thaw()
+	select {
+	case <-lease.Context().Done():
+	case <-time.After(time.Minute):
+	}
+	wantReason(t, lease, "its connection was closed: no answer in 5s")
 }
 
 // ownersMeet has two come over one connection, whose locks it has already.
