@@ -15,7 +15,7 @@ const (
 func foundMutants() []mutants.Mutant {
 	return slices.Concat(
 		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInRenewals(),
-		foundInProfiles(), foundInFront(),
+		foundInProfiles(), foundInErrors(), foundInFront(),
 	)
 }
 
@@ -355,6 +355,17 @@ func foundInProfiles() []mutants.Mutant {
 			Old:  " && !l.goesOn(own, s, err) {",
 			New:  " {",
 			Test: "TestSession/FullDiskEndsTheSession",
+		},
+	}
+}
+
+func foundInErrors() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "postgres: the dead take locks", File: remoteLocks + "/prepared.go", Pkg: lockPostgres,
+			Old:  "	s.leftover.waitDone()\n",
+			New:  "",
+			Test: "TestTheDeadTakeLocks",
 		},
 	}
 }

@@ -42,7 +42,7 @@ func newDialect(table string) remote.Dialect {
 	tell := newTexts(table).tell
 	return remote.Dialect{
 		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
-		LeftNothing:  leftNothing,
+		LeftNothing: leftNothing, CleanUp: cleanUp,
 		Begin:        []string{"BEGIN ISOLATION LEVEL READ COMMITTED; " + guard},
 		BeginReading: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ"},
 		Commit:       commit,

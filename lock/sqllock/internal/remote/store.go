@@ -42,6 +42,9 @@ type Dialect struct {
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
 	// for certain.
 	LeftNothing func(error) bool
+	// CleanUp returns what is closed when the driver has told the server that nobody waits for an answer over a
+	// connection, nil if it has not to; it is nil where no driver does.
+	CleanUp func(driverConn any) <-chan struct{}
 	// Alone runs fn while nobody else who makes the tables does.
 	Alone func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error
 	// Tell tells of what a step has changed, within its transaction; nil where nothing can.
@@ -60,6 +63,7 @@ type Store struct {
 	skips    atomic.Int32 // whether taken rows can be left out: 0 as long as nobody knows
 	prepared prepared
 	underway underway
+	leftover leftover
 	reached  atomic.Bool // by a connection
 
 	setUp   chan struct{} // one slot, of whoever makes the tables

@@ -233,8 +233,15 @@ func (l *line) dropSession(s *session) {
 		return
 	}
 	l.current = nil
-	remote.Discard(s.conn, l.Cut)
+	l.discard(s)
 	l.lost(s)
+}
+
+// discard ends the connection of a session. If it was given up amid a statement the server has what it has until it is
+// told.
+func (l *line) discard(s *session) {
+	l.store.NoteLeftover(s.conn)
+	remote.Discard(s.conn, l.Cut)
 }
 
 // watchSession asks the session now and then whether it is there, until it has ended.
@@ -271,7 +278,7 @@ func (l *line) close() {
 	l.end()
 	l.slot <- struct{}{} // for good
 	if l.current != nil {
-		remote.Discard(l.current.conn, l.Cut)
+		l.discard(l.current)
 		l.current = nil
 	}
 	l.work.Wait()
