@@ -109,7 +109,7 @@ func overSession[T any](
 		if err != nil && l.endsSession(err) && !l.goesOn(own, s, err) {
 			l.dropSession(s)
 		}
-		return answer, err
+		return answer, l.store.Explain(own, err)
 	})
 }
 
