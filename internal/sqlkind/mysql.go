@@ -68,6 +68,12 @@ func DeniedByMySQL(number uint16) bool {
 	return number == myDeniedIn || number == myDeniedTable || number == myDeniedField
 }
 
+// ReadOnlyInMySQL reports whether an error of MySQL or MariaDB says that nothing is written: by the server, in a
+// transaction, or by InnoDB.
+func ReadOnlyInMySQL(number uint16) bool {
+	return number == myReadOnly || number == myReadOnlyTx || number == myReadOnlyNow
+}
+
 // ofMySQLText reads the number out of what the driver says: "Error 1213 (40001): …". Its
 // error has no method for it.
 func ofMySQLText(text string) Class {

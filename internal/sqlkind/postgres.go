@@ -1,11 +1,13 @@
 package sqlkind
 
+// pgReadOnly says that a standby, or an account, only reads.
+const pgReadOnly = "25006"
+
 // OfPostgres returns the class of a code of PostgreSQL, whose first two characters are
 // the class that PostgreSQL itself puts it into.
 func OfPostgres(code string) Class {
 	const uniqueViolation, serializationFailure, deadlock, lockNotAvailable = "23505", "40001", "40P01", "55P03"
-	const silent = "25P03"  // for too long, in a transaction
-	const standby = "25006" // or an account, that only reads: it may be another server in a moment
+	const silent = "25P03" // for too long, in a transaction
 	switch code {
 	case uniqueViolation:
 		return Duplicate
@@ -13,7 +15,7 @@ func OfPostgres(code string) Class {
 		return Deadlocked
 	case lockNotAvailable:
 		return Busy
-	case silent, standby:
+	case silent, pgReadOnly: // it may be another server in a moment
 		return Broken
 	}
 	const connection, resources, intervention = "08", "53", "57"
@@ -24,6 +26,9 @@ func OfPostgres(code string) Class {
 		return Refused
 	}
 }
+
+// ReadOnlyInPostgres reports whether a code of PostgreSQL says that nothing is written, by a standby or for an account.
+func ReadOnlyInPostgres(code string) bool { return code == pgReadOnly }
 
 // NoTableInPostgres reports whether a code of PostgreSQL says that a table is not there.
 func NoTableInPostgres(code string) bool { return code == "42P01" }

@@ -15,7 +15,7 @@ const (
 func foundMutants() []mutants.Mutant {
 	return slices.Concat(
 		foundInFiles(), foundInTurns(), foundInRemovals(), foundInRows(), foundInTransactions(), foundInRenewals(),
-		foundInConnections(), foundInProfiles(), foundInFront(),
+		foundInConnections(), foundInProfiles(), foundInErrors(), foundInFront(),
 	)
 }
 
@@ -385,6 +385,42 @@ func foundInProfiles() []mutants.Mutant {
 			Old:  " && !l.goesOn(own, s, err) {",
 			New:  " {",
 			Test: "TestSession/FullDiskEndsTheSession",
+		},
+	}
+}
+
+func foundInErrors() []mutants.Mutant {
+	return []mutants.Mutant{
+		{
+			Name: "postgres: the dead take locks", File: remoteLocks + "/prepared.go", Pkg: lockPostgres,
+			Old:  "	s.leftover.waitDone()\n",
+			New:  "",
+			Test: "TestTheDeadTakeLocks",
+		},
+		{
+			Name: "postgres: who only reads may have written", File: lockPostgres + "/postgres.go", Pkg: lockPostgres,
+			Old:  " || sqlkind.ReadOnlyInPostgres(e.Code))",
+			New:  ")",
+			Test: "TestAccounts/WriteMayHaveHappened",
+		},
+		{
+			Name: "mysql: who only reads may have written", File: lockMySQL + "/mysql.go", Pkg: lockMySQL,
+			Old:  " || sqlkind.ReadOnlyInMySQL(e.Number))",
+			New:  ")",
+			Test: "TestDatabase/WriteMayHaveHappened",
+		},
+		{
+			Name: "mysql: a server that only reads is a bad connection", File: remoteLocks + "/errors.go",
+			Pkg:  lockMySQL,
+			Old:  "	if failed != nil || why == \"\" {\n",
+			New:  "	if failed != nil || why != \"\" {\n",
+			Test: "TestDatabase/WriteMayHaveHappened",
+		},
+		{
+			Name: "postgres: an error has lines", File: remoteLocks + "/errors.go", Pkg: lockPostgres,
+			Old:  "strings.Contains(err.Error(), \"\\n\") {",
+			New:  "strings.Contains(err.Error(), \"\\x00\") {",
+			Test: "TestErrorHasLines",
 		},
 	}
 }

@@ -29,6 +29,14 @@ func TestDatabase(t *testing.T) {
 		site.CheckOverlooksThatNobodyMayWrite(t, accounts())
 	})
 	t.Run("TheRightsAreNotEnough", func(t *testing.T) { site.TheRightsAreNotEnough(t, accounts()) })
+	t.Run("WriteMayHaveHappened", func(t *testing.T) {
+		only := sqltest.ReadOnly{
+			Site: sqltest.MariaDB(t), Accounts: accounts(), Begin: "SET GLOBAL read_only = 1",
+			Settings: []string{"", "&rejectReadOnly=true"},
+		}
+		only.WriteMayHaveHappened(t)
+	})
+	t.Run("CrowdLooksFree", func(t *testing.T) { site.CrowdLooksFree(t, accounts()) })
 	t.Run("BundleOverlooksAReader", func(t *testing.T) { bundleOverlooksAReader(t, site, site.Fresh(t)) })
 	t.Run("ContendersDeadlock", func(t *testing.T) { contendersDeadlock(t, site, site.Fresh(t)) })
 	for i, settings := range []string{

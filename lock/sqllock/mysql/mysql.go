@@ -43,8 +43,8 @@ func newBackend(store *remote.Store) lockdriver.Backend {
 func newDialect(string) remote.Dialect {
 	return remote.Dialect{
 		Kind: sqlkind.MySQL, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
-		LeftNothing: leftNothing,
-		Refuses:     mangles, Prepares: true, Alone: migrateAlone,
+		LeftNothing: leftNothing, ReadsOnly: readsOnly,
+		Refuses: mangles, Prepares: true, Alone: migrateAlone,
 		// Else the rows of a second name would be read as of before it was had.
 		Begin:        []string{"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", begin},
 		BeginReading: []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", begin},
@@ -124,8 +124,27 @@ func leftNothing(err error) bool {
 
 // isAnswer reports whether the server has said that a statement failed. One that was killed may have been carried out.
 func isAnswer(err error) bool {
-	_, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok && errorClass(err) != sqlkind.Broken
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && (sqlkind.OfMySQL(e.Number) != sqlkind.Broken || sqlkind.ReadOnlyInMySQL(e.Number))
+}
+
+// readsOnly says by which settings the server takes no writes.
+func readsOnly(ctx context.Context, db *sql.DB) (string, error) {
+	found, err := db.QueryContext(ctx, "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'innodb_read_only', "+
+		"'tx_read_only', 'transaction_read_only') AND Value NOT IN ('OFF', '0')")
+	if err != nil {
+		return "", err
+	}
+	defer found.Close()
+	var settings []string
+	for found.Next() {
+		var name, value string
+		if err := found.Scan(&name, &value); err != nil {
+			return "", err
+		}
+		settings = append(settings, name+" is "+value)
+	}
+	return strings.Join(settings, ", "), found.Err()
 }
 
 // backend implements the driver interfaces on a database.

@@ -54,4 +54,12 @@ func TestAccounts(t *testing.T) {
 	}
 	t.Run("CheckOverlooksThatNobodyMayWrite", func(t *testing.T) { site.CheckOverlooksThatNobodyMayWrite(t, accounts) })
 	t.Run("TheRightsAreNotEnough", func(t *testing.T) { site.TheRightsAreNotEnough(t, accounts) })
+	t.Run("WriteMayHaveHappened", func(t *testing.T) {
+		only := sqltest.ReadOnly{
+			Site: site, Accounts: accounts, Settings: []string{"&default_transaction_read_only=on"},
+			But: "bedrock_session_locks", // which sets that itself
+		}
+		only.WriteMayHaveHappened(t)
+	})
+	t.Run("CrowdLooksFree", func(t *testing.T) { site.CrowdLooksFree(t, accounts) })
 }

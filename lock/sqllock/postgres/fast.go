@@ -10,6 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
+	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
 )
 
 // texts are the statements by which a mutex that nothing else is about takes one round trip.
@@ -108,26 +109,26 @@ func (b *backend) acquire(ctx context.Context, req driver.Request) (driver.Grant
 
 // acquireAtOnce asks for a mutex by one statement, if that is enough to decide.
 func (b *backend) acquireAtOnce(ctx context.Context, req *driver.Request) (g driver.Grant, decided bool, err error) {
-	rows, err := b.Store.DB.QueryContext(
-		ctx, b.texts.acquire, req.Name, req.Owner, inMicros(req.TTL), req.Tokens, req.Meta,
-	)
-	if err != nil {
-		return g, false, b.Store.Outcome(ctx, err)
-	}
-	defer rows.Close()
 	var first uint64
 	var n int
 	var held string
-	for rows.Next() {
-		if err := rows.Scan(&first, &n, &held); err != nil {
-			return g, false, err
+	err = b.Store.RunAlone(ctx, func(q rows.Querier) error {
+		found, err := q.QueryContext(ctx, b.texts.acquire, req.Name, req.Owner, inMicros(req.TTL), req.Tokens, req.Meta)
+		if err != nil {
+			return err
 		}
-		decided = true
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return g, false, b.Store.Outcome(ctx, err)
-	}
+		defer found.Close()
+		for found.Next() {
+			if err := found.Scan(&first, &n, &held); err != nil {
+				return err
+			}
+			decided = true
+		}
+		return errors.Join(found.Err(), found.Close())
+	})
 	switch {
+	case err != nil:
+		return g, false, b.Store.Outcome(ctx, err)
 	case !decided:
 		return g, false, nil
 	case n == 0:

@@ -11,6 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sqltest.HoldIfAsked("pgx", openSession)
+	sqltest.LeaveIfAsked("pgx", leavers())
 	goleak.VerifyTestMain(m)
 }
 

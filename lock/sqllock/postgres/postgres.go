@@ -42,7 +42,7 @@ func newDialect(table string) remote.Dialect {
 	tell := newTexts(table).tell
 	return remote.Dialect{
 		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
-		LeftNothing: leftNothing, Refuses: translates,
+		LeftNothing: leftNothing, CleanUp: cleanUp, Refuses: translates,
 		Begin:        []string{"BEGIN ISOLATION LEVEL READ COMMITTED; " + guard},
 		BeginReading: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ"},
 		Commit:       commit,
@@ -112,10 +112,10 @@ func isDenied(err error) bool {
 func leftNothing(err error) bool { return isAnswer(err) || neverSent(err) }
 
 // isAnswer reports whether the server has said that a statement failed. One that is being shut down may say so when
-// the statement has been carried out.
+// the statement has been carried out; one that only reads has carried out nothing.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && sqlkind.OfPostgres(e.Code) != sqlkind.Broken
+	return ok && (sqlkind.OfPostgres(e.Code) != sqlkind.Broken || sqlkind.ReadOnlyInPostgres(e.Code))
 }
 
 // neverSent reports whether a statement has not left this process.

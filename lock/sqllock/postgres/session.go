@@ -47,3 +47,13 @@ func cutConn(driverConn any) {
 	defer cancel()
 	_ = own.Conn().Close(ctx)
 }
+
+// cleanUp returns what is closed when the server has been told of a connection that was given up amid a statement, and
+// has ended it. pgx does that in the background.
+func cleanUp(driverConn any) <-chan struct{} {
+	own, ok := driverConn.(*stdlib.Conn)
+	if !ok || !own.Conn().PgConn().IsClosed() {
+		return nil
+	}
+	return own.Conn().PgConn().CleanupDone()
+}

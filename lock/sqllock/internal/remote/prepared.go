@@ -89,5 +89,6 @@ func (s *Store) Querier() rows.Querier {
 // Close gives up what the store keeps at its database, which goes on.
 func (s *Store) Close() {
 	s.underway.close()
+	s.leftover.waitDone()
 	s.prepared.close()
 }

@@ -42,6 +42,11 @@ type Dialect struct {
 	// LeftNothing reports whether a statement that is its own transaction, and has failed so, has left nothing behind
 	// for certain.
 	LeftNothing func(error) bool
+	// CleanUp returns what is closed when the driver has told the server that nobody waits for an answer over a
+	// connection, nil if it has not to; it is nil where no driver does.
+	CleanUp func(driverConn any) <-chan struct{}
+	// ReadsOnly says why a server takes no writes, empty if it does. It is nil where the server's errors say so.
+	ReadsOnly func(ctx context.Context, db *sql.DB) (string, error)
 	// Alone runs fn while nobody else who makes the tables does.
 	Alone func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error
 	// Tell tells of what a step has changed, within its transaction; nil where nothing can.
@@ -60,6 +65,7 @@ type Store struct {
 	skips    atomic.Int32 // whether taken rows can be left out: 0 as long as nobody knows
 	prepared prepared
 	underway underway
+	leftover leftover
 	reached  atomic.Bool // by a connection
 
 	setUp   chan struct{} // one slot, of whoever makes the tables
@@ -178,7 +184,7 @@ func (s *Store) Repeat(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
 		if err == nil || n == attempts || !s.Dialect.Classify(err).Collided() && !errors.Is(err, errNoRow) {
-			return err
+			return s.Explain(ctx, err)
 		}
 		if !sleep.For(ctx, rand.N(longestPause*time.Duration(n)/attempts)+1) {
 			return keeper.Unavailable(ctx.Err())
@@ -280,9 +286,9 @@ func (s *Store) Unwritten(err error) error {
 	class := s.Dialect.Classify(err)
 	if class == sqlkind.Broken || class.Collided() || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, inOneLine(err))
 	}
-	return fmt.Errorf("%w: %w", driver.ErrRefused, err)
+	return fmt.Errorf("%w: %w", driver.ErrRefused, inOneLine(err))
 }
 
 // Outcome is the error of a statement that is its own transaction: what the database answered left nothing behind, and

@@ -109,7 +109,7 @@ func overSession[T any](
 		if err != nil && l.endsSession(err) && !l.goesOn(own, s, err) {
 			l.dropSession(s, whyEnded(own, err))
 		}
-		return answer, err
+		return answer, l.store.Explain(own, err)
 	})
 }
 
@@ -231,7 +231,7 @@ func (l *line) dropSession(s *session, why error) {
 		return
 	}
 	l.current = nil
-	remote.Discard(s.conn, l.Cut)
+	l.discard(s)
 	l.lost(s, why)
 }
 
@@ -245,6 +245,13 @@ func whyEnded(request context.Context, err error) error {
 	default:
 		return fmt.Errorf("its connection has ended: %w", err)
 	}
+}
+
+// discard ends the connection of a session. If it was given up amid a statement the server has what it has until it is
+// told.
+func (l *line) discard(s *session) {
+	l.store.NoteLeftover(s.conn)
+	remote.Discard(s.conn, l.Cut)
 }
 
 // watchSession asks the session now and then whether it is there, until it has ended.
@@ -281,7 +288,7 @@ func (l *line) close() {
 	l.end()
 	l.slot <- struct{}{} // for good
 	if l.current != nil {
-		remote.Discard(l.current.conn, l.Cut)
+		l.discard(l.current)
 		l.current = nil
 	}
 	l.work.Wait()

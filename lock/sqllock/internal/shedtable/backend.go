@@ -327,7 +327,7 @@ func (b *Backend) runStatement(ctx context.Context, statement func(rows.Querier)
 	commits := b.shape == nil || b.shape.commits
 	b.mu.Unlock()
 	if commits {
-		return b.store.Outcome(ctx, statement(b.store.Querier()))
+		return b.store.Outcome(ctx, b.store.RunAlone(ctx, statement))
 	}
 	tx, err := remote.Begin(ctx, b.store.DB, "START TRANSACTION")
 	if err != nil {
