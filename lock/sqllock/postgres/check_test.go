@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,6 +40,32 @@ func TestPoolerIsToldOf(t *testing.T) {
 		if is != want {
 			t.Errorf("%s: %v, want %v: %s", dsn, is, want, told)
 		}
+	}
+}
+
+// TestPoolerLosesStatements has two programs prepare their statements behind a pooler.
+func TestPoolerLosesStatements(t *testing.T) {
+	server := testenv.StartPostgres(t, nil)
+	server.CreateDatabase("app")
+	pooler := testenv.StartPgBouncer(t, server)
+	plain := strings.Replace(server.DSN("app"), server.Addr(), pooler.Addr(), 1)
+	var told error
+	for range 3 { // the pooler has two connections
+		db, err := sql.Open("pgx", plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		b, err := open(db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		_, err = b.Acquire(t.Context(), sqltest.Request("a", "o:1"))
+		told = errors.Join(told, err)
+	}
+	if !errors.Is(told, driver.ErrRefused) || !strings.Contains(told.Error(), "default_query_exec_mode=exec") {
+		t.Errorf("the programs were told: %v", told)
 	}
 }
 

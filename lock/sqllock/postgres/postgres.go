@@ -42,7 +42,7 @@ func newDialect(table string) remote.Dialect {
 	tell := newTexts(table).tell
 	return remote.Dialect{
 		Kind: sqlkind.Postgres, Classify: errorClass, IsMissing: isMissing, IsDenied: isDenied,
-		LeftNothing: leftNothing, CleanUp: cleanUp, Refuses: translates,
+		LeftNothing: leftNothing, CleanUp: cleanUp, Refuses: translates, Advise: advise,
 		Begin:        []string{"BEGIN ISOLATION LEVEL READ COMMITTED; " + guard},
 		BeginReading: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ"},
 		Commit:       commit,
@@ -106,6 +106,15 @@ func isMissing(err error) bool {
 func isDenied(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && sqlkind.DeniedByPostgres(e.Code)
+}
+
+// advise says what to do about errors that tell of their cause to nobody but who knows it.
+func advise(err error) string {
+	const taken, unknown = "42P05", "26000" // names of prepared statements
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == taken || e.Code == unknown) {
+		return "a pooler on the way keeps no prepared statements: put default_query_exec_mode=exec into the URL"
+	}
+	return ""
 }
 
 // leftNothing reports whether nothing has happened for certain.

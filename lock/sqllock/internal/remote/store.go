@@ -47,6 +47,8 @@ type Dialect struct {
 	CleanUp func(driverConn any) <-chan struct{}
 	// ReadsOnly says why a server takes no writes, empty if it does. It is nil where the server's errors say so.
 	ReadsOnly func(ctx context.Context, db *sql.DB) (string, error)
+	// Advise says what to do about an error, empty if that is not known. It is nil where it never is.
+	Advise func(error) string
 	// Alone runs fn while nobody else who makes the tables does.
 	Alone func(ctx context.Context, db *sql.DB, fn func(rows.Querier) error) error
 	// Tell tells of what a step has changed, within its transaction; nil where nothing can.
@@ -287,6 +289,11 @@ func (s *Store) Unwritten(err error) error {
 	if class == sqlkind.Broken || class.Collided() || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", driver.ErrUnavailable, inOneLine(err))
+	}
+	if s.Dialect.Advise != nil {
+		if advice := s.Dialect.Advise(err); advice != "" {
+			return fmt.Errorf("%w: %w: %s", driver.ErrRefused, inOneLine(err), advice)
+		}
 	}
 	return fmt.Errorf("%w: %w", driver.ErrRefused, inOneLine(err))
 }
