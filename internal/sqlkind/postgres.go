@@ -30,6 +30,10 @@ func OfPostgres(code string) Class {
 // ReadOnlyInPostgres reports whether a code of PostgreSQL says that nothing is written, by a standby or for an account.
 func ReadOnlyInPostgres(code string) bool { return code == pgReadOnly }
 
+// LostByPooler reports whether a code of PostgreSQL says that the name of a prepared statement is another's, or
+// nobody's: a pooler lends connections that others have prepared theirs on.
+func LostByPooler(code string) bool { return code == "42P05" || code == "26000" }
+
 // NoTableInPostgres reports whether a code of PostgreSQL says that a table is not there.
 func NoTableInPostgres(code string) bool { return code == "42P01" }
 

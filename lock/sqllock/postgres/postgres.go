@@ -110,8 +110,7 @@ func isDenied(err error) bool {
 
 // advise says what to do about errors that tell of their cause to nobody but who knows it.
 func advise(err error) string {
-	const taken, unknown = "42P05", "26000" // names of prepared statements
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == taken || e.Code == unknown) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && sqlkind.LostByPooler(e.Code) {
 		return "a pooler on the way keeps no prepared statements: put default_query_exec_mode=exec into the URL"
 	}
 	return ""
