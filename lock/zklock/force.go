@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/go-zookeeper/zk"
@@ -41,23 +40,22 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	return held, describe("force the release of", name, err)
 }
 
-// mostLooks is how many nodes are looked at at once: a semaphore has thousands.
+// mostLooks is of how many nodes it is asked whose they are. Permits may have thousands: a request for each would take
+// longer than who calls has time for.
 const mostLooks = 64
 
 // refuseLasting refuses to delete nodes of which one does not end with a session, as all do that clients make.
 func (b *backend) refuseLasting(folder string, nodes []string) error {
-	for some := range slices.Chunk(nodes, mostLooks) {
-		errs := make([]error, len(some))
-		var group sync.WaitGroup
-		for i, n := range some {
-			group.Go(func() { errs[i] = b.refuseIfLasting(folder + "/" + n) })
-		}
-		group.Wait()
-		if err := cmp.Or(errs...); err != nil {
-			return err
-		}
+	if len(nodes) > mostLooks {
+		return nil
 	}
-	return nil
+	errs := make([]error, len(nodes))
+	var group sync.WaitGroup
+	for i, n := range nodes {
+		group.Go(func() { errs[i] = b.refuseIfLasting(folder + "/" + n) })
+	}
+	group.Wait()
+	return cmp.Or(errs...)
 }
 
 // refuseIfLasting refuses to delete a node that does not end with a session.
