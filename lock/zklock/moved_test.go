@@ -92,6 +92,13 @@ func again(t *testing.T, what string, call func() error) {
 	}
 }
 
+// lasting is a request for a lock that does not end while servers take their time.
+func lasting(name, owner string) driver.Request {
+	req := request(name, owner)
+	req.TTL = 30 * time.Second
+	return req
+}
+
 // TestMovedSessionOverlooksItsNode: the answer to a request is lost, and the next one goes to a server that is behind.
 func TestMovedSessionOverlooksItsNode(t *testing.T) {
 	t.Parallel()
@@ -105,13 +112,15 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 		again(t, "acquire", func() error { _, err := b.Acquire(ctxFor(t), req); return err })
 		mustRelease(t, b, req.Ungranted())
 	}
-	t.Run("a mutex", func(t *testing.T) { acquire(t, request("a", "me:1")) })
+	t.Run("a mutex", func(t *testing.T) { acquire(t, lasting("a", "me:1")) })
 	t.Run("permits", func(t *testing.T) {
-		req := requestIn(driver.Permit, "s", "me:1")
+		req := lasting("s", "me:1")
+		req.Mode, req.Waits = driver.Permit, true
 		req.Permits, req.Limit = 2, 2
 		acquire(t, req)
 	})
-	writer := requestIn(driver.Write, "w", "me:1")
+	writer := lasting("w", "me:1")
+	writer.Mode, writer.Waits = driver.Write, true
 	t.Run("a downgrade", func(t *testing.T) {
 		for range 3 { // on a late machine a session may come to its server after the node
 			g := mustAcquire(t, b, writer)
@@ -124,8 +133,8 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 	})
 	t.Run("a reader over a writer", func(t *testing.T) {
 		g := mustAcquire(t, b, writer)
-		req := requestIn(driver.Shared, "w", "me:2")
-		req.Over = "me:1"
+		req := lasting("w", "me:2")
+		req.Mode, req.Waits, req.Over = driver.Shared, true, "me:1"
 		far.moveAway(t)
 		_, _ = b.Acquire(ctxFor(t), req)
 		again(t, "acquire", func() error { _, err := b.Acquire(ctxFor(t), req); return err })
@@ -133,7 +142,7 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 		mustRelease(t, b, g)
 	})
 	t.Run("a release", func(t *testing.T) {
-		req := request("a", "me:2")
+		req := lasting("a", "me:2")
 		far.moveAway(t)
 		_, _ = b.Acquire(ctxFor(t), req)
 		again(t, "release", func() error {
@@ -143,7 +152,8 @@ func TestMovedSessionOverlooksItsNode(t *testing.T) {
 			}
 			return err
 		})
-		mustRelease(t, b, mustAcquire(t, b, request("a", "me:3")))
+		far.delay(0) // else each request takes a second
+		mustRelease(t, b, mustAcquire(t, b, lasting("a", "me:3")))
 	})
 }
 
