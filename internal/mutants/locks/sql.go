@@ -101,7 +101,7 @@ func fileMutants() []mutants.Mutant {
 		},
 		{
 			Name: "sqlite: a release wakes nobody", File: lockFile + "/writer.go", Pkg: lockFile,
-			Old: "	w.file.tellWoken(woken)\n", New: "	_ = woken\n", Test: "TestConformance/ReleaseWakesNobody",
+			Old: "	w.file.tellWoken(woken)\n", New: "	_ = woken\n", Test: "TestReleaseRingsNoBell",
 		},
 		{
 			Name: "sqlite: idle names pile up", File: lockFile + "/sweep.go", Pkg: lockFile,

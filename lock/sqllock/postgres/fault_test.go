@@ -64,6 +64,16 @@ func TestDatabase(t *testing.T) {
 
 // poolOfOneIsUsedUp has all wait that may: none of them keeps the only connection.
 func poolOfOneIsUsedUp(t *testing.T, site *sqltest.Site, dsn string) {
+	db := site.Connect(t, dsn)
+	db.SetMaxOpenConns(1)
+	b, err := open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := waiterOf(t, b).Watch(t.Context(), "a", driver.Mutex); !errors.Is(err, driver.ErrUnsupported) {
+		t.Errorf("a pool of one that listens: %v", err)
+	}
 	c := newClient(t, site, dsn, 1)
 	other := newClient(t, site, dsn, 1)
 	held, err := other.Mutex("a", nil).Lock(t.Context())

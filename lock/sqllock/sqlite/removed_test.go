@@ -54,6 +54,36 @@ func TestDroppedTablesStayAway(t *testing.T) {
 	}
 }
 
+// TestReleaseRingsNoBell: a release is told in the file of releases. Who waits would look after a second besides.
+func TestReleaseRingsNoBell(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locks.db")
+	a, b := openBackend(t, path, nil), openBackend(t, path, nil)
+	g, err := a.Acquire(t.Context(), request("a", "o:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiter := b.(driver.Waiter) //nolint:forcetypeassert // it is checked by the compiler
+	watch, err := waiter.Watch(t.Context(), "a", driver.Mutex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	told := func() int64 {
+		ring, err := os.Stat(path + "-wake")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ring.Size()
+	}
+	before := told()
+	if _, err := a.Release(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	if after := told(); after <= before {
+		t.Errorf("%d bytes of releases, and %d after one", before, after)
+	}
+}
+
 // TestRemovedBellIsListenedTo: who waits is told of releases, although somebody has removed the file of releases.
 func TestRemovedBellIsListenedTo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "locks.db")
