@@ -25,8 +25,9 @@ func ledgerMutants() []mutants.Mutant {
 			Old: "	s.rememberFreed(g.Owner)\n", New: "", Test: agree,
 		},
 		{
-			Name: "sql: a writer who waits keeps nobody off", File: ledgerOfLocks + "/crowd.go", Pkg: ledgerOfLocks,
-			Old: "	s.putWaiting(Writer, req, c, c.endAfter(writerClaim))\n", New: "", Test: agree,
+			Name: "sql: a writer who waits keeps nobody off", File: ledgerOfLocks + "/crowd.go", Pkg: lockFile,
+			Old: "	s.putWaiting(Writer, req, c, c.endAfter(writerClaim))\n", New: "",
+			Test: "TestConformance/WriterIsStarved",
 		},
 		{
 			Name: "sql: who comes late is first in line", File: ledgerOfLocks + "/line.go", Pkg: ledgerOfLocks,
