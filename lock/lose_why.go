@@ -2,7 +2,6 @@ package lock
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/internal/outcome"
@@ -35,10 +34,8 @@ func lossBy(cause, why error) error {
 	return &loss{cause, outcome.OfAnother(why)}
 }
 
-// Error implements error, in one line: joined errors have several.
-func (e *loss) Error() string {
-	return e.cause.Error() + ": " + strings.ReplaceAll(e.why.Error(), "\n", "; ")
-}
+// Error implements error.
+func (e *loss) Error() string { return e.cause.Error() + ": " + outcome.InOneLine(e.why).Error() }
 
 func (e *loss) Unwrap() []error { return []error{e.cause, e.why} }
 

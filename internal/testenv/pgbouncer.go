@@ -71,9 +71,13 @@ func (b *PgBouncer) listens() bool {
 	return conn.Close() == nil
 }
 
-// DSN is how the Go driver is told to use a database of the server through the pooler: statements must not be prepared,
-// since those would be of one of the server's connections.
+// PreparingDSN is how the Go driver is told to use a database of the server through the pooler as if there were none:
+// it prepares statements, each over one of the server's connections.
+func (b *PgBouncer) PreparingDSN(db string) string {
+	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable", databaseUser, databasePassword, b.Addr(), db)
+}
+
+// DSN is how it is told to use the database without preparing anything.
 func (b *PgBouncer) DSN(db string) string {
-	return fmt.Sprintf("postgres://%s:%s@%s/%s?sslmode=disable&default_query_exec_mode=simple_protocol",
-		databaseUser, databasePassword, b.Addr(), db)
+	return b.PreparingDSN(db) + "&default_query_exec_mode=simple_protocol"
 }

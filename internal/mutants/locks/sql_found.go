@@ -417,7 +417,7 @@ func foundInErrors() []mutants.Mutant {
 			Test: "TestDatabase/WriteMayHaveHappened",
 		},
 		{
-			Name: "postgres: an error has lines", File: remoteLocks + "/errors.go", Pkg: lockPostgres,
+			Name: "postgres: an error has lines", File: "lock/internal/outcome/folded.go", Pkg: lockPostgres,
 			Old:  "strings.Contains(err.Error(), \"\\n\") {",
 			New:  "strings.Contains(err.Error(), \"\\x00\") {",
 			Test: "TestErrorHasLines",

@@ -19,6 +19,12 @@ func serverMutants() []mutants.Mutant {
 			Test: conformance("StaleEpochWrites"),
 		},
 		{
+			Name: "postgres: an account has its own encoding", File: postgres + "/postgres.go", Pkg: postgres,
+			Old:  "[\"client_encoding\"] = \"UTF8\"",
+			New:  "[\"application_name\"] = \"UTF8\"",
+			Test: "TestAccountOfAnotherEncoding",
+		},
+		{
 			Name: "mysql: anybody's epoch writes", File: "txn/sqlstore/record.go", Pkg: mysql,
 			Old:  "id = ? AND revision = ? AND epoch = ? AND",
 			New:  "id = ? AND revision = ? AND ? > 0 AND",

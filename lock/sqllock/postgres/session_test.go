@@ -2,12 +2,9 @@ package postgres_test
 
 import (
 	"database/sql"
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/bedrock-go/bedrock/internal/conformance"
-	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/locktest"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/sqltest"
@@ -38,58 +35,4 @@ func TestSession(t *testing.T) {
 		},
 	}
 	s.Run(t)
-}
-
-// TestPoolerLendsTheSession: behind a pooler that lends connections by the transaction, two have one session.
-func TestPoolerLendsTheSession(t *testing.T) {
-	server := testenv.StartPostgres(t, nil)
-	server.CreateDatabase("app")
-	pooler := testenv.StartPgBouncer(t, server)
-	for _, dsn := range []string{pooler.DSN("app"), server.DSN("app")} {
-		db, err := sql.Open("pgx", dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		b, err := openSession(db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = b.Acquire(t.Context(), sqltest.Request("a", "o:1"))
-		switch behind := dsn != server.DSN("app"); {
-		case !behind && err != nil:
-			t.Error(err)
-		case behind && (!errors.Is(err, driver.ErrUnsupported) || !strings.Contains(err.Error(), "pooler")):
-			t.Errorf("behind a pooler: %v", err)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestPoolerGoesOnListening: the connection that a pooler has lent is lent to others afterwards.
-func TestPoolerGoesOnListening(t *testing.T) {
-	server := testenv.StartPostgres(t, nil)
-	server.CreateDatabase("app")
-	db, err := sql.Open("pgx", testenv.StartPgBouncer(t, server).DSN("app"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	b, err := open(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiter := waiterOf(t, b)
-	if _, err := waiter.Watch(t.Context(), "a", driver.Mutex); !errors.Is(err, driver.ErrUnsupported) {
-		t.Errorf("behind a pooler: %v", err)
-	}
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
-	var channels int
-	if err := db.QueryRow("SELECT count(*) FROM pg_listening_channels()").Scan(&channels); err != nil || channels > 0 {
-		t.Errorf("the next one listens to %d channels: %v", channels, err)
-	}
 }

@@ -92,3 +92,21 @@ func TestPoisonousRow(t *testing.T) {
 	poison := &driver.Record{ID: "zero\x00byte", Status: driver.Running}
 	sqltest.PoisonousRow(t, subject(start(t)), poison)
 }
+
+// TestAccountOfAnotherEncoding: what is written for a person to read, whatever is set for the account.
+func TestAccountOfAnotherEncoding(t *testing.T) {
+	server := start(t)
+	s := subject(server)
+	_, err := s.User(t).ExecContext(t.Context(), "ALTER DATABASE "+database+" SET client_encoding = 'EUC_JP'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := s.Store(t, nil)
+	want := &driver.Record{ID: "t1", Status: driver.Running, Parked: "no answer about 3 €"}
+	if err := store.Create(t.Context(), want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := store.Load(t.Context(), "t1"); err != nil || got.Parked != want.Parked {
+		t.Errorf("%+v: %v", got, err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -30,34 +29,3 @@ func (s *Store) Explain(ctx context.Context, err error) error {
 	}
 	return fmt.Errorf("%w: the server takes no writes, %s (%w)", driver.ErrUnavailable, why, sqldriver.ErrBadConn)
 }
-
-// foldedError is one whose text has several lines, as that of pgx of all the addresses that it has tried.
-type foldedError struct{ error }
-
-// inOneLine folds the text of an error.
-func inOneLine(err error) error {
-	if strings.Contains(err.Error(), "\n") {
-		return foldedError{err}
-	}
-	return err
-}
-
-// Error implements error.
-func (e foldedError) Error() string {
-	var b strings.Builder
-	for line := range strings.Lines(e.error.Error()) {
-		line = strings.TrimSpace(line)
-		switch {
-		case b.Len() == 0 || line == "":
-		case strings.HasSuffix(b.String(), ":"):
-			b.WriteString(" ")
-		default:
-			b.WriteString("; ")
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
-// Unwrap returns the error as it is.
-func (e foldedError) Unwrap() error { return e.error }

@@ -14,6 +14,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/keeper"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/ledger"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
@@ -288,14 +289,14 @@ func (s *Store) Unwritten(err error) error {
 	class := s.Dialect.Classify(err)
 	if class == sqlkind.Broken || class.Collided() || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", driver.ErrUnavailable, inOneLine(err))
+		return fmt.Errorf("%w: %w", driver.ErrUnavailable, outcome.InOneLine(err))
 	}
 	if s.Dialect.Advise != nil {
 		if advice := s.Dialect.Advise(err); advice != "" {
-			return fmt.Errorf("%w: %w: %s", driver.ErrRefused, inOneLine(err), advice)
+			return fmt.Errorf("%w: %w: %s", driver.ErrRefused, outcome.InOneLine(err), advice)
 		}
 	}
-	return fmt.Errorf("%w: %w", driver.ErrRefused, inOneLine(err))
+	return fmt.Errorf("%w: %w", driver.ErrRefused, outcome.InOneLine(err))
 }
 
 // Outcome is the error of a statement that is its own transaction: what the database answered left nothing behind, and
