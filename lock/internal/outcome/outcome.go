@@ -1,5 +1,5 @@
 // Package outcome has what an error of a lock says besides its words: whether the operation may have taken effect
-// all the same, and whether it is the end of its caller's context.
+// all the same, and whether it is the end of its caller's context. The words are put into one line.
 package outcome
 
 import (
