@@ -1,6 +1,8 @@
 package apiwire_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,5 +56,33 @@ func TestMessagesAreTakenForGrants(t *testing.T) {
 	}
 	if got, known := apiwire.MessageOf(apiwire.Message(asked)); got != asked || !known {
 		t.Errorf("got %+v, %t", got, known)
+	}
+}
+
+// TestReasonsAreLostOnTheWay: a grant that has ended was not taken away by force.
+func TestReasonsAreLostOnTheWay(t *testing.T) {
+	gone := lockdriver.Message{Name: "a", Owner: "me:1", Kind: lockdriver.Taken}
+	for why, want := range map[string]string{
+		"its connection has ended":     "its connection has ended",
+		strings.Repeat("é", 200):       strings.Repeat("é", 128),
+		"x" + strings.Repeat("é", 200): "x" + strings.Repeat("é", 127),
+		"\xff":                         "?",
+	} {
+		gone.Why = errors.New(why)
+		text, err := proto.Marshal(apiwire.Message(gone))
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived := &bedrockv1.AttendResponse{}
+		if err := proto.Unmarshal(text, arrived); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := apiwire.MessageOf(arrived); got.Why == nil || got.Why.Error() != want {
+			t.Errorf("%q was sent, and %v has come", why, got.Why)
+		}
+	}
+	gone.Why = nil
+	if got, known := apiwire.MessageOf(apiwire.Message(gone)); got != gone || !known {
+		t.Errorf("by force: got %+v, %t", got, known)
 	}
 }

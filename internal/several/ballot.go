@@ -28,8 +28,9 @@ type Ballot struct {
 	sure  time.Duration // until then enough nodes have it to keep others out
 	seeks bool          // somebody asks for the votes that are missing
 
-	shaken time.Duration // until then it may be about to be taken away at more nodes
-	early  bool          // a node has taken it away before it was a grant
+	shaken   time.Duration // until then it may be about to be taken away at more nodes
+	early    bool          // a node has taken it away before it was a grant
+	takenWhy error         // what the last node has said that has taken it away; nil for by force
 
 	rival      string        // whom it has met at a node before all of its own
 	rivalSince time.Duration // since when
@@ -42,7 +43,7 @@ type Ballot struct {
 type vote struct {
 	state state
 	late  bool // a request for it has had no answer, and may come when it was given back
-	taken bool // it was taken away by force while a call was under way, of which the answer may be older
+	taken bool // it was taken away while a call was under way, of which the answer may be older
 	grant driver.Grant
 	busy  bool          // a call is under way
 	free  chan struct{} // closed when it is not any more; nil if nobody waits for that

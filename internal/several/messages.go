@@ -24,22 +24,27 @@ func (s *Stores) hear(n *Node, m driver.Message) {
 	if b == nil {
 		return
 	}
-	if few := b.takenAt(n); few || s.rules.TakenAtOnce && b.isHeld() {
+	if few := b.takenAt(n, m.Why); few || s.rules.TakenAtOnce && b.isHeld() {
 		s.endTaken(b)
 	}
 }
 
-// endTaken tells the holder that its grant was taken away. A vote may be on its way that was missing.
+// endTaken tells the holder that its grant was taken away, or why it has ended at the last node. A vote may be on its
+// way that was missing.
 func (s *Stores) endTaken(b *Ballot) {
-	s.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
+	b.mu.Lock()
+	why := b.takenWhy
+	b.mu.Unlock()
+	s.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken, Why: why})
 	s.work.Go(func() { b.GiveBack(s.background) })
 }
 
-// takenAt records that a node has taken its vote away by force, and reports whether so few are left that they keep
-// nobody out. The answer to a request that is under way may be older than that.
-func (b *Ballot) takenAt(n *Node) (few bool) {
+// takenAt records that a node has taken its vote away, by force or as it says, and reports whether so few are left that
+// they keep nobody out. The answer to a request that is under way may be older than that.
+func (b *Ballot) takenAt(n *Node, why error) (few bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.takenWhy = why
 	b.shaken = b.stores.Now() + shakenTime
 	b.votes[n.index].taken = b.votes[n.index].busy
 	b.early = b.early || !b.won

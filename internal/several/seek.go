@@ -3,6 +3,7 @@ package several
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -144,7 +145,8 @@ func (b *Ballot) meet(a Answer[error]) {
 	held, ok := errors.AsType[*driver.HeldError](a.Value)
 	if ok && b.isOutdoneBy(held.Owner, a.Node) {
 		b.GiveBack(b.stores.background)
-		b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken})
+		why := fmt.Errorf("at a node before all of its own it is %q's", held.Owner)
+		b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken, Why: why})
 	}
 }
 

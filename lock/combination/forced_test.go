@@ -1,6 +1,7 @@
 package combination_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -52,5 +53,30 @@ func TestForcedReleaseIsForgottenByTheGrant(t *testing.T) {
 		_, err := b.Mutex("a", nil).TryLock(t.Context())
 		wantErr(t, err, lock.ErrHeld)
 		mustUnlock(t, victim)
+	})
+}
+
+// parting tells of grants that end with their connection.
+type parting struct {
+	*bedrocktest.Backend
+
+	tell func(driver.Message)
+}
+
+// Notify implements [driver.Notifier].
+func (p *parting) Notify(tell func(driver.Message)) { p.tell = tell }
+
+// TestGrantThatEndsIsTakenByForce: nobody has forced anything, and a node says what has happened.
+func TestGrantThatEndsIsTakenByForce(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		lines, backends := nodes.Connect()
+		first := &parting{Backend: lines[0]}
+		backends[0] = first
+		a := memberOf(t, lines, backends, nil)
+		lease := mustLock(t, a, "a")
+		errEnded := errors.New("its connection has ended")
+		first.tell(driver.Message{Name: "a", Owner: lease.Owner(), Kind: driver.Taken, Why: errEnded})
+		<-lease.Context().Done()
+		wantErr(t, lease.Err(), errEnded)
 	})
 }

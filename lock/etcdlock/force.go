@@ -3,6 +3,8 @@ package etcdlock
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -69,10 +71,31 @@ func (b *backend) forceCrowd(ctx context.Context, folder string, others crowd) (
 	case holders[0].word == latch:
 		return false, true, &driver.KindError{Found: driver.Latch, Wanted: driver.Mutex}
 	}
-	resp, err := b.client.Delete(clientv3.WithRequireLeader(ctx), folder+firstHolder,
-		clientv3.WithRange(folder+latchChild))
+	for _, c := range holders {
+		if c.lease == clientv3.NoLease {
+			return false, true, errNoLock(c.key)
+		}
+	}
+	all := spansOf(folder, holders)
+	leased, remove := make([]clientv3.Cmp, len(all)), make([]clientv3.Op, len(all))
+	for i, s := range all { // whoever has come since goes, too
+		leased[i] = clientv3.Compare(clientv3.LeaseValue(s.from), "!=", clientv3.NoLease).WithRange(s.to)
+		remove[i] = clientv3.OpDelete(s.from, clientv3.WithRange(s.to))
+	}
+	took, err := b.client.Txn(clientv3.WithRequireLeader(ctx)).If(leased...).Then(remove...).Commit()
 	if err != nil {
 		return false, false, err
 	}
-	return resp.Deleted > 0, resp.Deleted > 0, nil
+	return took.Succeeded, took.Succeeded, nil
+}
+
+// spansOf returns where the keys of holders are, and no others.
+func spansOf(folder string, holders []*contender) (all []span) {
+	for _, begins := range []string{hasPermits, hasRead, hasUpgrades, hasWrite} {
+		s := span{folder + begins, endOf(folder + begins)}
+		if slices.ContainsFunc(holders, func(c *contender) bool { return strings.HasPrefix(c.key, s.from) }) {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"google.golang.org/grpc"
 
+	"github.com/bedrock-go/bedrock/internal/testenv"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/etcdlock"
 )
@@ -166,6 +167,22 @@ func TestForceDeletesWhatAStrangerLeads(t *testing.T) {
 	mustForce(t, b, "job")
 }
 
+// beforeTheStep returns a backend at a server, and has something happen before its first step is carried out.
+func beforeTheStep(t *testing.T, m *testenv.EtcdMember, opts *etcdlock.Options, happens func()) driver.Backend {
+	t.Helper()
+	var once sync.Once
+	return newBackend(t, connectThrough(t, m.Addr(), func(
+		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption,
+	) error {
+		switch req.(type) {
+		case *etcdserverpb.TxnRequest, *etcdserverpb.DeleteRangeRequest:
+			once.Do(happens)
+		}
+		return invoke(ctx, method, req, reply, cc, opts...)
+	}), opts)
+}
+
 // TestKeyLosesItsLeaseBeforeItIsForced: an application makes the key of a lock its own between the look and the step.
 func TestKeyLosesItsLeaseBeforeItIsForced(t *testing.T) {
 	t.Parallel()
@@ -177,15 +194,47 @@ func TestKeyLosesItsLeaseBeforeItIsForced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var once sync.Once
-	b := newBackend(t, connectThrough(t, m.Addr(), func(
-		ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
-		opts ...grpc.CallOption,
-	) error {
-		if _, ok := req.(*etcdserverpb.TxnRequest); ok {
-			once.Do(func() { mustPut(t, plain, "job/config", "y") })
-		}
-		return invoke(ctx, method, req, reply, cc, opts...)
-	}), compatible())
+	b := beforeTheStep(t, m, compatible(), func() { mustPut(t, plain, "job/config", "y") })
 	wantUnforced(t, plain, b, "job", "job/config")
+}
+
+// TestForceDeletesReadersWithoutALease: what has none is no reader, and what is no reader's stays, if it has come
+// between the look and the step, too.
+func TestForceDeletesReadersWithoutALease(t *testing.T) {
+	t.Parallel()
+	m, client := oneServer(t)
+	readers := newBackend(t, client, nil)
+	req := request("job", 1)
+	req.Mode = driver.Shared
+	g := mustAcquire(t, readers, req)
+	folder := "bedrock/lock/job/"
+	key := keysOf(t, client, folder)[0]
+	resp, err := client.Get(contextFor(t, soon), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := beforeTheStep(t, m, nil, func() {
+		mustPut(t, client, folder+"history", "x")
+		mustPut(t, client, folder+"has-read-x", string(resp.Kvs[0].Value))
+	})
+	held, err := b.(driver.Forcer).ForceRelease(contextFor(t, soon), "job")
+	if held || !errors.Is(err, driver.ErrRefused) {
+		t.Errorf("force: %t, %v", held, err)
+	}
+	if left := keysOf(t, client, folder); len(left) != 3 {
+		t.Errorf("there are %q", left)
+	}
+	for _, k := range []string{"history", "has-read-x"} {
+		if _, err := client.Delete(contextFor(t, soon), folder+k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b = beforeTheStep(t, m, nil, func() { mustPut(t, client, folder+"history", "x") })
+	mustForce(t, b, "job")
+	if left := keysOf(t, client, folder); len(left) != 1 {
+		t.Errorf("there are %q", left)
+	}
+	if err := readers.Renew(t.Context(), []driver.Grant{g})[0]; !errors.Is(err, driver.ErrLost) {
+		t.Errorf("the reader: %v", err)
+	}
 }

@@ -32,7 +32,7 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 			return false, err
 		}
 		held := found.holders()
-		if err := b.refuseLasting(found.folder, held); err != nil {
+		if err := b.refuseLasting(ctx, found.folder, held); err != nil {
 			return false, err
 		}
 		return b.removeAll(found.folder, held)
@@ -40,19 +40,16 @@ func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
 	return held, describe("force the release of", name, err)
 }
 
-// mostLooks is of how many nodes it is asked whose they are. Permits may have thousands: a request for each would take
-// longer than who calls has time for.
-const mostLooks = 64
-
 // refuseLasting refuses to delete nodes of which one does not end with a session, as all do that clients make.
-func (b *backend) refuseLasting(folder string, nodes []string) error {
-	if len(nodes) > mostLooks {
-		return nil
-	}
-	errs := make([]error, len(nodes))
+func (b *backend) refuseLasting(ctx context.Context, folder string, nodes []string) error {
+	errs := make([]error, min(len(nodes), sideBySide))
 	var group sync.WaitGroup
-	for i, n := range nodes {
-		group.Go(func() { errs[i] = b.refuseIfLasting(folder + "/" + n) })
+	for first := range errs {
+		group.Go(func() {
+			for i := first; i < len(nodes) && errs[first] == nil; i += sideBySide {
+				errs[first] = cmp.Or(ctx.Err(), b.refuseIfLasting(folder+"/"+nodes[i]))
+			}
+		})
 	}
 	group.Wait()
 	return cmp.Or(errs...)

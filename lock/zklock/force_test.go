@@ -2,6 +2,7 @@ package zklock_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,5 +58,29 @@ func TestForceDeletesData(t *testing.T) {
 		if isGranted {
 			mustRelease(t, b, g)
 		}
+	}
+}
+
+// TestForceOverlooksDataAmongMany has more readers than are looked at side by side.
+func TestForceOverlooksDataAmongMany(t *testing.T) {
+	t.Parallel()
+	const readers = 65
+	server := testenv.StartZooKeeper(t, nil)[0]
+	b, other := open(t, &zklock.Options{Profile: zklock.Curator}, server.Addr()), raw(t, server)
+	for i := range readers {
+		req := request("read", fmt.Sprint("me:", i+1))
+		req.Mode = driver.Shared
+		mustAcquire(t, b, req)
+	}
+	data := "/bedrock/lock/read/_c_82bd6e63-2e6c-475c-b517-9f24b94791f4-__READ__0000000999"
+	if _, err := other.Create(data, []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "read")
+	if held || !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), data) {
+		t.Errorf("force: %t, %v", held, err)
+	}
+	if nodes, _, err := other.Children("/bedrock/lock/read"); err != nil || len(nodes) != readers+1 {
+		t.Errorf("%d nodes are there: %v", len(nodes), err)
 	}
 }

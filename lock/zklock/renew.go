@@ -10,7 +10,7 @@ import (
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// sideBySide is how many grants are asked for at once.
+// sideBySide is how many grants, or nodes, are asked for at once.
 const sideBySide = 64
 
 // Renew implements [driver.Backend]. A node needs no renewal: it is asked for, of a server that has just heard from

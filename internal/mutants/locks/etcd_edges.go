@@ -104,8 +104,19 @@ func etcdStoreMutants() []mutants.Mutant {
 		},
 		{
 			Name: "etcd: what is no lock any more is forced away", File: etcd + "/force.go", Pkg: etcd,
-			Old: `"!=", clientv3.NoLease)`, New: `">", clientv3.NoLease-1)`,
+			Old: `(first.key), "!=", clientv3.NoLease)`, New: `(first.key), ">", clientv3.NoLease-1)`,
 			Test: "TestKeyLosesItsLeaseBeforeItIsForced",
+		},
+		{
+			Name: "etcd: what has no lease reads, and is forced away", File: etcd + "/force.go", Pkg: etcd,
+			Old: "		if c.lease == clientv3.NoLease {\n", New: "		if c.lease < clientv3.NoLease {\n",
+			Test: "TestForceDeletesReadersWithoutALease",
+		},
+		{
+			Name: "etcd: whatever is between readers is forced away", File: etcd + "/force.go", Pkg: etcd,
+			Old:  "s := span{folder + begins, endOf(folder + begins)}",
+			New:  "s := span{folder + firstHolder, folder + latchChild}",
+			Test: "TestForceDeletesReadersWithoutALease",
 		},
 		{
 			Name: "etcd: nobody is told which key has a lock", File: etcd + "/record.go", Pkg: etcd,

@@ -49,7 +49,7 @@ func guardTableMutants() []mutants.Mutant {
 		},
 		{
 			Name: "guard: MariaDB reads what was before", File: fences + "/table.go", Pkg: guardsSQL,
-			Old: " WHERE name = ? FOR UPDATE", New: " WHERE name = ?", Test: "TestMariaDB/plain/snapshot_is_older",
+			Old: " + \" FOR UPDATE\"", New: "", Test: "TestMariaDB/plain/snapshot_is_older",
 		},
 		{
 			Name: "guard: MariaDB takes one name for another", File: fences + "/table.go", Pkg: guardsSQL,
@@ -83,6 +83,12 @@ func guardTableMutants() []mutants.Mutant {
 			Old:  "'UTF8')\"",
 			New:  "pg_client_encoding())\"",
 			Test: "TestPostgres/encodings",
+		},
+		{
+			Name: "guard: a name is in the characters of the connection", File: fences + "/table.go", Pkg: guardsSQL,
+			Old:  "\"UNHEX(?)\"",
+			New:  "\"CONVERT(CONVERT(UNHEX(?) USING utf8mb4) USING latin1)\"",
+			Test: "TestConnectionsHaveFencesOfTheirOwn",
 		},
 		{
 			Name: "guard: pgx checks outside of the transaction", File: "lock/guard/pgxguard/guard.go",

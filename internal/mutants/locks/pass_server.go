@@ -60,6 +60,11 @@ func passingAtServerMutants() []mutants.Mutant {
 			Test: "TestAStreamThatWasOfUseIsMadeAnew",
 		},
 		{
+			Name: "the API: why a grant is gone is forgotten", File: "internal/apiwire/message.go",
+			Pkg: "internal/apiwire", Old: "messageTaken, cutReason(m.Why)", New: "messageTaken, \"\"",
+			Test: "TestReasonsAreLostOnTheWay",
+		},
+		{
 			Name: "the API: a refusal does not say that one stands", File: "internal/apiwire/errors_lock.go",
 			Pkg: "internal/apiwire", Old: "Claim: duration(e.Claim), ", New: "",
 			Test: "TestRefusalsTellThePlaceInLine",

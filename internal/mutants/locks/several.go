@@ -140,6 +140,10 @@ func combinationMutants() []mutants.Mutant {
 	const dials = "lock/combination"
 	return []mutants.Mutant{
 		{
+			Name: "several: why a node has lost a grant is forgotten", File: several + "messages.go", Pkg: dials,
+			Old: "	b.takenWhy = why\n", New: "	_ = why\n", Test: "TestGrantThatEndsIsTakenByForce",
+		},
+		{
 			Name: "combination: who is refused keeps what was taken", File: dials + "/acquire.go", Pkg: dials,
 			Old: "		if w.ballot.Has(n) && ctx.Err() == nil {\n", New: "		if false {\n",
 			Test: "TestRefusedKeepsWhatItHas",

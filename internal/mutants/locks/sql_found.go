@@ -422,6 +422,27 @@ func foundInErrors() []mutants.Mutant {
 			New:  "strings.Contains(err.Error(), \"\\x00\") {",
 			Test: "TestErrorHasLines",
 		},
+		{
+			Name: "sql: who may not make a row is told that it is not there", File: remoteLocks + "/store.go",
+			Pkg:  lockPostgres,
+			Old:  "cmp.Or(s.ensure(ctx, missing), errNoRow)",
+			New:  "cmp.Or(errNoRow, s.ensure(ctx, missing))",
+			Test: "TestRightIsAskedForAgainAndAgain",
+		},
+		{
+			Name: "sql: a session is closed before its connection", File: "lock/sqllock/internal/session/session.go",
+			Pkg:  lockPostgres,
+			Old:  "	l.store.NoteLeftover(s.raw)\n",
+			New:  "	_ = s.raw\n",
+			Test: "TestTheDeadTakeLocks",
+		},
+		{
+			Name: "sql: closing a session loses its locks", File: "lock/sqllock/internal/session/session.go",
+			Pkg:  lockPostgres,
+			Old:  "	if l.life.Err() == nil { // else",
+			New:  "	if l.life != nil { // else",
+			Test: "TestClosingTellsOfALoss",
+		},
 	}
 }
 

@@ -140,5 +140,11 @@ func zookeeperLossMutants() []mutants.Mutant {
 			Old: "!there || node.EphemeralOwner != 0 {", New: "!there || node.EphemeralOwner == 0 {",
 			Test: "TestForceDeletesData",
 		},
+		{
+			Name: "zookeeper: the first alone are asked whose they are", File: zk + "/force.go", Pkg: zk,
+			Old:  "; i += sideBySide {",
+			New:  "; i += len(nodes) {",
+			Test: "TestForceOverlooksDataAmongMany",
+		},
 	}
 }

@@ -1,8 +1,11 @@
 package postgres_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/bedrock-go/bedrock/internal/conformance"
 	"github.com/bedrock-go/bedrock/lock/driver"
@@ -35,4 +38,32 @@ func TestSession(t *testing.T) {
 		},
 	}
 	s.Run(t)
+}
+
+// TestClosingTellsOfALoss: a backend is closed while the server makes a request of its session.
+func TestClosingTellsOfALoss(t *testing.T) {
+	site := sqltest.Postgres(t)
+	dsn := site.Fresh(t)
+	b := site.Backend(t, dsn, openSession)
+	b.(driver.Notifier).Notify(func(m driver.Message) { t.Errorf("told of %q: %v", m.Name, m.Why) })
+	if _, err := b.Acquire(t.Context(), sqltest.Request("a", "o:1")); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := site.Connect(t, dsn).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // of no effect after the commit
+
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE bedrock_session_locks IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := b.Acquire(ctx, sqltest.Request("b", "o:2")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while somebody has the table: %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
 }

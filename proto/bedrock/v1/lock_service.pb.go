@@ -1530,13 +1530,13 @@ func (x *AttendRequest) GetListener() string {
 // AttendResponse is what others have done to one grant, or what was granted to who stands in line. The first is empty.
 type AttendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// asked: to give it back. taken: it was taken away by force. missed: some may not have been sent, of whatever
+	// asked: to give it back. taken: it is gone, by force as a rule. missed: some may not have been sent, of whatever
 	// grants. granted: to a request that stands; without tokens it is to be asked for. ask: for the name, as something
 	// may have been granted to who stands for it. There may be more one day.
 	Kind  string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	// As in AskRequest.
+	// Of the kind asked: as in AskRequest. Of the kind taken: why it is gone if not by force, at most 256 bytes.
 	Reason string               `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	Within *durationpb.Duration `protobuf:"bytes,5,opt,name=within,proto3" json:"within,omitempty"`
 	// Of the kind granted: as in Grant. It lives for the claim at first, from when the request has come that stands.

@@ -30,13 +30,25 @@ type Table struct {
 	kind sqlkind.Kind
 }
 
-// NameSent is what a name is sent as. PostgreSQL would take a text for one of the connection's client_encoding, and of
-// connections with different ones each would have a row of its own.
+// NameSent is what a name is sent as. PostgreSQL would take a text for one of the connection's client_encoding, and
+// MySQL for one of its character set: of connections with different ones each would have a row of its own.
 func (t *Table) NameSent(name string) string {
-	if t.kind == sqlkind.Postgres {
-		return hex.EncodeToString([]byte(name))
+	if t.kind == sqlkind.SQLite {
+		return name
 	}
-	return name
+	return hex.EncodeToString([]byte(name))
+}
+
+// nameFrom is the name in a statement, from what was sent.
+func nameFrom(kind sqlkind.Kind) string {
+	switch kind {
+	case sqlkind.Postgres:
+		return "convert_from(decode(?, 'hex'), 'UTF8')"
+	case sqlkind.MySQL:
+		return "UNHEX(?)"
+	default:
+		return "?"
+	}
 }
 
 // NewTable returns the statements for a kind of database.
@@ -51,15 +63,11 @@ func NewTable(kind sqlkind.Kind, name string) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{Name: name, Schema: schemaOf(kind, name), kind: kind}
-	sent := "?"
-	if kind == sqlkind.Postgres {
-		sent = "convert_from(decode(?, 'hex'), 'UTF8')"
-	}
-	insert := "INSERT INTO " + name + " (name, token, raised) VALUES (" + sent + ", ?, " + kind.Clock() + ")"
+	insert := "INSERT INTO " + name + " (name, token, raised) VALUES (" + nameFrom(kind) + ", ?, " + kind.Clock() + ")"
 	if kind == sqlkind.MySQL { // which assigns from left to right, and returns nothing
 		t.Raise = insert + " ON DUPLICATE KEY UPDATE raised = IF(token < VALUES(token), VALUES(raised), raised)," +
 			" token = GREATEST(token, VALUES(token))"
-		t.Newest = "SELECT token FROM " + name + " WHERE name = ? FOR UPDATE"
+		t.Newest = "SELECT token FROM " + name + " WHERE name = " + nameFrom(kind) + " FOR UPDATE"
 		return t, nil
 	}
 	t.Raise = kind.Place(strings.Replace(insert, " (", " AS g (", 1) + " ON CONFLICT (name) DO UPDATE SET" +

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"slices"
@@ -29,7 +28,10 @@ func (s *Store) RunAlone(ctx context.Context, do func(rows.Querier) error) error
 			return s.Unwritten(err)
 		}
 		if err = do(conn); err != nil {
-			s.NoteLeftover(conn)
+			_ = conn.Raw(func(c any) error { // which may have gone
+				s.NoteLeftover(c)
+				return nil
+			})
 		}
 		_ = conn.Close()                                              // it goes back to the pool
 		if !errors.Is(err, driver.ErrBadConn) || tries == mostStale { // nothing of it was sent
@@ -38,15 +40,11 @@ func (s *Store) RunAlone(ctx context.Context, do func(rows.Querier) error) error
 	}
 }
 
-// NoteLeftover has the end of the store wait for what the driver still does about a connection.
-func (s *Store) NoteLeftover(conn *sql.Conn) {
-	if s.Dialect.CleanUp == nil {
-		return
+// NoteLeftover has the end of the store wait for what the driver still does about a connection of its own.
+func (s *Store) NoteLeftover(driverConn any) {
+	if s.Dialect.CleanUp != nil {
+		s.leftover.add(s.Dialect.CleanUp(driverConn))
 	}
-	_ = conn.Raw(func(c any) error { // which may have gone
-		s.leftover.add(s.Dialect.CleanUp(c))
-		return nil
-	})
 }
 
 // leftover is what drivers still do about connections that were given up.

@@ -2,6 +2,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -211,7 +212,7 @@ func (s *Store) transact(ctx context.Context, step *keeper.Step) (err error) {
 		return s.Unwritten(err)
 	case missing != "":
 		tx.RollBack(ctx)
-		return errors.Join(errNoRow, s.ensure(ctx, missing))
+		return cmp.Or(s.ensure(ctx, missing), errNoRow)
 	}
 	if s.Dialect.Tell != nil {
 		if err := s.Dialect.Tell(ctx, tx, states); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bedrock-go/bedrock/internal/bootclock"
 	"github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 	"github.com/bedrock-go/bedrock/lock/internal/tenure"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/rows"
@@ -133,7 +134,7 @@ func (b *Backend) takeLock(ctx context.Context, s *session, req *driver.Request)
 	case h.owner != req.Owner:
 		return nil, &driver.HeldError{Owner: h.owner, TTL: max(h.until-asked, time.Millisecond)}
 	}
-	if err := errors.Join(b.allowSilence(ctx, s, req.TTL), b.keepAlive(ctx, s)); err != nil {
+	if err := b.keepFor(ctx, s, req.TTL); err != nil {
 		return nil, err
 	}
 	if !b.book.Prolong(h.owner, asked+req.TTL) { // its time is over, and it is about to end
@@ -171,7 +172,7 @@ func (b *Backend) takeNewLock(ctx context.Context, s *session, req *driver.Reque
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(b.asOutcome(err), b.free(ctx, s, h))
+		return nil, outcome.InOneLine(errors.Join(b.asOutcome(err), b.free(ctx, s, h)))
 	}
 	b.book.Put(h.owner, h, h.until)
 	return h, nil
@@ -241,7 +242,7 @@ func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 	}
 	asked := bootclock.Now()
 	held, err := overSession(ctx, b.line, func(ctx context.Context, s *session) ([]bool, error) {
-		if err := errors.Join(b.allowSilence(ctx, s, longest), b.keepAlive(ctx, s)); err != nil {
+		if err := b.keepFor(ctx, s, longest); err != nil {
 			return nil, err
 		}
 		held := make([]bool, len(grants))

@@ -11,6 +11,7 @@ import (
 	"github.com/bedrock-go/bedrock/internal/sleep"
 	"github.com/bedrock-go/bedrock/internal/sqlkind"
 	lockdriver "github.com/bedrock-go/bedrock/lock/driver"
+	"github.com/bedrock-go/bedrock/lock/internal/outcome"
 	"github.com/bedrock-go/bedrock/lock/sqllock/internal/remote"
 )
 
@@ -28,6 +29,7 @@ const (
 // session is a connection, and what the database has of it.
 type session struct {
 	conn    *sql.Conn
+	raw     any // the driver's connection, also when conn does not lead to it any more
 	id      int64
 	silence time.Duration // after which the database ends it
 	held    map[string]*hold
@@ -155,8 +157,15 @@ func (l *line) beginSession(ctx context.Context) (*session, error) {
 		return nil, errors.Join(l.store.Unwritten(err), conn.Close())
 	}
 	s := &session{conn: conn, held: make(map[string]*hold), used: time.Now(), stmts: make(map[string]*sql.Stmt)}
-	if err := l.setUp(ctx, s); err != nil {
-		remote.Discard(s.conn, l.Cut)
+	err = conn.Raw(func(c any) error {
+		s.raw = c
+		return nil
+	})
+	if err == nil {
+		err = l.setUp(ctx, s)
+	}
+	if err != nil {
+		l.discard(s)
 		return nil, l.store.Unwritten(err)
 	}
 	l.current = s
@@ -213,6 +222,14 @@ func (l *line) makeTable(ctx context.Context) error {
 	return l.store.MakeMissing(ctx, l.texts.schema, func(ctx context.Context) error { return Migrate(ctx, l.store) })
 }
 
+// keepFor has the session be there for as long as a grant lives.
+func (l *line) keepFor(ctx context.Context, s *session, d time.Duration) error {
+	if err := l.allowSilence(ctx, s, d); err != nil {
+		return err
+	}
+	return l.keepAlive(ctx, s)
+}
+
 // keepAlive asks whether the session is the one that it was.
 func (l *line) keepAlive(ctx context.Context, s *session) error {
 	var id int64
@@ -232,7 +249,9 @@ func (l *line) dropSession(s *session, why error) {
 	}
 	l.current = nil
 	l.discard(s)
-	l.lost(s, why)
+	if l.life.Err() == nil { // else it is closed, and nobody wants to know
+		l.lost(s, why)
+	}
 }
 
 // whyEnded says why a session is over, by what its last request was told.
@@ -243,15 +262,15 @@ func whyEnded(request context.Context, err error) error {
 	case request.Err() != nil:
 		return fmt.Errorf("its connection was closed: no answer in %s", patience)
 	default:
-		return fmt.Errorf("its connection has ended: %w", err)
+		return fmt.Errorf("its connection has ended: %w", outcome.InOneLine(err))
 	}
 }
 
 // discard ends the connection of a session. If it was given up amid a statement the server has what it has until it is
 // told.
 func (l *line) discard(s *session) {
-	l.store.NoteLeftover(s.conn)
 	remote.Discard(s.conn, l.Cut)
+	l.store.NoteLeftover(s.raw)
 }
 
 // watchSession asks the session now and then whether it is there, until it has ended.

@@ -19,6 +19,9 @@ const (
 	// answer in time. leavesTable is the table of the profile.
 	leavesAt    = "BEDROCK_LEAVES_AT"
 	leavesTable = "BEDROCK_LEAVES_TABLE"
+	// deadTime is the longest it may take until a server has nothing of a program that has ended. After 4 s it gives a
+	// session's statement up by itself.
+	deadTime = 2 * time.Second
 )
 
 // LeaveIfAsked is that program: it does not return where this is one. The profiles are those of [Accounts].
@@ -59,8 +62,8 @@ func askAndLeave(kind, dsn string, open func(*sql.DB) (driver.Backend, error)) e
 type Leave struct {
 	Site *Site
 	Open map[string]func(*sql.DB) (driver.Backend, error)
-	// Busy counts the other connections to the database that have a statement carried out.
-	Busy string
+	// Busy counts the other connections to the database that have a statement carried out, Held the locks of sessions.
+	Busy, Held string
 }
 
 // TheDeadTakeLocks has processes leave, and then the row be free: none of them has the lock.
@@ -103,18 +106,21 @@ func (l *Leave) leaveOne(t *testing.T, b driver.Backend, dsn, table string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	awaitNone(t, db, "locks of who is dead", l.Held)
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	l.awaitQuiet(t, db)
+	awaitNone(t, db, "statements that nobody waits for", l.Busy)
 }
 
-// awaitQuiet waits until the server carries out what nobody asks for any more.
-func (l *Leave) awaitQuiet(t *testing.T, db *sql.DB) {
+// awaitNone waits until the server has none of what a query counts.
+func awaitNone(t *testing.T, db *sql.DB, what, query string) {
 	t.Helper()
-	for busy := 1; busy > 0; <-time.After(time.Millisecond) {
-		if err := db.QueryRowContext(t.Context(), l.Busy).Scan(&busy); err != nil {
-			t.Fatal(err)
+	ctx, cancel := context.WithTimeout(t.Context(), deadTime)
+	defer cancel()
+	for n := 1; n > 0; <-time.After(time.Millisecond) {
+		if err := db.QueryRowContext(ctx, query).Scan(&n); err != nil {
+			t.Fatalf("%d %s: %v", n, what, err)
 		}
 	}
 }
