@@ -115,7 +115,7 @@ func etcdStoreMutants() []mutants.Mutant {
 		{
 			Name: "etcd: whatever is between readers is forced away", File: etcd + "/force.go", Pkg: etcd,
 			Old:  "s := span{folder + begins, endOf(folder + begins)}",
-			New:  "s := span{folder + firstHolder, folder + latchChild}",
+			New:  "s := span{folder + firstHolder, folder + latchChild + begins[:0]}",
 			Test: "TestForceDeletesReadersWithoutALease",
 		},
 		{
