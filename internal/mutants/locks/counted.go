@@ -1,0 +1,27 @@
+package main
+
+import "github.com/bedrock-go/bedrock/internal/mutants"
+
+// countedMutants are faults in what a server tells, and counts, of the locks it gives out.
+func countedMutants() []mutants.Mutant {
+	const events, daemon = "server/lock_events.go", "cmd/bedrock/internal/daemon"
+	return []mutants.Mutant{
+		{
+			Name: "server: who is passed a lock leaves the queue twice", File: daemon + "/lockmetrics.go", Pkg: daemon,
+			Old: "		if !e.Passed {\n", New: "		if e.Name != \"\" {\n",
+			Test: "TestALockThatIsPassedOnLeavesTheQueueTwice",
+		},
+		{
+			Name: "server: what was never granted is lost", File: events, Pkg: daemon,
+			Old: "	case g.Token > 0 && errors.Is(", New: "	case errors.Is(", Test: "TestWhoGivesUpLosesALock",
+		},
+		{
+			Name: "server: an end is told for two", File: events, Pkg: "server",
+			Old: "	case !first:\n", New: "	case !first && g.Token == 0:\n", Test: "TestALossIsToldOfWhatIsNone",
+		},
+		{
+			Name: "server: an outage hides a loss", File: "server/lock_endings.go", Pkg: "server",
+			Old: "	delete(e.latest, at)\n", New: "", Test: "TestAnEndIsToldForTwo",
+		},
+	}
+}
