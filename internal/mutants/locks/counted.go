@@ -2,7 +2,8 @@ package main
 
 import "github.com/bedrock-go/bedrock/internal/mutants"
 
-// countedMutants are faults in what a server tells, and counts, of the locks it gives out.
+// countedMutants are faults in what a server tells, and counts, of the locks it gives out; and in how many permits
+// Redis tells of.
 func countedMutants() []mutants.Mutant {
 	const events, daemon = "server/lock_events.go", "cmd/bedrock/internal/daemon"
 	return []mutants.Mutant{
@@ -22,6 +23,14 @@ func countedMutants() []mutants.Mutant {
 		{
 			Name: "server: an outage hides a loss", File: "server/lock_endings.go", Pkg: "server",
 			Old: "	delete(e.latest, at)\n", New: "", Test: "TestAnEndIsToldForTwo",
+		},
+		{
+			Name: "redis: permits of many look few", File: "lock/redislock/scripts/inspect.lua", Pkg: redis,
+			Old: "limit or '', all - rank\n", New: "limit or '', 0\n", Test: "TestManyPermitsLookFewer",
+		},
+		{
+			Name: "redis: each permit is told by itself", File: "lock/redislock/scripts/inspect.lua", Pkg: redis,
+			Old: "  while has(most) do\n", New: "  while false do\n", Test: "TestManyPermitsLookFewer",
 		},
 	}
 }
