@@ -57,9 +57,7 @@ type observed struct {
 
 // Release implements [driver.Backend].
 func (o observed) Release(ctx context.Context, g driver.Grant) (int, error) {
-	waiting, err := o.Backend.Release(ctx, g)
-	o.locks.observeAnswer(ctx, LockEventReleased, g.Name, err)
-	return waiting, err
+	return o.locks.releaseObserved(ctx, g)
 }
 
 func (l *locks) settler(store driver.Backend) *settle.Settler {

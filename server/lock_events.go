@@ -22,12 +22,13 @@ type LockObserver interface {
 type LockEventKind string
 
 // A request is asked, and then granted or refused. A server remembers no grants, so there
-// is no event for one that simply runs out.
+// is no event for one that simply runs out. Of one that has a token one end is told, however
+// often a release is repeated.
 const (
 	// LockEventAsked: somebody wants a lock.
 	LockEventAsked LockEventKind = "asked"
 	// LockEventGranted: the request got it. Wait says after how long. One that stands in the store's line is refused
-	// first, and granted it later: then Wait says for how long it stood.
+	// first, and granted it later: then it is Passed, and Wait says for how long it stood.
 	LockEventGranted LockEventKind = "granted"
 	// LockEventRefused: the request did not get it. Err says why.
 	LockEventRefused LockEventKind = "refused"
@@ -36,7 +37,8 @@ const (
 	// LockEventReleased: a grant was given back.
 	LockEventReleased LockEventKind = "released"
 	// LockEventLost: a client that wanted to renew or to release was told that it has the lock
-	// no more.
+	// no more. A release without a token is none: so does who does not know whether anything was
+	// granted.
 	LockEventLost LockEventKind = "lost"
 	// LockEventForced: somebody took a lock away from its holder.
 	LockEventForced LockEventKind = "forced"
@@ -47,7 +49,10 @@ type LockEvent struct {
 	Kind LockEventKind
 	Name string
 	Wait time.Duration
-	Err  error
+	// Passed says of a grant that it ends no request that was asked: that one stood in the store's line, and was
+	// refused.
+	Passed bool
+	Err    error
 }
 
 // nobody observes nothing.
@@ -98,13 +103,33 @@ func (l *locks) observeOutcome(ctx context.Context, name string, began time.Time
 	l.observer.Observe(ctx, e)
 }
 
-// observeAnswer observes an answer to a renewal or a release, unless the outcome is not
-// known.
-func (l *locks) observeAnswer(ctx context.Context, kind LockEventKind, name string, err error) {
+// observeForced observes that a lock was taken away.
+func (l *locks) observeForced(ctx context.Context, name string) {
+	l.observer.Observe(ctx, LockEvent{Kind: LockEventForced, Name: name})
+}
+
+// observeRenewal observes an answer to a renewal, unless the outcome is not known. Only what was granted is renewed.
+func (l *locks) observeRenewal(ctx context.Context, g *driver.Grant, err error) {
 	switch {
 	case err == nil:
-		l.observer.Observe(ctx, LockEvent{Kind: kind, Name: name})
-	case errors.Is(err, driver.ErrLost):
-		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: name, Err: err})
+		l.observer.Observe(ctx, LockEvent{Kind: LockEventRenewed, Name: g.Name})
+	case errors.Is(err, driver.ErrLost) && l.endings.noteEnd(g):
+		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: g.Name, Err: err})
 	}
+}
+
+// releaseObserved gives a grant back to the store, and observes the answer, unless the outcome is not known. That an
+// end is told is noted before: a copy of the release may be answered earlier.
+func (l *locks) releaseObserved(ctx context.Context, g driver.Grant) (waiting int, err error) {
+	first := l.endings.noteEnd(&g)
+	waiting, err = l.backend.Release(ctx, g)
+	l.endings.forgetUndone(&g, err)
+	switch {
+	case !first:
+	case err == nil:
+		l.observer.Observe(ctx, LockEvent{Kind: LockEventReleased, Name: g.Name})
+	case g.Token > 0 && errors.Is(err, driver.ErrLost): // what was never granted has none
+		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: g.Name, Err: err})
+	}
+	return waiting, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,11 @@ type lockRecorder struct {
 func (r *lockRecorder) Observe(_ context.Context, e server.LockEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = append(r.told, string(e.Kind)+" "+e.Name)
+	what := string(e.Kind) + " " + e.Name
+	if e.Passed {
+		what += ", passed on"
+	}
+	r.told = append(r.told, what)
 	if e.Kind == server.LockEventRefused && !errors.Is(e.Err, driver.ErrHeld) && !errors.Is(e.Err, context.Canceled) {
 		r.told = append(r.told, "unexpected: "+e.Err.Error())
 	}
@@ -43,7 +48,7 @@ func TestWhatBecomesOfLocksIsCountable(t *testing.T) {
 		{"name": "a", "owner": "me-1", "ttl": "30s"}, {"name": "b", "owner": "me-2", "ttl": "1s"}
 	]}`).want(t, 200)
 	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-1"}}`).want(t, 200)
-	s.post(t, locks+"Release", `{"grant": {"name": "c", "owner": "me-3"}}`).want(t, 409)
+	s.post(t, locks+"Release", `{"grant": {"name": "c", "owner": "me-3", "token": "7"}}`).want(t, 409)
 	s.post(t, locks+"ForceRelease", `{"name": "a", "reason": "free already"}`).want(t, 200)
 	s.post(t, locks+"Acquire", `{"name": "d"}`).want(t, 200)
 	s.post(t, locks+"ForceRelease", `{"name": "d", "reason": "test"}`).want(t, 200)
@@ -53,6 +58,36 @@ func TestWhatBecomesOfLocksIsCountable(t *testing.T) {
 	}
 	if !slices.Equal(seen.told, want) {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(seen.told, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestALossIsToldOfWhatIsNone: who gives up releases what it may not have been granted, and a release whose answer did
+// not arrive comes again; so may a renewal that was on its way.
+func TestALossIsToldOfWhatIsNone(t *testing.T) {
+	c, seen := config(t), &lockRecorder{}
+	c.LockObserver = seen
+	s := serve(t, c, nil)
+	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-1"}}`).want(t, 409, `"lost"`)
+	for _, taken := range []bool{true, false} {
+		a := s.post(t, locks+"Acquire", `{"name": "a", "owner": "me-1"}`)
+		token := regexp.MustCompile(`"token":"\d+"`).FindString(a.body)
+		if token == "" {
+			t.Fatal(a.body)
+		}
+		grant := `{"name": "a", "owner": "me-1", "ttl": "30s", ` + token + `}`
+		if taken {
+			s.post(t, locks+"ForceRelease", `{"name": "a", "reason": "test"}`).want(t, 200)
+		} else {
+			s.post(t, locks+"Release", `{"grant": `+grant+`}`).want(t, 200)
+		}
+		for range 2 {
+			s.post(t, locks+"Renew", `{"grants": [`+grant+`]}`).want(t, 200, `"lost"`)
+			s.post(t, locks+"Release", `{"grant": `+grant+`}`) // some stores know that it was released before
+		}
+	}
+	want := []string{"asked a", "granted a", "forced a", "lost a", "asked a", "granted a", "released a"}
+	if !slices.Equal(seen.told, want) {
+		t.Errorf("told %q, want %q", seen.told, want)
 	}
 }
 

@@ -71,7 +71,7 @@ func (l *locks) ForceRelease(
 		return nil, l.translate(ctx, "force release", err)
 	}
 	if held {
-		l.observeAnswer(ctx, LockEventForced, m.GetName(), nil)
+		l.observeForced(ctx, m.GetName())
 	}
 	return &bedrockv1.ForceReleaseResponse{Held: held}, nil
 }

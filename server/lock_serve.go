@@ -21,6 +21,7 @@ type locks struct {
 	limits     *Limits
 	log        *slog.Logger
 	observer   LockObserver
+	endings    endings
 	lines      lines
 	fairWaits  fairWaits
 	listeners  listeners
@@ -102,7 +103,7 @@ func (l *locks) Renew(ctx context.Context, m *bedrockv1.RenewRequest) (*bedrockv
 	}
 	for i, err := range l.backend.Renew(ctx, sound) {
 		answer.Renewals[places[i]] = apiwire.Renewal(err)
-		l.observeAnswer(ctx, LockEventRenewed, sound[i].Name, err)
+		l.observeRenewal(ctx, &sound[i], err)
 	}
 	return answer, nil
 }
@@ -116,8 +117,7 @@ func (l *locks) Release(ctx context.Context, m *bedrockv1.ReleaseRequest) (*bedr
 	l.fairWaits.endWaits(fairWait{g.Name, g.Owner})
 	l.standing.remove(g.Name, m.GetClient())
 	others := l.listeners.others(g.Name, m.GetClient(), &l.standing) // before one of them has the lock by this
-	waiting, err := l.backend.Release(ctx, g)
-	l.observeAnswer(ctx, LockEventReleased, g.Name, err)
+	waiting, err := l.releaseObserved(ctx, g)
 	if err != nil {
 		return nil, l.translate(ctx, "release", err)
 	}

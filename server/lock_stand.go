@@ -49,7 +49,7 @@ func (l *locks) standInLine(ctx context.Context, req driver.Request, listener st
 func (l *locks) observePassed(ctx context.Context, g *driver.Grant, listener string) {
 	if g.Tokens > 0 {
 		l.observer.Observe(ctx, LockEvent{
-			Kind: LockEventGranted, Name: g.Name, Wait: l.standing.waited(g.Name, listener),
+			Kind: LockEventGranted, Name: g.Name, Wait: l.standing.waited(g.Name, listener), Passed: true,
 		})
 	}
 }

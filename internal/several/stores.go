@@ -76,6 +76,9 @@ func New(backends []driver.Backend, rules Rules) (*Stores, error) {
 		if b == nil {
 			return nil, input.Errorf("nodes", "number %d is nil", i+1)
 		}
+		if err := checkVoter(i+1, b); err != nil {
+			return nil, err
+		}
 		if reflect.TypeOf(b).Comparable() {
 			if before, twice := seen[b]; twice {
 				return nil, input.Errorf("nodes", "number %d is number %d once more", i+1, before+1)

@@ -12,7 +12,8 @@ import (
 )
 
 // New returns a client whose locks are taken at those backends, from left to right. It owns them from then on. It
-// makes no call: that each of them is another store is found out with the first request.
+// makes no call: that each of them is another store is found out with the first request. A [driver.NonVoter] is
+// refused.
 func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
 	b, err := NewBackend(nodes, opts)
 	if err != nil {

@@ -11,5 +11,6 @@
 //
 // A node that does not answer within [Options.NodeTimeout] is left out by the whole client, and looked at again after
 // [Options.Retry]. The lock is there as long as any node is, where a quorum needs more than half of them; for that it
-// depends on all clients seeing the same nodes fail. docs/guarantees.md compares the two.
+// depends on all clients seeing the same nodes fail. docs/guarantees.md compares the two. Nodes that can be in no
+// quorum are refused here, too.
 package combination

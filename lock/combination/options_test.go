@@ -88,3 +88,20 @@ func TestTwoNodesAreOneStore(t *testing.T) {
 		wantNothingLeft(t, nodes, time.Second)
 	})
 }
+
+// TestNodeWithoutAVoteIsTaken: it would refuse every request, long after it was chosen.
+func TestNodeWithoutAVoteIsTaken(t *testing.T) {
+	_, backends := severaltest.NewServers(3).Connect()
+	inner, err := combination.NewBackend(backends, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inner.Close() })
+	_, others := severaltest.NewServers(3).Connect()
+	others[1] = inner
+	locks, err := combination.New(others, nil)
+	if want := "nodes: number 2 has no vote: "; !errors.Is(err, lock.ErrInvalid) ||
+		!strings.HasPrefix(err.Error(), want) || locks != nil {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

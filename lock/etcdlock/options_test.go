@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bedrock-go/bedrock/internal/several"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/combination"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	"github.com/bedrock-go/bedrock/lock/etcdlock"
+	"github.com/bedrock-go/bedrock/lock/memlock"
+	"github.com/bedrock-go/bedrock/lock/quorum"
 )
 
 func TestBadOptions(t *testing.T) {
@@ -73,16 +74,21 @@ func TestIdentityOfAPrefix(t *testing.T) {
 			t.Errorf("another place of one store is %q, and the first one %q", other, own)
 		}
 	}
-	one, two := newBackend(t, client, nil), newBackend(t, client, &etcdlock.Options{Prefix: "a/"})
-	locks, err := combination.New([]driver.Backend{one, two}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = locks.Mutex("a", nil).TryLock(contextFor(t, soon))
-	if _, twice := errors.AsType[*several.TwiceError](err); !twice {
-		t.Errorf("one cluster has two votes: %v", err)
-	}
-	if err := locks.Stop(contextFor(t, soon)); err != nil {
-		t.Error(err)
+}
+
+// TestEtcdIsAskedForVotes: who makes one lock of several stores is told at once that it gives none.
+func TestEtcdIsAskedForVotes(t *testing.T) {
+	client := connect(t, "127.0.0.1:1")
+	for _, opts := range []*etcdlock.Options{nil, {Profile: etcdlock.Elections}} {
+		nodes := []driver.Backend{memlock.NewBackend(nil), newBackend(t, client, opts), memlock.NewBackend(nil)}
+		for _, join := range []func() (driver.Backend, error){
+			func() (driver.Backend, error) { return quorum.NewBackend(nodes, nil) },
+			func() (driver.Backend, error) { return combination.NewBackend(nodes, nil) },
+		} {
+			_, err := join()
+			if !errors.Is(err, lock.ErrInvalid) || !strings.Contains(err.Error(), "number 2 has no vote") {
+				t.Errorf("joined: %v", err)
+			}
+		}
 	}
 }

@@ -7,8 +7,12 @@
 //
 //	client, err := quorum.New(nodes, nil) // servers that know nothing of each other, not one with replicas
 //
-// Nodes have to fail independently. One Redis, etcd or table that is there twice is refused. Two tables or schemas of
-// one database server are not, nor two files of one disk: each has a vote, and both are lost together.
+// Nodes have to fail independently. One Redis or table that is there twice is refused. Two tables or schemas of one
+// database server are not, nor two files of one disk: each has a vote, and both are lost together.
+//
+// [New] refuses a node that can give no vote ([driver.NonVoter]): etcd and ZooKeeper, whose servers agree by
+// themselves, the profiles of databases for locks that others have, too, and several stores that are one already.
+// Behind a server, as client.Client.Backend, they are found out by the first request.
 //
 // What it promises, and what not, stands in docs/guarantees.md, beside lock/combination.
 package quorum

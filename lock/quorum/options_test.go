@@ -81,3 +81,20 @@ func TestNodeIsThereTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeWithoutAVoteIsTaken: it would refuse every request, long after it was chosen.
+func TestNodeWithoutAVoteIsTaken(t *testing.T) {
+	_, backends := severaltest.NewServers(3).Connect()
+	inner, err := quorum.NewBackend(backends, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inner.Close() })
+	_, others := severaltest.NewServers(3).Connect()
+	others[1] = inner
+	locks, err := quorum.New(others, nil)
+	if want := "nodes: number 2 has no vote: "; !errors.Is(err, lock.ErrInvalid) ||
+		!strings.HasPrefix(err.Error(), want) || locks != nil {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // New returns a client whose locks are votes of those backends, which it owns from then on. It makes no call: that each
-// of them is another store is found out with the first request.
+// of them is another store is found out with the first request. A [driver.NonVoter] is refused.
 func New(nodes []driver.Backend, opts *Options) (*lock.Client, error) {
 	var o Options
 	if opts != nil {

@@ -70,6 +70,9 @@
 // not. Of a name that more than 2000 have at once, 2000 of them are told, whichever the server picks; of a forced
 // release, too, of which the others hear at their next renewal.
 //
+// lock.Client.Inspect tells of 1000 readers, of 1000 who wait in line, and of 2000 who have permits; those who have the
+// rest of the permits are one holder without a name.
+//
 // With the profile Redlock the keys beside a lock are ~bedrock_token:*
 // ~bedrock_unlock_latch:* ~bedrock_channel:* &bedrock_channel:* instead.
 //

@@ -37,16 +37,12 @@ func readRecord(text string) (since time.Time, meta string) {
 // readSemaphore reads what inspect.lua says of a semaphore. Whose IDs Bedrock did not make has each permit by
 // itself.
 func readSemaphore(info *driver.Info, answer redisconn.Reply) {
-	there, _ := strconv.Atoi(answer.At(3).Str)
+	info.Limit = int(answer.At(3).Int)
 	known, taken, now := permitOwners(answer.At(5)), answer.At(4), answer.At(6).Int
 	places := make(map[string]int)
-	for i := 0; i+1 < taken.Len(); i += 2 {
-		id, ends := taken.At(i).Str, permitEnd(taken.At(i+1).Str)
-		if ends <= now {
-			there++
-			continue
-		}
-		info.Limit++
+	for i := 0; i+2 < taken.Len(); i += 3 {
+		id, ends, permits := taken.At(i).Str, permitEnd(taken.At(i+1).Str), int(taken.At(i+2).Int)
+		info.Limit += permits
 		h := driver.Holder{Owner: hex.EncodeToString([]byte(id)), Mode: driver.Permit, TTL: permitLeft(ends, now)}
 		key := id
 		if own, ok := known[id[:min(len(id), idPrefix)]]; ok {
@@ -58,20 +54,22 @@ func readSemaphore(info *driver.Info, answer redisconn.Reply) {
 			at = len(info.Holders)
 			places[key], info.Holders = at, append(info.Holders, h)
 		}
-		info.Holders[at].Permits++
+		info.Holders[at].Permits += permits
 	}
-	info.Limit += there
-	addOthers(info, answer.At(7).Str)
+	addOthers(info, int(answer.At(8).Int), answer.At(7).Str)
 	slices.SortFunc(info.Holders, func(x, y driver.Holder) int { return x.Since.Compare(y.Since) })
 }
 
-// addOthers adds, as one holder without a name, what others have of an RSemaphore with that limit: nobody knows who
-// they are, nor whether there were ever so many. Other semaphores have no such limit.
-func addOthers(info *driver.Info, limit string) {
-	all, err := strconv.Atoi(limit)
-	if others := all - info.Limit; err == nil && others > 0 {
-		info.Holders = append(info.Holders, driver.Holder{Mode: driver.Permit, Permits: others, TTL: -1})
+// addOthers adds, as one holder without a name, who has those permits besides, and what others have of an RSemaphore
+// with that limit: nobody knows who they are, nor whether there were ever so many. Other semaphores have no such limit.
+func addOthers(info *driver.Info, besides int, limit string) {
+	info.Limit += besides
+	if all, err := strconv.Atoi(limit); err == nil && all > info.Limit {
+		besides += all - info.Limit
 		info.Limit = all
+	}
+	if besides > 0 {
+		info.Holders = append(info.Holders, driver.Holder{Mode: driver.Permit, Permits: besides, TTL: -1})
 	}
 }
 

@@ -223,7 +223,8 @@ func redissonScripts(semaphores Semaphores) scripts {
 			ownersText, forceText),
 		plead: redisconn.NewScript(
 			looksForPermits, heirText, keysText, kindText, semaphoreText, rwText, permitText, ownersText, pleadText),
-		inspect:  redisconn.NewScript(looksForPermits, keysText, kindText, semaphoreText, rwText, inspectText),
+		inspect: redisconn.NewScript(
+			looksForPermits, keysText, kindText, semaphoreText, rwText, permitText, inspectText),
 		replicas: redisconn.NewScript(replicasText),
 		annotate: redisconn.NewScript(annotateText),
 		rw: crowdScripts{

@@ -19,7 +19,7 @@ func allMutants() []mutants.Mutant {
 		circleMutants(), pleaMutants(), guardMutants(), guardTableMutants(), guardColumnMutants(),
 		guardRedisMutants(), guardServiceMutants(), interopMutants(),
 		ledgerMutants(), fileMutants(), serverMutants(), serveMutants(), shedLockMutants(), sessionMutants(),
-		foundMutants())
+		foundMutants(), countedMutants())
 }
 
 // inMemory names a behaviour of the conformance suite on memory, in virtual time.

@@ -41,7 +41,7 @@ func plainRedisMutants() []mutants.Mutant {
 		},
 		{
 			Name: "redis: plain permits of Java are not shown", File: "lock/redislock/inspect_kinds.go", Pkg: redis,
-			Old: "err == nil && others > 0 {", New: "err == nil && others > 99 {",
+			Old: "err == nil && all > info.Limit {", New: "err == nil && all > info.Limit+99 {",
 			Test: "TestOthersOfAnRSemaphoreAreShown",
 		},
 		{

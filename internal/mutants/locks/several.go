@@ -10,6 +10,10 @@ func quorumMutants() []mutants.Mutant {
 	const votes = "lock/quorum"
 	return []mutants.Mutant{
 		{
+			Name: "quorum: a node without a vote is taken", File: several + "voters.go", Pkg: votes,
+			Old: "n.WhyNoVote() != \"\" {", New: "n.WhyNoVote() == \"\" {", Test: "TestNodeWithoutAVoteIsTaken",
+		},
+		{
 			Name: "quorum: the lowest token of a majority counts", File: several + "tokens.go", Pkg: votes,
 			Old: "first = max(first, grants[i].Token)", New: "first = min(max(first, 1), grants[i].Token)",
 			Test: "TestNextMajorityGivesALowerToken",

@@ -5,8 +5,9 @@
 --
 -- Returns {kind, last token, listening, ms left, {who waits in line, what it has said, ...}, field, value, ...} of a
 -- mutex, {kind, last token, listening, owner, how, ms left, what is known, ...} of a read-write lock, and {kind,
--- last token, listening, how many permits are there, {ID, ms when it comes back, ...}, {owner, what is known, ...},
--- ms now, the limit of an RSemaphore} of a semaphore; and {kind, last token, 0} of a latch.
+-- last token, listening, how many permits are there, {ID, ms when it comes back, how many are numbered on from it,
+-- ...}, {owner, what is known, ...}, ms now, the limit of an RSemaphore, how many are taken besides} of a semaphore;
+-- and {kind, last token, 0} of a latch.
 
 local lock, counter = KEYS[1], KEYS[2]
 local holders = beside('bedrock_holders:', lock)
@@ -80,13 +81,46 @@ if kind == READWRITE then
   return answer
 end
 
-local time, taken = redis.call('time'), takenOf(lock)
+local now, taken = nowMs(), takenOf(lock)
 local limit = string.match(redis.call('hget', holders, 'bedrock:plain') or '', '^%d+')
+local over, all = redis.call('zcount', taken, '-inf', now), redis.call('zcard', taken)
+
+-- idAt returns the ID at a rank: those that come back at the same time follow each other.
+local function idAt(rank) return redis.call('zrange', taken, rank, rank)[1] end
+
+-- countFrom returns how many permits are numbered on from the one at a rank, which there may be very many of: it looks
+-- at few of them.
+local function countFrom(rank, id)
+  local prefix = string.sub(id, 1, -5)
+  if id ~= idOf(prefix, 1) then
+    return 1
+  end
+  local function has(n) return idAt(rank + n - 1) == idOf(prefix, n) end
+  local least, most = 1, 2
+  while has(most) do
+    least, most = most, 2 * most
+  end
+  while most - least > 1 do
+    local middle = math.floor((least + most) / 2)
+    if has(middle) then least = middle else most = middle end
+  end
+  return least
+end
+
+-- Of the IDs that say whose they are it tells so many, and counts the others.
+local told, rank = {}, over
+while rank < all and #told < 3 * 2000 do
+  local id, ends = unpack(redis.call('zrange', taken, rank, rank, 'withscores'))
+  local count = countFrom(rank, id)
+  told[#told + 1], told[#told + 2], told[#told + 3] = id, ends, count
+  rank = rank + count
+end
+
 -- Where the number is gone, the next request makes it from the limit.
-answer[4] = redis.call('get', lock)
-  or tostring((limit or redis.call('hget', holders, 'bedrock:limit') or 0) - redis.call('zcard', taken))
-answer[5] = redis.call('zrange', taken, 0, 1999, 'withscores')
+local number = redis.call('get', lock)
+answer[4] = over + (number and (tonumber(number) or 0)
+  or (limit or redis.call('hget', holders, 'bedrock:limit') or 0) - all)
+answer[5] = told
 answer[6] = redis.call('hlen', holders) <= 2000 and redis.call('hgetall', holders) or {}
-answer[7] = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-answer[8] = limit or ''
+answer[7], answer[8], answer[9] = now, limit or '', all - rank
 return answer

@@ -27,7 +27,7 @@ func newLockMetrics(r prometheus.Registerer) (*lockMetrics, error) {
 		}),
 		acquired: lockCounter("acquired", "Locks taken."),
 		renewed:  lockCounter("renewed", "Leases renewed."),
-		lost:     lockCounter("lost", "Renewals and releases of leases that had ended before."),
+		lost:     lockCounter("lost", "Leases that ended against their holders' will, as these were told."),
 		forced:   lockCounter("forced", "Locks taken away from their holders by a person."),
 		left: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bedrock_lock_left_total", Help: "Requests and leases ended, by reason.",
@@ -57,7 +57,9 @@ func (m *lockMetrics) Observe(_ context.Context, e server.LockEvent) {
 	case server.LockEventAsked:
 		m.queued.Inc()
 	case server.LockEventGranted:
-		m.queued.Dec()
+		if !e.Passed {
+			m.queued.Dec()
+		}
 		m.acquired.Inc()
 		m.wait.Observe(e.Wait.Seconds())
 	case server.LockEventRefused:

@@ -1,0 +1,8 @@
+package combination
+
+import "github.com/bedrock-go/bedrock/lock/driver"
+
+var _ driver.NonVoter = (*backend)(nil)
+
+// WhyNoVote implements [driver.NonVoter].
+func (*backend) WhyNoVote() string { return "it is several stores itself" }
