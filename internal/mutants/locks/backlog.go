@@ -16,5 +16,11 @@ func backlogMutants() []mutants.Mutant {
 			Old: "	askedDespite = time.Second\n", New: "	askedDespite = time.Hour\n",
 			Test: "TestWhatIsNotGivenBackKeepsEverybodyAway",
 		},
+		{
+			Name: "sql: who wants another name waits for all of the first", File: remoteLocks + "/room.go",
+			Pkg: remoteLocks,
+			Old: "		r.turns = append(r.turns[1:], name)\n", New: "",
+			Test: "TestManyOfOneNameKeepAnotherOut",
+		},
 	}
 }
