@@ -83,6 +83,9 @@ func (k *contest) run(ctx, parent context.Context) (*Lease, error) {
 		}
 		k.asked = time.Now()
 	}
+	if err := k.awaitBacklog(ctx); err != nil {
+		return nil, err
+	}
 	k.q.resumeListening()
 	for {
 		lease, err := k.tryOnce(ctx, parent)

@@ -44,6 +44,7 @@ type Client struct {
 	// client, not to a caller, and end when background does.
 	work       sync.WaitGroup
 	unreleased unreleased
+	backlog    backlog
 	notes      notes
 	background context.Context //nolint:containedctx // clean-up outlives every caller's context
 	stop       context.CancelFunc

@@ -19,7 +19,11 @@ import (
 // does not keep others out. Nobody asks under that owner any more.
 func (c *Client) releaseUnknown(g driver.Grant, d *settle.Doubt) *release {
 	r, s := &release{}, settle.Settler{Backend: c.backend, Log: c.opts.Logger, Now: c.now}
-	c.finishLater(g.Name, func() { r.done.Store(s.Settle(c.background, g, d)) })
+	done := c.backlog.add(g.Name)
+	c.finishLater(g.Name, func() {
+		defer done()
+		r.done.Store(s.Settle(c.background, g, d))
+	})
 	return r
 }
 

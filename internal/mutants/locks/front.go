@@ -10,7 +10,7 @@ import (
 func allMutants() []mutants.Mutant {
 	return slices.Concat(
 		contestMutants(), silenceMutants(), leaseMutants(), reasonMutants(), queueMutants(), storeMutants(),
-		redisMutants(), doubtMutants(),
+		redisMutants(), doubtMutants(), backlogMutants(),
 		passingMutants(), passingServerMutants(), lingeringMutants(), kindMutants(), fairMutants(), voteMutants(),
 		togetherMutants(),
 		quorumMutants(), lateMutants(), combinationMutants(), electionMutants(), latchMutants(),

@@ -42,7 +42,7 @@ WHERE name = ? AND owner = ? AND others = 0 AND ends > {now}`
 
 // Acquire implements [lockdriver.Backend].
 func (b *backend) Acquire(ctx context.Context, req lockdriver.Request) (lockdriver.Grant, error) {
-	return remote.Finish(ctx, b.Store, func(ctx context.Context) (lockdriver.Grant, error) {
+	return remote.Finish(ctx, b.Store, req.Name, func(ctx context.Context) (lockdriver.Grant, error) {
 		return b.acquire(ctx, req)
 	})
 }
@@ -140,7 +140,7 @@ func inMicros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) /
 
 // Release implements [lockdriver.Backend].
 func (b *backend) Release(ctx context.Context, g lockdriver.Grant) (waiting int, err error) {
-	err = b.Store.InRoom(ctx, func(ctx context.Context) (err error) {
+	err = b.Store.InRoom(ctx, g.Name, func(ctx context.Context) (err error) {
 		waiting, err = b.release(ctx, g)
 		return err
 	})

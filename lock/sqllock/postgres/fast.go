@@ -86,7 +86,9 @@ WHERE COALESCE(l.waited <= {now} + $2::bigint, true)`
 
 // Acquire implements [driver.Backend].
 func (b *backend) Acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
-	return remote.Finish(ctx, b.Store, func(ctx context.Context) (driver.Grant, error) { return b.acquire(ctx, req) })
+	return remote.Finish(ctx, b.Store, req.Name, func(ctx context.Context) (driver.Grant, error) {
+		return b.acquire(ctx, req)
+	})
 }
 
 func (b *backend) acquire(ctx context.Context, req driver.Request) (driver.Grant, error) {
@@ -145,7 +147,7 @@ func inMicros(d time.Duration) int64 { return int64((d + time.Microsecond - 1) /
 
 // Release implements [driver.Backend].
 func (b *backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	err = b.Store.InRoom(ctx, func(ctx context.Context) (err error) {
+	err = b.Store.InRoom(ctx, g.Name, func(ctx context.Context) (err error) {
 		waiting, err = b.release(ctx, g)
 		return err
 	})

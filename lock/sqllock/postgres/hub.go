@@ -143,7 +143,7 @@ func (h *hub) startWatch(ctx context.Context, name, payload string) (lockdriver.
 
 // expectName says that somebody waits for a name, which has a row from then on.
 func (h *hub) expectName(ctx context.Context, name string) error {
-	return h.store.InRoom(ctx, func(ctx context.Context) error { return h.expectInRoom(ctx, name) })
+	return h.store.InRoom(ctx, name, func(ctx context.Context) error { return h.expectInRoom(ctx, name) })
 }
 
 func (h *hub) expectInRoom(ctx context.Context, name string) error {

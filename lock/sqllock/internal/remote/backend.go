@@ -29,7 +29,11 @@ func (b *Backend) Identity(ctx context.Context) (string, error) {
 
 // AcquireAll implements [driver.Bundler].
 func (b *Backend) AcquireAll(ctx context.Context, reqs []driver.Request) ([]driver.Grant, error) {
-	return Finish(ctx, b.Store, func(ctx context.Context) ([]driver.Grant, error) {
+	first := ""
+	if len(reqs) > 0 { // else it is refused
+		first = reqs[0].Name
+	}
+	return Finish(ctx, b.Store, first, func(ctx context.Context) ([]driver.Grant, error) {
 		return b.Backend.AcquireAll(ctx, reqs)
 	})
 }

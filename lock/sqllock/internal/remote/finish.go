@@ -52,9 +52,9 @@ func (u *underway) close() {
 const TriesAtOnce = 3
 
 // Finish makes a request that gives somebody something. The server does not stop when its connection is cut, so whoever
-// leaves it must be told when it has ended: then nothing of it comes late.
+// leaves it must be told when it has ended: then nothing of it comes late. It is about a name.
 func Finish[T any](
-	ctx context.Context, s *Store, request func(ctx context.Context) (T, error),
+	ctx context.Context, s *Store, name string, request func(ctx context.Context) (T, error),
 ) (none T, err error) {
 	if err := ctx.Err(); err != nil {
 		return none, s.Unwritten(err)
@@ -62,7 +62,7 @@ func Finish[T any](
 	if err := s.reach(ctx); err != nil {
 		return none, err
 	}
-	inRoom, err := s.takeRoom(ctx)
+	inRoom, err := s.takeRoom(ctx, name)
 	if err != nil {
 		return none, err
 	}

@@ -15,19 +15,20 @@ import (
 type room struct {
 	db *sql.DB
 
-	mu    sync.Mutex
-	used  int             // by requests
-	kept  int             // for other things, as long as those last
-	queue []chan struct{} // of requests that have none; one is closed when it has
+	mu     sync.Mutex
+	used   int                        // by requests
+	kept   int                        // for other things, as long as those last
+	queues map[string][]chan struct{} // by name, of requests that have none; one is closed when it has
+	turns  []string                   // those names: however many want one, another waits for one of them only
 }
 
 // roomKey is that of the store in which the request of a context has room.
 type roomKey struct{}
 
-// InRoom makes a request when it may have a connection, and one more is left. What it does by the context that it is
-// given has room, too.
-func (s *Store) InRoom(ctx context.Context, request func(context.Context) error) error {
-	own, err := s.takeRoom(ctx)
+// InRoom makes a request about a name when it may have a connection, and one more is left. What it does by the context
+// that it is given has room, too.
+func (s *Store) InRoom(ctx context.Context, name string, request func(context.Context) error) error {
+	own, err := s.takeRoom(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -36,11 +37,11 @@ func (s *Store) InRoom(ctx context.Context, request func(context.Context) error)
 }
 
 // takeRoom returns the context of a request that has room until giveRoom.
-func (s *Store) takeRoom(ctx context.Context) (context.Context, error) {
+func (s *Store) takeRoom(ctx context.Context, name string) (context.Context, error) {
 	if ctx.Value(roomKey{}) == s {
 		return ctx, nil
 	}
-	if err := s.room.takeOne(ctx); err != nil {
+	if err := s.room.takeOne(ctx, name); err != nil {
 		return ctx, keeper.Unavailable(err)
 	}
 	return context.WithValue(ctx, roomKey{}, s), nil
@@ -59,31 +60,31 @@ func (s *Store) KeepOne() (end func()) {
 	return func() { s.room.count(0, -1) }
 }
 
-func (r *room) takeOne(ctx context.Context) error {
+func (r *room) takeOne(ctx context.Context, name string) error {
 	r.mu.Lock()
-	if len(r.queue) == 0 && r.used < r.most() {
+	if len(r.turns) == 0 && r.used < r.most() {
 		r.used++
 		r.mu.Unlock()
 		return nil
 	}
 	turn := make(chan struct{})
-	r.queue = append(r.queue, turn)
+	r.enqueue(name, turn)
 	r.mu.Unlock()
 	select {
 	case <-turn:
 		return nil
 	case <-ctx.Done():
-		r.giveUp(turn)
+		r.giveUp(name, turn)
 		return ctx.Err()
 	}
 }
 
 // giveUp takes a request out of the queue, or gives back what it was given at this moment.
-func (r *room) giveUp(turn chan struct{}) {
+func (r *room) giveUp(name string, turn chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := slices.Index(r.queue, turn); i >= 0 {
-		r.queue = slices.Delete(r.queue, i, i+1)
+	if i := slices.Index(r.queues[name], turn); i >= 0 {
+		r.setQueue(name, slices.Delete(r.queues[name], i, i+1))
 		return
 	}
 	r.used--
@@ -98,11 +99,34 @@ func (r *room) count(used, kept int) {
 	r.passOn()
 }
 
-// passOn gives those who have waited longest what there is. r.mu is held.
+// enqueue has a request wait for a name's turn. r.mu is held.
+func (r *room) enqueue(name string, turn chan struct{}) {
+	if r.queues == nil {
+		r.queues = make(map[string][]chan struct{})
+	}
+	if len(r.queues[name]) == 0 {
+		r.turns = append(r.turns, name)
+	}
+	r.queues[name] = append(r.queues[name], turn)
+}
+
+// setQueue enters what is left of the queue of a name. r.mu is held.
+func (r *room) setQueue(name string, left []chan struct{}) {
+	if len(left) > 0 {
+		r.queues[name] = left
+		return
+	}
+	delete(r.queues, name)
+	r.turns = slices.DeleteFunc(r.turns, func(other string) bool { return other == name })
+}
+
+// passOn gives one name after the other what there is, and of a name who has waited longest. r.mu is held.
 func (r *room) passOn() {
-	for len(r.queue) > 0 && r.used < r.most() {
-		close(r.queue[0])
-		r.queue = r.queue[1:]
+	for len(r.turns) > 0 && r.used < r.most() {
+		name := r.turns[0]
+		r.turns = append(r.turns[1:], name)
+		close(r.queues[name][0])
+		r.setQueue(name, r.queues[name][1:])
 		r.used++
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,18 +33,19 @@ func TestRoomForRequests(t *testing.T) {
 	endKeeping := s.KeepOne()
 	var all sync.WaitGroup
 	var within, most, given atomic.Int64
-	for range 32 {
+	for i := range 32 {
+		name := string(rune('a' + i%3))
 		all.Go(func() {
 			for range 200 {
 				ctx, cancel := context.WithTimeout(t.Context(), rand.N(500*time.Microsecond))
-				err := s.InRoom(ctx, func(own context.Context) error {
+				err := s.InRoom(ctx, name, func(own context.Context) error {
 					given.Add(1)
 					for n := within.Add(1); n > most.Load(); {
 						most.Store(n)
 					}
 					<-time.After(rand.N(50 * time.Microsecond))
 					within.Add(-1)
-					return s.InRoom(own, func(context.Context) error { return nil })
+					return s.InRoom(own, name, func(context.Context) error { return nil })
 				})
 				cancel()
 				if err != nil && !errors.Is(err, driver.ErrUnavailable) {
@@ -57,7 +60,7 @@ func TestRoomForRequests(t *testing.T) {
 	}
 	endKeeping()
 	for n := range 4 {
-		if _, err := s.takeRoom(t.Context()); err != nil {
+		if _, err := s.takeRoom(t.Context(), "a"); err != nil {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -69,10 +72,53 @@ func TestRoomOfSmallPools(t *testing.T) {
 		s := New(openPool(t, size), "t", Dialect{})
 		for n := range want + 1 {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			if _, err := s.takeRoom(ctx); (err == nil) != (n < want) {
+			if _, err := s.takeRoom(ctx, "a"); (err == nil) != (n < want) {
 				t.Errorf("request %d of a pool of %d: %v", n, size, err)
 			}
 			cancel()
 		}
 	}
+}
+
+// TestManyOfOneNameKeepAnotherOut: they have taken all room, and many more of them wait. Another name has the next turn
+// but one.
+func TestManyOfOneNameKeepAnotherOut(t *testing.T) {
+	s := New(openPool(t, 2), "t", Dialect{})
+	given := make(chan string)
+	wait := func(name string) {
+		before := s.room.waiting()
+		go func() {
+			if _, err := s.takeRoom(t.Context(), name); err == nil {
+				given <- name
+			}
+		}()
+		for s.room.waiting() == before {
+			runtime.Gosched()
+		}
+	}
+	if _, err := s.takeRoom(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		wait("a")
+	}
+	wait("b")
+	var order string
+	for range 51 {
+		s.giveRoom(t.Context())
+		order += <-given
+	}
+	if at := strings.Index(order, "b"); at > 1 || len(s.room.queues) > 0 {
+		t.Errorf("they had room in the order %s, and the queues %v are left", order, s.room.queues)
+	}
+}
+
+// waiting returns how many requests have no room.
+func (r *room) waiting() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, queue := range r.queues {
+		n += len(queue)
+	}
+	return n
 }

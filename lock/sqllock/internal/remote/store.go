@@ -103,7 +103,7 @@ func (s *Store) Write(ctx context.Context, step *keeper.Step) error {
 		step.Free = step.Free && s.SkipsTaken(ctx)
 		err = write(ctx)
 	} else {
-		err = s.InRoom(ctx, write)
+		err = s.InRoom(ctx, step.Names[0], write)
 	}
 	if err == nil {
 		s.sweepIdle()

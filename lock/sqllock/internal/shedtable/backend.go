@@ -86,7 +86,7 @@ func (b *Backend) Acquire(ctx context.Context, req driver.Request) (g driver.Gra
 	if err := errors.Join(req.CheckExclusive(), driver.Refused(driver.CheckOwner(req.Owner))); err != nil {
 		return g, b.describe("acquire", req.Name, err)
 	}
-	token, err := remote.Finish(ctx, b.store, func(own context.Context) (token int64, err error) {
+	token, err := remote.Finish(ctx, b.store, req.Name, func(own context.Context) (token int64, err error) {
 		err = b.run(own, req.Name, func() error {
 			token, err = b.takeLock(ctx, own, &req)
 			return err
@@ -195,7 +195,7 @@ func (b *Backend) Renew(ctx context.Context, grants []driver.Grant) []error {
 
 // Release implements [driver.Backend]. Nobody tells the table that he waits.
 func (b *Backend) Release(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	err = b.store.InRoom(ctx, func(ctx context.Context) error {
+	err = b.store.InRoom(ctx, g.Name, func(ctx context.Context) error {
 		return b.changeOwn(ctx, release, &g, func(r *row) bool { return r.freed })
 	})
 	return 0, b.describe("release", g.Name, err)

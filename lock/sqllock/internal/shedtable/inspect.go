@@ -46,7 +46,7 @@ func (b *Backend) List(ctx context.Context, prefix string, limit int) (infos []d
 
 // ForceRelease implements [driver.Forcer].
 func (b *Backend) ForceRelease(ctx context.Context, name string) (was bool, err error) {
-	err = b.store.InRoom(ctx, func(ctx context.Context) error {
+	err = b.store.InRoom(ctx, name, func(ctx context.Context) error {
 		return b.run(ctx, name, func() (err error) {
 			was, err = b.change(ctx, force, name)
 			return err
