@@ -23,19 +23,32 @@ type ending struct {
 // keptEndings is after how many the older ones are forgotten. Who repeats a release does so within seconds.
 const keptEndings = 4096
 
-// noteEnd remembers the end of a grant, and reports whether it is the first that is told of it. Without a token nobody
-// knows which one is meant.
+// noteEnd remembers the end of a grant, and reports whether it is the first that is told of it.
 func (e *endings) noteEnd(g *driver.Grant) (first bool) {
-	if g.Token == 0 {
+	if g.Token == 0 { // nobody knows which one is meant
 		return true
 	}
-	at := ending{g.Name, g.Owner, g.Token}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, known := e.latest[at]
-	if !known {
-		_, known = e.before[at]
+	return e.addEnding(ending{g.Name, g.Owner, g.Token})
+}
+
+// noteRelease is noteEnd for a release. An owner that was released without a token is given up: what it is found to
+// have been granted is released once more.
+func (e *endings) noteRelease(g *driver.Grant) (first bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	unknown := ending{name: g.Name, owner: g.Owner}
+	if g.Token == 0 {
+		e.addEnding(unknown)
+		return true
 	}
+	return e.addEnding(ending{g.Name, g.Owner, g.Token}) && !e.knows(unknown)
+}
+
+// addEnding reports whether an ending is new. e.mu is held.
+func (e *endings) addEnding(at ending) (first bool) {
+	first = !e.knows(at)
 	if len(e.latest) >= keptEndings {
 		e.before, e.latest = e.latest, nil
 	}
@@ -43,7 +56,14 @@ func (e *endings) noteEnd(g *driver.Grant) (first bool) {
 		e.latest = make(map[ending]struct{})
 	}
 	e.latest[at] = struct{}{}
-	return !known
+	return first
+}
+
+// knows reports whether an ending is remembered. e.mu is held.
+func (e *endings) knows(at ending) bool {
+	_, latest := e.latest[at]
+	_, before := e.before[at]
+	return latest || before
 }
 
 // forgetUndone forgets the end of a grant that is certain not to have come by a release with that answer.

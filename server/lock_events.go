@@ -121,7 +121,7 @@ func (l *locks) observeRenewal(ctx context.Context, g *driver.Grant, err error) 
 // releaseObserved gives a grant back to the store, and observes the answer, unless the outcome is not known. That an
 // end is told is noted before: a copy of the release may be answered earlier.
 func (l *locks) releaseObserved(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	first := l.endings.noteEnd(&g)
+	first := l.endings.noteRelease(&g)
 	waiting, err = l.backend.Release(ctx, g)
 	l.endings.forgetUndone(&g, err)
 	switch {

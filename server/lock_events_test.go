@@ -67,7 +67,8 @@ func TestALossIsToldOfWhatIsNone(t *testing.T) {
 	c, seen := config(t), &lockRecorder{}
 	c.LockObserver = seen
 	s := serve(t, c, nil)
-	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-1"}}`).want(t, 409, `"lost"`)
+	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-2"}}`).want(t, 409, `"lost"`)
+	s.post(t, locks+"Release", `{"grant": {"name": "a", "owner": "me-2", "token": "7"}}`).want(t, 409, `"lost"`)
 	for _, taken := range []bool{true, false} {
 		a := s.post(t, locks+"Acquire", `{"name": "a", "owner": "me-1"}`)
 		token := regexp.MustCompile(`"token":"\d+"`).FindString(a.body)

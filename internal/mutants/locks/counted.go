@@ -21,6 +21,10 @@ func countedMutants() []mutants.Mutant {
 			Old: "	case !first:\n", New: "	case !first && g.Token == 0:\n", Test: "TestALossIsToldOfWhatIsNone",
 		},
 		{
+			Name: "server: who gave up loses what it was granted", File: "server/lock_endings.go", Pkg: "server",
+			Old: " && !e.knows(unknown)\n", New: "\n", Test: "TestALossIsToldOfWhatIsNone",
+		},
+		{
 			Name: "server: an outage hides a loss", File: "server/lock_endings.go", Pkg: "server",
 			Old: "	delete(e.latest, at)\n", New: "", Test: "TestAnEndIsToldForTwo",
 		},
