@@ -94,7 +94,8 @@ func TestRightIsAskedForAgainAndAgain(t *testing.T) {
 	}
 	site.Execute(t, dsn, "CREATE ROLE reader LOGIN PASSWORD 'weak'",
 		"GRANT SELECT, UPDATE ON bedrock_locks, bedrock_locks_holders, bedrock_locks_about TO reader")
-	weak := site.Backend(t, "postgres://reader:weak"+dsn[strings.Index(dsn, "@"):], open)
+	_, server, _ := strings.Cut(dsn, "@")
+	weak := site.Backend(t, "postgres://reader:weak@"+server, open)
 	defer weak.Close()
 	req := sqltest.Request("b", "o:2")
 	req.Mode = driver.Shared

@@ -53,8 +53,7 @@ func TestClosingTellsOfALoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // of no effect after the commit
-
+	defer tx.Rollback()
 	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE bedrock_session_locks IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
