@@ -215,13 +215,17 @@ func TestPermitsOutgrowTheirRequest(t *testing.T) {
 // TestForcedReleaseOutgrowsItsRequest: several holders have more nodes than one request can delete.
 func TestForcedReleaseOutgrowsItsRequest(t *testing.T) {
 	t.Parallel()
-	const holders = 15
+	const holders, each = 4, 300
 	b := open(t, long(), testenv.StartZooKeeper(t, nil)[0].Addr())
+	req := permits("me:1", each, each*holders)
+	req.Name = strings.Repeat("ж", 200) // a node's path has some 1,300 bytes, a request has 1 MB at most
 	for i := range holders {
-		mustAcquire(t, b, permits("me:"+strconv.Itoa(i), 1000, 1000*holders))
+		req.Owner = "me:" + strconv.Itoa(i)
+		mustAcquire(t, b, req)
 	}
-	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), "a"); !held || err != nil {
+	if held, err := b.(driver.Forcer).ForceRelease(ctxFor(t), req.Name); !held || err != nil {
 		t.Errorf("it is held, and told is %t, %v", held, err)
 	}
-	mustRelease(t, b, mustAcquire(t, b, permits("you:1", 1000, 1000)))
+	req.Owner, req.Limit = "you:1", each
+	mustRelease(t, b, mustAcquire(t, b, req))
 }
