@@ -1,9 +1,10 @@
 package apiwire
 
 import (
+	"cmp"
 	"errors"
-	"strings"
 
+	"github.com/bedrock-go/bedrock/internal/printable"
 	"github.com/bedrock-go/bedrock/lock/driver"
 	bedrockv1 "github.com/bedrock-go/bedrock/proto/bedrock/v1"
 )
@@ -37,23 +38,19 @@ func Message(m driver.Message) *bedrockv1.AttendResponse {
 	case driver.Asked:
 		r.Kind = messageAsked
 	case driver.Taken:
-		r.Kind, r.Reason = messageTaken, cutReason(m.Why)
+		r.Kind, r.Reason = messageTaken, reason(m.Why)
 	default:
 		return &bedrockv1.AttendResponse{Kind: messageMissed}
 	}
 	return r
 }
 
-// mostReason is how many bytes are told of why a grant is gone.
-const mostReason = 256
-
-// cutReason writes why a grant is gone, empty if it was taken away by force.
-func cutReason(why error) string {
+// reason writes why a grant is gone, empty if it was taken away by force.
+func reason(why error) string {
 	if why == nil {
 		return ""
 	}
-	text := strings.ToValidUTF8(why.Error(), "?")
-	return strings.ToValidUTF8(text[:min(len(text), mostReason)], "")
+	return cmp.Or(printable.Line(why.Error(), driver.MaxReason), "?")
 }
 
 // MessageOf reads what others have done to a grant. Known is false for the empty message, and for what a newer server
@@ -65,8 +62,8 @@ func MessageOf(r *bedrockv1.AttendResponse) (m driver.Message, known bool) {
 		m.Kind, m.Plea = driver.Asked, driver.Plea{Reason: r.GetReason(), Within: r.GetWithin().AsDuration()}
 	case messageTaken:
 		m.Kind = driver.Taken
-		if reason := r.GetReason(); reason != "" {
-			m.Why = errors.New(reason)
+		if why := r.GetReason(); why != "" {
+			m.Why = errors.New(why)
 		}
 	case messageMissed:
 		m = driver.Message{Kind: driver.Missed}

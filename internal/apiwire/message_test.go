@@ -67,6 +67,7 @@ func TestReasonsAreLostOnTheWay(t *testing.T) {
 		strings.Repeat("é", 200):       strings.Repeat("é", 128),
 		"x" + strings.Repeat("é", 200): "x" + strings.Repeat("é", 127),
 		"\xff":                         "?",
+		"it is away\nand gone":         "it is away and gone",
 	} {
 		gone.Why = errors.New(why)
 		text, err := proto.Marshal(apiwire.Message(gone))

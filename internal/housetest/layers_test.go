@@ -268,7 +268,7 @@ func layers() layerMap {
 			packages: "internal/apiwire",
 			own: []string{
 				"input", "txn", "txn/driver", "txn/modes", "txn/saga", "txn/tcc", "txn/msg", "lock/driver",
-				"proto/...",
+				"proto/...", "internal/printable",
 			},
 			foreign: []string{"connectrpc.com/connect", "google.golang.org/protobuf"},
 		},

@@ -145,7 +145,7 @@ func (b *Ballot) meet(a Answer[error]) {
 	held, ok := errors.AsType[*driver.HeldError](a.Value)
 	if ok && b.isOutdoneBy(held.Owner, a.Node) {
 		b.GiveBack(b.stores.background)
-		why := fmt.Errorf("at a node before all of its own it is %q's", held.Owner)
+		why := fmt.Errorf("at a node before all of its own it is held by %s", driver.AsPublicOwner(held.Owner))
 		b.stores.tellOwner(driver.Message{Name: b.grant.Name, Owner: b.grant.Owner, Kind: driver.Taken, Why: why})
 	}
 }

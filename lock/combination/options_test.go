@@ -1,11 +1,13 @@
 package combination_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bedrock-go/bedrock/bedrocktest"
 	"github.com/bedrock-go/bedrock/internal/several/severaltest"
 	"github.com/bedrock-go/bedrock/lock"
 	"github.com/bedrock-go/bedrock/lock/combination"
@@ -86,6 +88,30 @@ func TestTwoNodesAreOneStore(t *testing.T) {
 		_, err := locks.Mutex("a", nil).Lock(t.Context())
 		wantErr(t, err, driver.ErrRefused, "nodes 1 and 3 are one store")
 		wantNothingLeft(t, nodes, time.Second)
+	})
+}
+
+// placed is a node whose names are in a place of their own.
+type placed struct {
+	*bedrocktest.Backend
+
+	place string
+}
+
+// Identity implements [driver.Identifier].
+func (p *placed) Identity(ctx context.Context) (string, error) {
+	who, err := p.Backend.Identity(ctx)
+	return driver.IdentityIn(who, p.place), err
+}
+
+// TestTwoPlacesAreTwoStores: they are lost together.
+func TestTwoPlacesAreTwoStores(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		nodes[2] = nodes[0]
+		lines, backends := nodes.Connect()
+		backends[0], backends[2] = &placed{lines[0], "a/"}, &placed{lines[2], "b/"}
+		_, err := memberOf(t, lines, backends, nil).Mutex("a", nil).Lock(t.Context())
+		wantErr(t, err, driver.ErrRefused, "nodes 1 and 3 are one store")
 	})
 }
 

@@ -76,9 +76,9 @@ func etcdEdgeMutants() []mutants.Mutant {
 func etcdStoreMutants() []mutants.Mutant {
 	return []mutants.Mutant{
 		{
-			Name: "etcd: two prefixes of a cluster have two votes", File: "internal/several/identity.go", Pkg: etcd,
-			Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
-			Test: "TestIdentityOfAPrefix",
+			Name: "several: two places of a store have two votes", File: "internal/several/identity.go",
+			Pkg: "lock/combination", Old: "	return driver.StoreOf(who), err //", New: "	return who, err //",
+			Test: "TestTwoPlacesAreTwoStores",
 		},
 		{
 			Name: "redis: all databases of a server are one place", File: "lock/redislock/identity.go", Pkg: redis,

@@ -61,7 +61,7 @@ func passingAtServerMutants() []mutants.Mutant {
 		},
 		{
 			Name: "the API: why a grant is gone is forgotten", File: "internal/apiwire/message.go",
-			Pkg: "internal/apiwire", Old: "messageTaken, cutReason(m.Why)", New: "messageTaken, \"\"",
+			Pkg: "internal/apiwire", Old: "messageTaken, reason(m.Why)", New: "messageTaken, \"\"",
 			Test: "TestReasonsAreLostOnTheWay",
 		},
 		{

@@ -106,18 +106,18 @@ func (l *Leave) leaveOne(t *testing.T, b driver.Backend, dsn, table string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	awaitNone(t, db, "locks of who is dead", l.Held)
+	soon, cancel := context.WithTimeout(t.Context(), deadTime)
+	defer cancel()
+	awaitNone(soon, t, db, "locks of who is dead", l.Held)
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	awaitNone(t, db, "statements that nobody waits for", l.Busy)
+	awaitNone(t.Context(), t, db, "statements that nobody waits for", l.Busy)
 }
 
 // awaitNone waits until the server has none of what a query counts.
-func awaitNone(t *testing.T, db *sql.DB, what, query string) {
+func awaitNone(ctx context.Context, t *testing.T, db *sql.DB, what, query string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), deadTime)
-	defer cancel()
 	for n := 1; n > 0; <-time.After(time.Millisecond) {
 		if err := db.QueryRowContext(ctx, query).Scan(&n); err != nil {
 			t.Fatalf("%d %s: %v", n, what, err)
