@@ -148,11 +148,18 @@ func (n *Node) pingWithin(d time.Duration) {
 
 // PingAbsent asks all nodes that have not answered, or not lately, for a sign of life, and waits for that.
 func (s *Stores) PingAbsent(ctx context.Context) {
+	s.pingThose(ctx, func(n *Node) bool { return !n.IsPresent() })
+}
+
+// PingNew asks all nodes that nobody has asked yet for a sign of life, and waits for that.
+func (s *Stores) PingNew(ctx context.Context) {
+	s.pingThose(ctx, func(n *Node) bool { return !n.introduced.Load() && !n.away.Load() })
+}
+
+func (s *Stores) pingThose(ctx context.Context, are func(*Node) bool) {
 	var group sync.WaitGroup
-	for _, n := range s.Nodes {
-		if !n.IsPresent() {
-			group.Go(func() { n.Ping(ctx) })
-		}
+	for _, n := range s.nodesThat(are) {
+		group.Go(func() { n.Ping(ctx) })
 	}
 	group.Wait()
 }

@@ -140,15 +140,22 @@ func (b *backend) List(ctx context.Context, prefix string, limit int) ([]driver.
 	return b.stores.List(ctx, prefix, limit, 1)
 }
 
-// longestPing is how long nodes are waited for that are back, perhaps, where others are there.
-const longestPing = 20 * time.Millisecond
+// How long nodes are waited for where others are there: such as nobody has asked yet, and such as are back, perhaps.
+const (
+	longestMeeting = time.Second
+	longestPing    = 20 * time.Millisecond
+)
 
 // ForceRelease implements [driver.Forcer]. Nodes that have not answered lately are left out, as when a lock is taken;
-// all others must answer.
+// all others must answer. Those that nobody has asked yet have more time than that takes: what stays there of a holder
+// who has gone keeps everybody out.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
+	meeting, met := context.WithTimeout(ctx, longestMeeting)
+	defer met()
+	b.stores.PingNew(meeting)
 	moment, end := context.WithTimeout(ctx, min(b.NodeTimeout, longestPing))
+	defer end()
 	b.stores.PingAbsent(moment)
-	end()
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
 }
 

@@ -1,7 +1,9 @@
 package combination_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,6 +34,37 @@ func TestForcedReleaseMissesANode(t *testing.T) {
 		}
 		wantFreeNow(t, b, "a", "after a second forced release")
 		a.up(1)
+	})
+}
+
+// hesitant takes long to say who it is, as over a connection that has to be opened.
+type hesitant struct{ *bedrocktest.Backend }
+
+// Identity implements [driver.Identifier].
+func (h *hesitant) Identity(ctx context.Context) (string, error) {
+	select {
+	case <-time.After(300 * time.Millisecond):
+		return h.Backend.Identity(ctx)
+	case <-ctx.Done():
+		return "", fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
+	}
+}
+
+// TestForcedReleaseOfANewClient that has asked no node before: one that is slow is waited for, and not left out. The
+// holder has gone, and gives back nothing.
+func TestForcedReleaseOfANewClient(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		for i := range nodes {
+			if _, err := nodes[i].Client().Acquire(t.Context(), request("gone:1", time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines, backends := nodes.Connect()
+		backends[2] = &hesitant{lines[2]}
+		if was, err := memberOf(t, lines, backends, nil).ForceRelease(t.Context(), "a"); !was || err != nil {
+			t.Errorf("force: %t, %v", was, err)
+		}
+		wantFreeNow(t, join(t, nodes, nil), "a", "after it was freed by force")
 	})
 }
 

@@ -193,6 +193,12 @@ func combinationMutants() []mutants.Mutant {
 			Old: "TakenAtOnce: true, ", New: "", Test: "TestForcedReleaseMissesANode",
 		},
 		{
+			Name: "combination: a forced release leaves out whom nobody has asked yet",
+			File: dials + "/combination.go", Pkg: dials,
+			Old: "longestMeeting = time.Second", New: "longestMeeting = 5 * time.Millisecond",
+			Test: "TestForcedReleaseOfANewClient",
+		},
+		{
 			Name: "combination: a renewal does not look who is back", File: several + "renew.go", Pkg: dials,
 			Old: "	s.PingInBackground()\n", New: "", Test: "TestLostThoughTwoNodesHaveIt",
 		},
