@@ -1,79 +1,115 @@
 package server
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/bedrock-go/bedrock/internal/settle"
 	"github.com/bedrock-go/bedrock/lock/driver"
 )
 
-// endings are the grants whose ends were told here lately, or are being told: what ends after that is not lost, nor
-// released once more. A release whose answer did not arrive comes again, and so does that of whoever cleans up.
+// endings are how grants ended here lately, so that one end of each is told: a release whose answer did not arrive
+// comes again, and so does that of whoever cleans up.
 type endings struct {
 	mu             sync.Mutex
-	latest, before map[ending]struct{}
+	latest, before map[ending]*fate
 }
 
-// ending is that of one grant: its token tells it apart from others of the same owner.
+// ending is that of one grant: its token tells it apart from others of the same owner. That of an owner has none.
 type ending struct {
 	name, owner string
 	token       uint64
 }
 
+// fate is what is known of an ending.
+type fate struct {
+	releases int   // are under way
+	unsure   bool  // one has ended, and nobody knows what it has done
+	gone     error // what somebody was told who thought that the grant was there
+	told     bool  // or need not be told any more
+}
+
 // keptEndings is after how many the older ones are forgotten. Who repeats a release does so within seconds.
 const keptEndings = 4096
 
-// noteEnd remembers the end of a grant, and reports whether it is the first that is told of it.
-func (e *endings) noteEnd(g *driver.Grant) (first bool) {
+// beginRelease notes that a release is under way.
+func (e *endings) beginRelease(g *driver.Grant) *fate {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.fateOf(g)
+	f.releases++
+	return f
+}
+
+// endRelease returns what to tell of a grant whose release has ended so; nil if that is nothing.
+func (e *endings) endRelease(g *driver.Grant, f *fate, err error) *LockEvent {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f.releases--
+	switch {
+	case err == nil && (g.Token == 0 || !f.told): // nobody knows which one is meant, or it is the first
+		f.told = true
+		return &LockEvent{Kind: LockEventReleased, Name: g.Name}
+	case errors.Is(err, driver.ErrLost) && !e.isGivenUp(g): // what was never granted is not lost
+		f.gone = err
+	case err != nil && !settle.NothingHappened(err):
+		f.unsure = true
+	}
+	return f.toTell(g.Name)
+}
+
+// isGivenUp reports whether an owner was released without a token: what it is found to have been granted is released
+// once more. e.mu is held.
+func (e *endings) isGivenUp(g *driver.Grant) bool {
+	return e.find(ending{name: g.Name, owner: g.Owner}) != nil
+}
+
+// hasGone returns what to tell of a grant that the store does not have any more, as a renewal was told.
+func (e *endings) hasGone(g *driver.Grant, err error) *LockEvent {
 	if g.Token == 0 { // nobody knows which one is meant
-		return true
+		return &LockEvent{Kind: LockEventLost, Name: g.Name, Err: err}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.addEnding(ending{g.Name, g.Owner, g.Token})
+	f := e.fateOf(g)
+	f.gone = err
+	return f.toTell(g.Name)
 }
 
-// noteRelease is noteEnd for a release. An owner that was released without a token is given up: what it is found to
-// have been granted is released once more.
-func (e *endings) noteRelease(g *driver.Grant) (first bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	unknown := ending{name: g.Name, owner: g.Owner}
-	if g.Token == 0 {
-		e.addEnding(unknown)
-		return true
+// toTell returns what to tell of a grant that has gone; nil while a release of it is under way, which may be why. A
+// release of which nobody knows what it has done is taken for the reason.
+func (f *fate) toTell(name string) *LockEvent {
+	if f.told || f.gone == nil || f.releases > 0 {
+		return nil
 	}
-	return e.addEnding(ending{g.Name, g.Owner, g.Token}) && !e.knows(unknown)
+	f.told = true
+	if f.unsure {
+		return &LockEvent{Kind: LockEventReleased, Name: name}
+	}
+	return &LockEvent{Kind: LockEventLost, Name: name, Err: f.gone}
 }
 
-// addEnding reports whether an ending is new. e.mu is held.
-func (e *endings) addEnding(at ending) (first bool) {
-	first = !e.knows(at)
+// fateOf returns the fate of a grant. e.mu is held.
+func (e *endings) fateOf(g *driver.Grant) *fate {
+	at := ending{g.Name, g.Owner, g.Token}
+	f := e.find(at)
+	if f == nil {
+		f = new(fate)
+	}
 	if len(e.latest) >= keptEndings {
 		e.before, e.latest = e.latest, nil
 	}
 	if e.latest == nil {
-		e.latest = make(map[ending]struct{})
+		e.latest = make(map[ending]*fate)
 	}
-	e.latest[at] = struct{}{}
-	return first
+	e.latest[at] = f
+	return f
 }
 
-// knows reports whether an ending is remembered. e.mu is held.
-func (e *endings) knows(at ending) bool {
-	_, latest := e.latest[at]
-	_, before := e.before[at]
-	return latest || before
-}
-
-// forgetUndone forgets the end of a grant that is certain not to have come by a release with that answer.
-func (e *endings) forgetUndone(g *driver.Grant, err error) {
-	if err == nil || !settle.NothingHappened(err) {
-		return
+// find returns nil if an ending is not remembered. e.mu is held.
+func (e *endings) find(at ending) *fate {
+	if f := e.latest[at]; f != nil {
+		return f
 	}
-	at := ending{g.Name, g.Owner, g.Token}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.latest, at)
-	delete(e.before, at)
+	return e.before[at]
 }

@@ -113,23 +113,22 @@ func (l *locks) observeRenewal(ctx context.Context, g *driver.Grant, err error) 
 	switch {
 	case err == nil:
 		l.observer.Observe(ctx, LockEvent{Kind: LockEventRenewed, Name: g.Name})
-	case errors.Is(err, driver.ErrLost) && l.endings.noteEnd(g):
-		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: g.Name, Err: err})
+	case errors.Is(err, driver.ErrLost):
+		l.observeEnd(ctx, l.endings.hasGone(g, err))
 	}
 }
 
-// releaseObserved gives a grant back to the store, and observes the answer, unless the outcome is not known. That an
-// end is told is noted before: a copy of the release may be answered earlier.
+// releaseObserved gives a grant back to the store, and observes the answer, unless the outcome is not known.
 func (l *locks) releaseObserved(ctx context.Context, g driver.Grant) (waiting int, err error) {
-	first := l.endings.noteRelease(&g)
+	fate := l.endings.beginRelease(&g)
 	waiting, err = l.backend.Release(ctx, g)
-	l.endings.forgetUndone(&g, err)
-	switch {
-	case !first:
-	case err == nil:
-		l.observer.Observe(ctx, LockEvent{Kind: LockEventReleased, Name: g.Name})
-	case g.Token > 0 && errors.Is(err, driver.ErrLost): // what was never granted has none
-		l.observer.Observe(ctx, LockEvent{Kind: LockEventLost, Name: g.Name, Err: err})
-	}
+	l.observeEnd(ctx, l.endings.endRelease(&g, fate, err))
 	return waiting, err
+}
+
+// observeEnd observes the end of a grant, if there is one to tell.
+func (l *locks) observeEnd(ctx context.Context, e *LockEvent) {
+	if e != nil {
+		l.observer.Observe(ctx, *e)
+	}
 }
