@@ -150,13 +150,22 @@ const (
 // all others must answer. Those that nobody has asked yet have more time than that takes: what stays there of a holder
 // who has gone keeps everybody out.
 func (b *backend) ForceRelease(ctx context.Context, name string) (bool, error) {
-	meeting, met := context.WithTimeout(ctx, longestMeeting)
+	meeting, met := context.WithTimeout(ctx, meetingTime(ctx))
 	defer met()
 	b.stores.PingNew(meeting)
 	moment, end := context.WithTimeout(ctx, min(b.NodeTimeout, longestPing))
 	defer end()
 	b.stores.PingAbsent(moment)
 	return b.stores.ForceRelease(ctx, name, max(len(b.presentNodes()), 1))
+}
+
+// meetingTime leaves the caller with time for what comes after it.
+func meetingTime(ctx context.Context) time.Duration {
+	end, limited := ctx.Deadline()
+	if !limited {
+		return longestMeeting
+	}
+	return min(time.Until(end)/3, longestMeeting)
 }
 
 // Plead implements [driver.Pleader].

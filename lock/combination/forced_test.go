@@ -38,12 +38,16 @@ func TestForcedReleaseMissesANode(t *testing.T) {
 }
 
 // hesitant takes long to say who it is, as over a connection that has to be opened.
-type hesitant struct{ *bedrocktest.Backend }
+type hesitant struct {
+	*bedrocktest.Backend
+
+	pause time.Duration
+}
 
 // Identity implements [driver.Identifier].
 func (h *hesitant) Identity(ctx context.Context) (string, error) {
 	select {
-	case <-time.After(300 * time.Millisecond):
+	case <-time.After(h.pause):
 		return h.Backend.Identity(ctx)
 	case <-ctx.Done():
 		return "", fmt.Errorf("%w: %w", driver.ErrUnavailable, ctx.Err())
@@ -60,11 +64,32 @@ func TestForcedReleaseOfANewClient(t *testing.T) {
 			}
 		}
 		lines, backends := nodes.Connect()
-		backends[2] = &hesitant{lines[2]}
+		backends[2] = &hesitant{lines[2], 300 * time.Millisecond}
 		if was, err := memberOf(t, lines, backends, nil).ForceRelease(t.Context(), "a"); !was || err != nil {
 			t.Errorf("force: %t, %v", was, err)
 		}
 		wantFreeNow(t, join(t, nodes, nil), "a", "after it was freed by force")
+	})
+}
+
+// TestForcedReleaseHasLittleTime: a new client has 900 ms, and one node never says who it is. There is time left for
+// the others.
+func TestForcedReleaseHasLittleTime(t *testing.T) {
+	three(t, func(t *testing.T, nodes severaltest.Servers) {
+		for i := range nodes {
+			if _, err := nodes[i].Client().Acquire(t.Context(), request("gone:1", time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lines, backends := nodes.Connect()
+		backends[2] = &hesitant{lines[2], time.Hour}
+		lines[2].Freeze()
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
+		defer cancel()
+		if was, err := memberOf(t, lines, backends, nil).ForceRelease(ctx, "a"); !was || err != nil {
+			t.Errorf("force: %t, %v", was, err)
+		}
+		wantEqual(t, "holders at the first two", len(nodes[0].Holders())+len(nodes[1].Holders()), 0)
 	})
 }
 
