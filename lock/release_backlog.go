@@ -86,10 +86,18 @@ func (b *backlog) mayAsk(name string, now time.Time) (fewer <-chan struct{}, mos
 // awaitBacklog has a contest wait before its first request while too much is given back that others before it have
 // left behind. Who leaves meanwhile has asked for nothing, and leaves nothing behind.
 func (k *contest) awaitBacklog(ctx context.Context) error {
+	until := time.Now().Add(k.longestHeldBack())
 	for !k.isHanded() {
-		fewer, most, may := k.q.client.backlog.mayAsk(k.req.Name, time.Now())
-		if may {
+		now := time.Now()
+		fewer, most, may := k.q.client.backlog.mayAsk(k.req.Name, now)
+		switch left := until.Sub(now); {
+		case may, k.try && left <= 0: // it has time for one answer left
 			return nil
+		case left <= 0:
+			k.deaf = errGivingBack
+			return k.acquireFailed(errGivingBack)
+		case left < most:
+			most = left
 		}
 		err := k.pauseFor(ctx, most, fewer)
 		switch {
@@ -99,6 +107,21 @@ func (k *contest) awaitBacklog(ctx context.Context) error {
 			return err
 		}
 		k.asked = time.Now()
+		if isClosed(fewer) && !k.try { // the backend has done something
+			until = k.asked.Add(k.longestHeldBack())
+		}
 	}
 	return nil
+}
+
+// longestHeldBack is for how long a contest is held back while nothing is given back: the backend is silent then.
+func (k *contest) longestHeldBack() time.Duration {
+	opts := &k.q.client.opts
+	switch {
+	case k.try:
+		return opts.AnswerTime() - opts.leastAnswer()
+	case opts.Patience == -1:
+		return opts.AnswerTime()
+	}
+	return opts.Patience
 }

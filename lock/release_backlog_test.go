@@ -106,3 +106,59 @@ func TestWhatIsNotGivenBackKeepsEverybodyAway(t *testing.T) {
 		mustUnlock(t, lease)
 	})
 }
+
+// leaveOwners has some waits leave behind what a silent backend does not give back.
+func leaveOwners(t *testing.T, locks *lock.Client, name string, opts lock.MutexOptions) {
+	t.Helper()
+	opts.Wait = 23 * time.Millisecond
+	for range 20 {
+		_, _ = locks.Mutex(name, &opts).Lock(t.Context())
+	}
+}
+
+// TestTryLockIsHeldBackForLong: the backend answers no release, but it would grant the lock. Half of the patience is
+// all the time that it has, for the answer, too.
+func TestTryLockIsHeldBackForLong(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		backend := newFaulty(nil)
+		locks := open(t, backend, &lock.Options{Patience: time.Second})
+		backend.freeze()
+		leaveOwners(t, locks, "a", lock.MutexOptions{})
+		backend.set(hooks{release: backend.get().release})
+		began := time.Now()
+		lease := mustTryLock(t, locks.Mutex("a", nil))
+		if took := time.Since(began); took > 500*time.Millisecond {
+			t.Errorf("it took %s", took)
+		}
+		backend.heal()
+		mustUnlock(t, lease)
+	})
+}
+
+// TestThoseHeldBackHaveNoPatience: the backend is silent. Who waits without a deadline is told so when the patience is
+// over, however many there are besides.
+func TestThoseHeldBackHaveNoPatience(t *testing.T) {
+	for name, opts := range map[string]lock.MutexOptions{"plain": {}, "fair": {Fair: true}} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T) {
+				backend := newFaulty(nil)
+				locks := open(t, backend, &lock.Options{Patience: 5 * time.Second})
+				backend.freeze()
+				leaveOwners(t, locks, "a", opts)
+				began := time.Now()
+				var all sync.WaitGroup
+				for range 60 {
+					all.Go(func() {
+						_, err := locks.Mutex("a", &opts).Lock(t.Context())
+						wantErr(t, err, driver.ErrUnavailable)
+					})
+				}
+				all.Wait()
+				if took := time.Since(began); took > 11*time.Second { // of somebody who has asked, after a while
+					t.Errorf("the last is told after %s", took)
+				}
+				backend.heal()
+			})
+		})
+	}
+}

@@ -17,6 +17,16 @@ func backlogMutants() []mutants.Mutant {
 			Test: "TestWhatIsNotGivenBackKeepsEverybodyAway",
 		},
 		{
+			Name: "a try is held back for longer than it has", File: "lock/release_backlog.go", Pkg: front,
+			Old: "opts.AnswerTime() - opts.leastAnswer()", New: "opts.AnswerTime() + time.Second",
+			Test: "TestTryLockIsHeldBackForLong",
+		},
+		{
+			Name: "those who are held back are patient for ever", File: "lock/release_backlog.go", Pkg: front,
+			Old: "	return opts.Patience\n", New: "	return 100 * opts.Patience\n",
+			Test: "TestThoseHeldBackHaveNoPatience",
+		},
+		{
 			Name: "sql: who wants another name waits for all of the first", File: remoteLocks + "/room.go",
 			Pkg: remoteLocks,
 			Old: "		r.turns = append(r.turns[1:], name)\n", New: "",
