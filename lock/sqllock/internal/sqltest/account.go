@@ -37,9 +37,9 @@ func enough() map[string]string {
 	}
 }
 
-// account makes the tables if there are none, and an account that has enough rights but for what is said of one table;
-// and returns where the database is for it.
-func (a *Accounts) account(t *testing.T, s *Site, dsn, name, table, rights string) (own string) {
+// makeTables makes the tables of all profiles, and takes a lock in each. It does so once for a database: that of a
+// session that was closed is held for another moment.
+func (a *Accounts) makeTables(t *testing.T, s *Site, dsn string) {
 	t.Helper()
 	for _, open := range a.Open {
 		b := s.Backend(t, dsn, open)
@@ -48,6 +48,12 @@ func (a *Accounts) account(t *testing.T, s *Site, dsn, name, table, rights strin
 			t.Fatal(err)
 		}
 	}
+}
+
+// account makes an account that has enough rights but for what is said of one table, and returns where the database is
+// for it.
+func (a *Accounts) account(t *testing.T, s *Site, dsn, name, table, rights string) (own string) {
+	t.Helper()
 	all := enough()
 	if table != "" {
 		all[table] = rights
@@ -70,6 +76,7 @@ func (a *Accounts) account(t *testing.T, s *Site, dsn, name, table, rights strin
 func (s *Site) CheckOverlooksThatNobodyMayWrite(t *testing.T, a *Accounts) {
 	t.Helper()
 	dsn := s.Fresh(t)
+	a.makeTables(t, s, dsn)
 	const all, crowds, table = "it takes no locks", "mutexes work", "the table grows"
 	for i, c := range []struct {
 		of, table, rights string
@@ -106,7 +113,9 @@ func (s *Site) CheckOverlooksThatNobodyMayWrite(t *testing.T, a *Accounts) {
 // TheRightsAreNotEnough has an account with exactly the rights that are enough look, and take a lock of each kind.
 func (s *Site) TheRightsAreNotEnough(t *testing.T, a *Accounts) {
 	t.Helper()
-	own := a.account(t, s, s.Fresh(t), "enough", "", "")
+	dsn := s.Fresh(t)
+	a.makeTables(t, s, dsn)
+	own := a.account(t, s, dsn, "enough", "", "")
 	for table, open := range a.Open {
 		locks, err := lock.New(s.Backend(t, own, open), nil)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 func (s *Site) CrowdLooksFree(t *testing.T, a *Accounts) {
 	t.Helper()
 	dsn := s.Fresh(t)
+	a.makeTables(t, s, dsn)
 	own := a.account(t, s, dsn, "blind", entryTable, "")
 	b := s.Backend(t, dsn, a.Open[nameTable])
 	defer b.Close()

@@ -25,6 +25,7 @@ type ReadOnly struct {
 func (r *ReadOnly) WriteMayHaveHappened(t *testing.T) {
 	t.Helper()
 	dsn := r.Site.Fresh(t)
+	r.Accounts.makeTables(t, r.Site, dsn)
 	own := r.Accounts.account(t, r.Site, dsn, "reader", "", "")
 	profiles := maps.Clone(r.Accounts.Open)
 	delete(profiles, r.But)
