@@ -87,10 +87,8 @@ func TestWhatIsNotGivenBackKeepsEverybodyAway(t *testing.T) {
 		backend := newFaulty(nil)
 		locks := open(t, backend, nil)
 		backend.freeze()
-		m := locks.Mutex("a", &lock.MutexOptions{Wait: 23 * time.Millisecond}) // no wait ends when somebody may ask
-		for range 20 {
-			_, _ = m.Lock(t.Context())
-		}
+		leaveOwners(t, locks, lock.MutexOptions{})
+		m := locks.Mutex("a", &lock.MutexOptions{Wait: leaveAfter})
 		backend.set(hooks{release: backend.get().release})
 		began := time.Now()
 		lease, err := m.Lock(t.Context())
@@ -107,12 +105,15 @@ func TestWhatIsNotGivenBackKeepsEverybodyAway(t *testing.T) {
 	})
 }
 
-// leaveOwners has some waits leave behind what a silent backend does not give back.
-func leaveOwners(t *testing.T, locks *lock.Client, name string, opts lock.MutexOptions) {
+// leaveAfter is for how long those wait who leave. No wait ends when somebody may ask.
+const leaveAfter = 23 * time.Millisecond
+
+// leaveOwners has some waits for a leave behind what a silent backend does not give back.
+func leaveOwners(t *testing.T, locks *lock.Client, opts lock.MutexOptions) {
 	t.Helper()
-	opts.Wait = 23 * time.Millisecond
+	opts.Wait = leaveAfter
 	for range 20 {
-		_, _ = locks.Mutex(name, &opts).Lock(t.Context())
+		_, _ = locks.Mutex("a", &opts).Lock(t.Context())
 	}
 }
 
@@ -123,7 +124,7 @@ func TestTryLockIsHeldBackForLong(t *testing.T) {
 		backend := newFaulty(nil)
 		locks := open(t, backend, &lock.Options{Patience: time.Second})
 		backend.freeze()
-		leaveOwners(t, locks, "a", lock.MutexOptions{})
+		leaveOwners(t, locks, lock.MutexOptions{})
 		backend.set(hooks{release: backend.get().release})
 		began := time.Now()
 		lease := mustTryLock(t, locks.Mutex("a", nil))
@@ -144,7 +145,7 @@ func TestThoseHeldBackHaveNoPatience(t *testing.T) {
 				backend := newFaulty(nil)
 				locks := open(t, backend, &lock.Options{Patience: 5 * time.Second})
 				backend.freeze()
-				leaveOwners(t, locks, "a", opts)
+				leaveOwners(t, locks, opts)
 				began := time.Now()
 				var all sync.WaitGroup
 				for range 60 {

@@ -54,39 +54,39 @@ func (h *hesitant) Identity(ctx context.Context) (string, error) {
 	}
 }
 
-// TestForcedReleaseOfANewClient that has asked no node before: one that is slow is waited for, and not left out. The
-// holder has gone, and gives back nothing.
+// newcomer is a client that has asked no node before, the last of which hesitates. All have the lock of a holder that
+// has gone, and gives back nothing.
+func newcomer(t *testing.T, nodes severaltest.Servers, pause time.Duration) *member {
+	t.Helper()
+	for i := range nodes {
+		if _, err := nodes[i].Client().Acquire(t.Context(), request("gone:1", time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, backends := nodes.Connect()
+	backends[2] = &hesitant{lines[2], pause}
+	return memberOf(t, lines, backends, nil)
+}
+
+// TestForcedReleaseOfANewClient: a node that is slow is waited for, and not left out.
 func TestForcedReleaseOfANewClient(t *testing.T) {
 	three(t, func(t *testing.T, nodes severaltest.Servers) {
-		for i := range nodes {
-			if _, err := nodes[i].Client().Acquire(t.Context(), request("gone:1", time.Minute)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		lines, backends := nodes.Connect()
-		backends[2] = &hesitant{lines[2], 300 * time.Millisecond}
-		if was, err := memberOf(t, lines, backends, nil).ForceRelease(t.Context(), "a"); !was || err != nil {
+		m := newcomer(t, nodes, 300*time.Millisecond)
+		if was, err := m.ForceRelease(t.Context(), "a"); !was || err != nil {
 			t.Errorf("force: %t, %v", was, err)
 		}
 		wantFreeNow(t, join(t, nodes, nil), "a", "after it was freed by force")
 	})
 }
 
-// TestForcedReleaseHasLittleTime: a new client has 900 ms, and one node never says who it is. There is time left for
-// the others.
+// TestForcedReleaseHasLittleTime, 900 ms, and one node never says who it is: there is time left for the others.
 func TestForcedReleaseHasLittleTime(t *testing.T) {
 	three(t, func(t *testing.T, nodes severaltest.Servers) {
-		for i := range nodes {
-			if _, err := nodes[i].Client().Acquire(t.Context(), request("gone:1", time.Minute)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		lines, backends := nodes.Connect()
-		backends[2] = &hesitant{lines[2], time.Hour}
-		lines[2].Freeze()
+		m := newcomer(t, nodes, time.Hour)
+		m.lines[2].Freeze()
 		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond)
 		defer cancel()
-		if was, err := memberOf(t, lines, backends, nil).ForceRelease(ctx, "a"); !was || err != nil {
+		if was, err := m.ForceRelease(ctx, "a"); !was || err != nil {
 			t.Errorf("force: %t, %v", was, err)
 		}
 		wantEqual(t, "holders at the first two", len(nodes[0].Holders())+len(nodes[1].Holders()), 0)
